@@ -1,0 +1,25 @@
+"""What can be wrong with text that names a material, a position or a move.
+
+Every message is one line that says what is wrong; `hint` says what to do about it. The command
+line prints both, and answers exit status 2.
+"""
+
+
+class InputError(ValueError):
+    """Text from a user that cannot be understood, with a hint on how to mend it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class MaterialError(InputError):
+    """A material name that names no material of xiangqi."""
+
+
+class PositionError(InputError):
+    """A FEN, or another notation of a position, that describes no position of xiangqi."""
+
+
+class MoveTextError(InputError):
+    """Text that is no move, or no move of the position at hand."""

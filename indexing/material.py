@@ -1,0 +1,173 @@
+"""Material signatures: which pieces are on the board, and what captures make of them.
+
+    KRNKRAA  =  first side K R N, second side K R A A
+
+A `Material` is always canonical: the side named first has more rooks, then knights, cannons,
+pawns, advisors, elephants (DESIGN 2). The captures of pieces make the signatures a directed
+acyclic graph; `Material.closure` lists it bottom-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.squares import LETTERS, PieceType
+
+MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
+"""How many pieces of each `PieceType` a side has in the opening array."""
+
+_NAME_ORDER = (
+    PieceType.ROOK,
+    PieceType.KNIGHT,
+    PieceType.CANNON,
+    PieceType.PAWN,
+    PieceType.ADVISOR,
+    PieceType.ELEPHANT,
+)
+_ALIASES = str.maketrans("GMEH", "ABBN")
+
+
+@dataclass(frozen=True, order=True)
+class Army:
+    """The pieces of one side beside its king."""
+
+    advisors: int = 0
+    elephants: int = 0
+    rooks: int = 0
+    knights: int = 0
+    cannons: int = 0
+    pawns: int = 0
+
+    def count(self, kind: int) -> int:
+        """How many pieces of a `PieceType` the side has."""
+        return (
+            1,
+            self.advisors,
+            self.elephants,
+            self.rooks,
+            self.knights,
+            self.cannons,
+            self.pawns,
+        )[kind]
+
+    @property
+    def name(self) -> str:
+        """`KRNAA`."""
+        return "K" + "".join(LETTERS[kind] * self.count(kind) for kind in _NAME_ORDER)
+
+    @property
+    def strength(self) -> tuple[int, ...]:
+        """The key by which the side named first is chosen."""
+        return tuple(self.count(kind) for kind in _NAME_ORDER)
+
+    @property
+    def has_attackers(self) -> bool:
+        """Whether any piece can cross the river; a side without is *armless* (Fang-Hsu, 2)."""
+        return any(self.count(kind) for kind in PieceType if kind.is_attacker)
+
+    def without(self, kind: int) -> Army:
+        """The army after losing one piece."""
+        counts = [self.count(k) for k in PieceType]
+        counts[kind] -= 1
+        return Army(*counts[1:])
+
+
+@dataclass(frozen=True)
+class Material:
+    """Two armies, the stronger (by `Army.strength`) first, whichever way round they are given."""
+
+    first: Army
+    second: Army
+
+    def __post_init__(self) -> None:
+        """Put the armies in canonical order; refuse more pieces than a set has."""
+        for army in (self.first, self.second):
+            for kind in PieceType:
+                if army.count(kind) > MAX_COUNT[kind]:
+                    raise MaterialError(
+                        f"{army.count(kind)} {LETTERS[kind]} on one side",
+                        f"a set has {MAX_COUNT[kind]}",
+                    )
+        if self.second.strength > self.first.strength:
+            stronger, weaker = self.second, self.first
+            object.__setattr__(self, "first", stronger)
+            object.__setattr__(self, "second", weaker)
+
+    @classmethod
+    def parse(cls, text: str) -> Material:
+        """Read any spelling of DESIGN 2: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
+
+        Raises `MaterialError` with a hint.
+        """
+        hint = "write both sides from their kings on, as in KRNKRAA"
+        name = text.strip().replace("-", "").replace("v", "").upper().translate(_ALIASES)
+        if not name or len(name) > 34:
+            raise MaterialError(f"'{text[:40]}' is no material", hint)
+        for letter in name:
+            if letter not in LETTERS:
+                raise MaterialError(
+                    f"'{letter}' in '{text[:40]}' is no piece",
+                    "pieces are K R N C P A B (also H=N, G=A, M=B, E=B)",
+                )
+        if name[0] != "K" or name.count("K") != 2:
+            raise MaterialError(f"'{text[:40]}' does not name two sides", hint)
+        armies = []
+        for letters in name[1:].split("K"):
+            armies.append(Army(*(letters.count(LETTERS[kind]) for kind in list(PieceType)[1:])))
+        return cls(armies[0], armies[1])
+
+    @cached_property
+    def name(self) -> str:
+        """The canonical name."""
+        return self.first.name + self.second.name
+
+    def __str__(self) -> str:
+        """The canonical name."""
+        return self.name
+
+    @property
+    def armies(self) -> tuple[Army, Army]:
+        """Both armies, the one named first in front."""
+        return self.first, self.second
+
+    @property
+    def men(self) -> int:
+        """Pieces on the board, kings included."""
+        return sum(army.count(kind) for army in self.armies for kind in PieceType)
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether any position can be decided: without attackers all are draws (DESIGN 2)."""
+        return self.first.has_attackers or self.second.has_attackers
+
+    @property
+    def both_armed(self) -> bool:
+        """Whether repetition rules can matter (Fang's lemma: not if one side is armless)."""
+        return self.first.has_attackers and self.second.has_attackers
+
+    def captures(self) -> dict[tuple[int, PieceType], Material]:
+        """The material after each capture, by (index of the army that loses it, piece type)."""
+        children: dict[tuple[int, PieceType], Material] = {}
+        for index, army in enumerate(self.armies):
+            for kind in list(PieceType)[1:]:
+                if army.count(kind):
+                    left = list(self.armies)
+                    left[index] = army.without(kind)
+                    children[index, kind] = Material(*left)
+        return children
+
+    def closure(self) -> list[Material]:
+        """Every material that captures lead to and that needs a table, bottom-up, this one last."""
+        seen: dict[str, Material] = {}
+
+        def visit(material: Material) -> None:
+            if material.name in seen or not material.needs_table:
+                return
+            for child in material.captures().values():
+                visit(child)
+            seen[material.name] = material
+
+        visit(self)
+        return sorted(seen.values(), key=lambda m: (m.men, m.name))

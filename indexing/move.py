@@ -1,0 +1,38 @@
+"""Moves as a pair of squares, and their ICCS/UCI text (`h2e2`)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tbgen.indexing.errors import MoveTextError
+from tbgen.indexing.squares import parse_square, square_name
+
+_ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE)
+
+
+class Move(NamedTuple):
+    """From one square to another; what moves and what is captured is in the position."""
+
+    source: int
+    target: int
+
+    @classmethod
+    def from_iccs(cls, text: str) -> Move:
+        """Read `h2e2`, `H2-E2`; raises `MoveTextError`."""
+        match = _ICCS.fullmatch(text.strip())
+        if match is None:
+            raise MoveTextError(
+                f"'{text[:20]}' is no move", "moves are written h2e2: from square, to square"
+            )
+        source, target = match.groups()
+        return cls(parse_square(source.lower()), parse_square(target.lower()))
+
+    @property
+    def iccs(self) -> str:
+        """`h2e2`."""
+        return square_name(self.source) + square_name(self.target)
+
+    def __str__(self) -> str:
+        """`h2e2`."""
+        return self.iccs

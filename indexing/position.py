@@ -1,0 +1,195 @@
+"""A placement of pieces with a side to move, and its FEN.
+
+`Position` is what every layer passes around: ninety square contents and the side to move. It
+holds only what may stand on a board at all (one king a side, no more pieces than a set has, each
+in its area); whether it can arise in a game is for the rules to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from tbgen.indexing.errors import PositionError
+from tbgen.indexing.material import MAX_COUNT, Army, Material
+from tbgen.indexing.squares import (
+    EMPTY,
+    FILES,
+    LETTERS,
+    RANKS,
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    flip_square,
+    mirror_square,
+    piece_code,
+    piece_kind,
+    piece_side,
+    square_name,
+)
+
+START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
+"""The opening array."""
+
+_FEN_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
+_SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
+
+
+@dataclass(frozen=True)
+class Position:
+    """A board of 90 piece codes (`squares.piece_code`, 0 = empty) and the side to move."""
+
+    board: bytes
+    side: Side
+
+    def __post_init__(self) -> None:
+        """Refuse what no set of pieces can show; raises `PositionError`."""
+        if len(self.board) != SQUARES:
+            raise PositionError(f"a board has {SQUARES} squares, not {len(self.board)}")
+        counts: Counter[int] = Counter()
+        for square, code in enumerate(self.board):
+            if code == EMPTY:
+                continue
+            side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
+            if square not in area(side, kind):
+                raise PositionError(
+                    f"{side.name.title()}'s {kind.name.lower()} cannot stand on "
+                    f"{square_name(square)}",
+                    "advisors and kings stay in the palace, elephants on their seven points, "
+                    "pawns never stand behind their start or between their files",
+                )
+            counts[code] += 1
+        for own in Side:
+            if counts[piece_code(own, PieceType.KING)] != 1:
+                raise PositionError(
+                    f"{own.name.title()} has {counts[piece_code(own, PieceType.KING)]} kings",
+                    "each side has exactly one king (K and k)",
+                )
+        for code, count in counts.items():
+            limit = MAX_COUNT[piece_kind(code)]
+            if count > limit:
+                raise PositionError(
+                    f"{Side(piece_side(code)).name.title()} has {count} pieces of the kind "
+                    f"{LETTERS[piece_kind(code)]}",
+                    f"a set has {limit}",
+                )
+
+    @classmethod
+    def from_fen(cls, fen: str) -> Position:
+        """Read a FEN.
+
+        Accepts the aliases e=b, h=n, s=p, the sides w, r and b, two, four or six fields, and
+        `_` or `+` for blanks. Raises `PositionError` with a hint.
+        """
+        fields = fen.replace("_", " ").replace("+", " ").split()
+        if not fields:
+            raise PositionError("the FEN is empty", f"a FEN looks like '{START_FEN}'")
+        if len(fields) not in (2, 4, 6):
+            raise PositionError(
+                f"the FEN has {len(fields)} fields",
+                "give the board and the side to move, as in '4k4/9/9/9/9/9/9/9/9/R3K4 w'",
+            )
+        side = _SIDE_LETTERS.get(fields[1])
+        if side is None:
+            raise PositionError(f"'{fields[1][:20]}' is no side to move", "write w (or r) or b")
+        if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):
+            raise PositionError(
+                "the last two FEN fields are not numbers", "they are usually '0 1'"
+            )
+        return cls(bytes(_parse_board(fields[0].translate(_FEN_ALIASES))), side)
+
+    @property
+    def fen(self) -> str:
+        """The FEN with six fields, side to move written w or b."""
+        rows = []
+        for rank in range(RANKS - 1, -1, -1):
+            row, blanks = "", 0
+            for code in self.board[rank * FILES : (rank + 1) * FILES]:
+                if code == EMPTY:
+                    blanks += 1
+                    continue
+                letter = LETTERS[piece_kind(code)]
+                row += (str(blanks) if blanks else "") + (
+                    letter if piece_side(code) == Side.RED else letter.lower()
+                )
+                blanks = 0
+            rows.append(row + (str(blanks) if blanks else ""))
+        return "/".join(rows) + (" w" if self.side == Side.RED else " b") + " - - 0 1"
+
+    def __str__(self) -> str:
+        """The FEN."""
+        return self.fen
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """(piece code, square) of every piece, by ascending square."""
+        return [(code, square) for square, code in enumerate(self.board) if code != EMPTY]
+
+    @cached_property
+    def armies(self) -> tuple[Army, Army]:
+        """Red's and Black's pieces."""
+        counts = [[0] * len(PieceType) for _ in Side]
+        for code, _ in self.pieces():
+            counts[piece_side(code)][piece_kind(code)] += 1
+        return Army(*counts[Side.RED][1:]), Army(*counts[Side.BLACK][1:])
+
+    @cached_property
+    def material(self) -> Material:
+        """The canonical material; its first side need not be Red's here (`is_swapped`)."""
+        return Material(*self.armies)
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether Black's army is the one that the material names first."""
+        return self.material.first != self.armies[Side.RED]
+
+    def swapped(self) -> Position:
+        """The same position with the colours exchanged (board flipped, other side to move)."""
+        board = bytearray(SQUARES)
+        for code, square in self.pieces():
+            board[flip_square(square)] = code ^ 8
+        return Position(bytes(board), self.side.other)
+
+    def mirrored(self) -> Position:
+        """The left-right mirror image."""
+        board = bytearray(SQUARES)
+        for code, square in self.pieces():
+            board[mirror_square(square)] = code
+        return Position(bytes(board), self.side)
+
+    def after(self, source: int, target: int) -> Position:
+        """The position after moving what stands on `source`; legality is the caller's care."""
+        board = bytearray(self.board)
+        board[target] = board[source]
+        board[source] = EMPTY
+        return Position(bytes(board), self.side.other)
+
+
+def _parse_board(text: str) -> list[int]:
+    """The ninety piece codes of a FEN's first field."""
+    rows = text.split("/")
+    if len(rows) != RANKS:
+        raise PositionError(
+            f"the FEN has {len(rows)} ranks", "a xiangqi board has ten, separated by '/'"
+        )
+    board = [EMPTY] * SQUARES
+    for index, row in enumerate(rows):
+        rank, file = RANKS - 1 - index, 0
+        for letter in row:
+            if letter in "123456789":
+                file += int(letter)
+            elif letter.upper() in LETTERS:
+                if file < FILES:
+                    side = Side.RED if letter.isupper() else Side.BLACK
+                    board[rank * FILES + file] = piece_code(side, LETTERS.index(letter.upper()))
+                file += 1
+            else:
+                raise PositionError(
+                    f"'{letter}' is no piece letter", "pieces are K A B R N C P, Black's in lower case"
+                )
+        if file != FILES:
+            raise PositionError(
+                f"rank {rank} of the FEN has {file} files", "every rank has nine files, a to i"
+            )
+    return board
