@@ -56,9 +56,9 @@ use_compiler(register_jitable)
 
 def kernel(function: Function) -> Function:
     """Compile a kernel: cached, without the GIL, and without Python's checks for division."""
-    compiled: Function = njit(cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS)(
-        function
-    )
+    compiled: Function = njit(
+        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS
+    )(function)
     return compiled
 
 

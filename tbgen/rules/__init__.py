@@ -1,0 +1,1 @@
+"""The rules: what may move, what is a check."""
