@@ -116,7 +116,7 @@ class Defenders:
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
         elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
         ranks = np.full((len(kings), advisors.size, elephants.size), -1, np.int32)
-        placements = []
+        placements: list[list[int]] = []
         for k, king in enumerate(kings):
             for a, advisor_squares in enumerate(advisors.squares):
                 for e, elephant_squares in enumerate(elephants.squares):
