@@ -495,6 +495,13 @@ def clear_lead(lead, front, mids):
 
 
 @kernel
+def _k_clear(lead_0, lead_1, front, mids):
+    """Empty a frontier."""
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, front, mids)
+
+
+@kernel
 def put_row(lead, mid, lo, hi, front, mids):
     """Put a row that was empty on a frontier."""
     first = lead * mids
@@ -579,6 +586,10 @@ class Sweeper:
         """How many ranges are worth while: one for a frontier of a few rows."""
         rows = sum(int(front.count.sum()) for front in frontiers)
         return 1 if rows < SMALL_FRONTIER else RANGES
+
+    def clear(self, front: Frontier) -> None:
+        """Empty a frontier."""
+        self.workers.over(self.leads, _k_clear, front, self.mids)
 
     def sweep(
         self,
