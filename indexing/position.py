@@ -97,9 +97,7 @@ class Position:
         if side is None:
             raise PositionError(f"'{fields[1][:20]}' is no side to move", "write w (or r) or b")
         if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):
-            raise PositionError(
-                "the last two FEN fields are not numbers", "they are usually '0 1'"
-            )
+            raise PositionError("the last two FEN fields are not numbers", "they are usually '0 1'")
         return cls(bytes(_parse_board(fields[0].translate(LETTER_ALIASES))), side)
 
     @property
@@ -188,7 +186,8 @@ def _parse_board(text: str) -> list[int]:
                 file += 1
             else:
                 raise PositionError(
-                    f"'{letter}' is no piece letter", "pieces are K A B R N C P, Black's in lower case"
+                    f"'{letter}' is no piece letter",
+                    "pieces are K A B R N C P, Black's in lower case",
                 )
         if file != FILES:
             raise PositionError(

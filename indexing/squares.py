@@ -15,6 +15,7 @@ from enum import IntEnum
 from functools import cache
 
 from tbgen.indexing.errors import PositionError
+from tbgen.indexing.scalar import scalar
 
 FILES = 9
 RANKS = 10
@@ -57,26 +58,31 @@ EMPTY = 0
 """The content of an empty square on a board array."""
 
 
+@scalar
 def piece_code(side: int, kind: int) -> int:
     """The content of a square: 1..7 for Red's K A B R N C P, 9..15 for Black's."""
     return 8 * side + kind + 1
 
 
+@scalar
 def piece_side(code: int) -> int:
     """The owner of a (non-empty) piece code."""
     return code >> 3
 
 
+@scalar
 def piece_kind(code: int) -> int:
     """The `PieceType` of a (non-empty) piece code."""
     return (code & 7) - 1
 
 
+@scalar
 def mirror_square(square: int) -> int:
     """The square seen in a mirror: file a becomes file i."""
     return square + 8 - 2 * (square % 9)
 
 
+@scalar
 def flip_square(square: int) -> int:
     """The square seen from the other side: rank 0 becomes rank 9, files stay."""
     return 81 - 9 * (square // 9) + square % 9

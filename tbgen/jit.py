@@ -49,16 +49,17 @@ def _cache_folder() -> Path:
 
 CACHE_FOLDER = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
-numba.config.OPT = int(os.environ.get("NUMBA_OPT", "1"))  # measured: 25 % faster than 3 on rows
+# Level 1 was measured 25 % faster than 3 on rows. numba asks its own class of level for attributes.
+numba.config.OPT = type(numba.config.OPT)(os.environ.get("NUMBA_OPT", "1"))
 
 use_compiler(register_jitable)
 
 
 def kernel(function: Function) -> Function:
     """Compile a kernel: cached, without the GIL, and without Python's checks for division."""
-    compiled: Function = njit(cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS)(
-        function
-    )
+    compiled: Function = njit(
+        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS
+    )(function)
     return compiled
 
 

@@ -9,8 +9,8 @@ Red's numbers are 一..九, Black's １..９, except that pawns are always count
 or elephants on one file keep the file: one of them can only go ahead, the other only back.
 
 Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: any digits for
-either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and last
-of many pawns, and files spelt out: 前兵九平八, 前九平八.
+either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and the
+last of many pawns, and files spelt out: 前兵九平八, 前九平八.
 
 Inside, text is spelt with the WXF letters and plain digits (`前C.5`), whichever script it is in.
 """

@@ -1,0 +1,1 @@
+"""Retrograde analysis: the phases that compute the values of a material."""

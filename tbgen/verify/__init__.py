@@ -1,0 +1,1 @@
+"""Proving finished table files from the rules alone."""

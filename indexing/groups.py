@@ -1,0 +1,161 @@
+"""Placements of pieces that belong together, and their ranks.
+
+A *group* is the n identical attackers of one side. A placement is the set of their slots
+s1 < s2 < ... (positions in `squares.area`), and its rank in the combinatorial number system is
+
+    rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
+
+so that removing the piece j leaves a placement of n - 1 pieces, its *companions*, and adding a
+square to companions gives a placement again. Every move of a group piece is those two look-ups.
+
+The *defenders* of one side (king, advisors, elephants) are ranked together, because they exclude
+each other from their few squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.squares import SQUARES, PieceType, area, mirror_square
+
+
+def _ranked_combinations(slots: int, count: int) -> list[tuple[int, ...]]:
+    """All placements of `count` identical pieces on `slots` slots, by rank."""
+    return sorted(combinations(range(slots), count), key=lambda placement: placement[::-1])
+
+
+@dataclass(frozen=True)
+class Group:
+    """The identical attackers of one side that are ranked together."""
+
+    side: int
+    kind: int
+    count: int
+
+    @cached_property
+    def area(self) -> tuple[int, ...]:
+        """The squares of the piece, by slot."""
+        return area(self.side, self.kind)
+
+    @property
+    def size(self) -> int:
+        """The number of placements."""
+        return comb(len(self.area), self.count)
+
+    @cached_property
+    def squares(self) -> NDArray[np.int8]:
+        """int8 (size, count): the squares of each placement, ascending."""
+        placements = _ranked_combinations(len(self.area), self.count)
+        table = np.array(placements, np.int64).reshape(self.size, self.count)
+        return np.array(self.area, np.int8)[table]
+
+    @cached_property
+    def extend(self) -> NDArray[np.int32]:
+        """int32 (companion placements, 90): the placement that a square makes of companions.
+
+        -1 where the square lies outside the area or is taken by a companion.
+        """
+        companions = Group(self.side, self.kind, self.count - 1)
+        table = np.full((companions.size, SQUARES), -1, np.int32)
+        for j in range(self.count):
+            without_j = np.delete(self.squares, j, axis=1)
+            table[companions.rank(without_j), self.squares[:, j]] = np.arange(self.size)
+        return table
+
+    @cached_property
+    def companions(self) -> NDArray[np.int32]:
+        """int32 (size, count): the rank of the placement without its j-th piece."""
+        fewer = Group(self.side, self.kind, self.count - 1)
+        columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
+        return np.stack(columns, axis=1).astype(np.int32)
+
+    def rank(self, squares: NDArray[np.int8]) -> NDArray[np.int64]:
+        """int64 (n,): the ranks of placements given as squares (n, count), in any order."""
+        slot_of = np.full(SQUARES, -1, np.int64)
+        slot_of[list(self.area)] = np.arange(len(self.area))
+        slots = np.sort(slot_of[squares.astype(np.int64)], axis=1)
+        ranks = np.zeros(len(squares), np.int64)
+        for j in range(self.count):
+            choose = np.array([comb(s, j + 1) for s in range(len(self.area))], np.int64)
+            ranks += choose[slots[:, j]]
+        return ranks
+
+    @cached_property
+    def mirror(self) -> NDArray[np.int32]:
+        """int32 (size,): the rank of each placement's mirror image."""
+        mirrored = _MIRROR[self.squares.astype(np.int64)].astype(np.int8)
+        return self.rank(mirrored).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Defenders:
+    """The king, advisors and elephants of one side, ranked together without overlaps.
+
+    Placements are ordered by king slot, then advisor rank, then elephant rank.
+    """
+
+    side: int
+    advisors: int
+    elephants: int
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces one placement has."""
+        return 1 + self.advisors + self.elephants
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+        """The placements, and the rank table over (king, advisors, elephants)."""
+        kings = area(self.side, PieceType.KING)
+        advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
+        elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
+        ranks = np.full((len(kings), advisors.size, elephants.size), -1, np.int32)
+        placements: list[list[int]] = []
+        for k, king in enumerate(kings):
+            for a, advisor_squares in enumerate(advisors.squares):
+                for e, elephant_squares in enumerate(elephants.squares):
+                    squares = [king, *advisor_squares, *elephant_squares]
+                    if len(set(squares)) == len(squares):
+                        ranks[k, a, e] = len(placements)
+                        placements.append(squares)
+        return np.array(placements, np.int8), ranks
+
+    @property
+    def squares(self) -> NDArray[np.int8]:
+        """int8 (size, pieces): king, advisors ascending, elephants ascending."""
+        return self._tables[0]
+
+    @property
+    def ranks(self) -> NDArray[np.int32]:
+        """int32 (9, advisor placements, elephant placements): the rank, -1 where they overlap."""
+        return self._tables[1]
+
+    @property
+    def size(self) -> int:
+        """The number of placements."""
+        return len(self.squares)
+
+    def rank(self, squares: NDArray[np.int8]) -> NDArray[np.int64]:
+        """int64 (n,): the ranks of placements (n, pieces): king, advisors, elephants."""
+        kings = Group(self.side, PieceType.KING, 1).rank(squares[:, :1])
+        advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
+        elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
+        middle = 1 + self.advisors
+        ranks: NDArray[np.int64] = self.ranks[
+            kings, advisors.rank(squares[:, 1:middle]), elephants.rank(squares[:, middle:])
+        ].astype(np.int64)
+        return ranks
+
+    @cached_property
+    def mirror(self) -> NDArray[np.int32]:
+        """int32 (size,): the rank of each placement's mirror image."""
+        return self.rank(_MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
+
+
+_MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)

@@ -1,0 +1,26 @@
+"""Run mypy on the package as it is imported: `tbgen` with `indexing` and `tables` inside it."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Link the three folders into one package tree, and check it; mypy's exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "tbgen"
+        package.mkdir()
+        for source in (ROOT / "tbgen").iterdir():
+            (package / source.name).symlink_to(source)
+        for name in ("indexing", "tables"):
+            (package / name).symlink_to(ROOT / name)
+        command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+        cache = ["--cache-dir", str(ROOT / ".mypy_cache")]
+        return subprocess.run([*command, *cache, "-p", "tbgen"], cwd=folder).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

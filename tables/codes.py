@@ -1,0 +1,123 @@
+"""Values, and the numbers that stand for them.
+
+A `Value` is what a position is worth to the side to move. A *code* is how planes of values are
+stored while they are computed and in files; codes are ordered by preference of the side to move
+(Fang, Hsu & Hsu, section 6.4), so that the best of several values is the largest code:
+
+    0        no position: illegal, or a hole of the index
+    1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
+                       prefers a high order, and within it a long resistance
+    middle   draw
+    ... top  wins      top is mate at once; order 0 by distance, then order 1 by distance, ...
+
+        rank = order * span + plies // 2          (parity follows from outcome and order)
+        loss = 1 + rank        win = top - rank
+
+One byte holds order 0 alone, up to 253 plies; two bytes hold 256 orders of the same span. A
+table whose distances are longer has `LONG_SPAN` and two bytes (order 0) or four.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+BYTE_SPAN = 127
+"""Distances of one order where a byte holds order 0: losses up to 252 plies, wins up to 253."""
+
+LONG_SPAN = 16383
+"""Distances of one order where a byte does not."""
+
+
+class Outcome(IntEnum):
+    """The outcome for the side to move, worst first: the order is load-bearing."""
+
+    LOSS = -1
+    DRAW = 0
+    WIN = 1
+
+
+class LimitExceededError(Exception):
+    """A distance or an order that the codes of a table cannot hold; nothing ever saturates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a position is worth to the side to move.
+
+    `order` 0 is a draw, or a win or loss by mate or conversion, in `plies` plies; order k >= 1 is
+    decided by the repetition rules, `plies` before a direct winning state (0 for that state
+    itself). A draw has no distance: `plies` 0.
+    """
+
+    outcome: Outcome
+    order: int = 0
+    plies: int = 0
+
+    @property
+    def number(self) -> int:
+        """The value as Fang, Hsu & Hsu print it: 0 draw, plies, or 255 - plies at order k."""
+        if self.order:
+            return 255 - self.plies
+        return self.plies
+
+
+DRAW = Value(Outcome.DRAW)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSpace:
+    """One way to number values: bytes per code, and distances per order."""
+
+    width: int
+    span: int = BYTE_SPAN
+
+    @property
+    def dtype(self) -> DTypeLike:
+        """The numpy type of a plane of codes."""
+        return {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.width]
+
+    @property
+    def top(self) -> int:
+        """The largest code: mate in no plies would be."""
+        return int(256**self.width) - 1
+
+    @property
+    def draw(self) -> int:
+        """The code of a draw."""
+        return (self.top + 1) // 2
+
+    @property
+    def max_plies(self) -> int:
+        """The longest distance of any order that both outcomes can show."""
+        return 2 * self.span - 2
+
+    @property
+    def max_order(self) -> int:
+        """The highest order."""
+        return (self.draw - 1) // self.span - 1
+
+    def encode(self, value: Value) -> int:
+        """The code of a value; raises `LimitExceededError` where it has none."""
+        if value.outcome == Outcome.DRAW:
+            return self.draw
+        if value.plies // 2 >= self.span or value.order > self.max_order:
+            raise LimitExceededError(
+                f"order {value.order}, {value.plies} plies exceed {self.max_order} orders "
+                f"of {self.max_plies} plies"
+            )
+        rank = value.order * self.span + value.plies // 2
+        return 1 + rank if value.outcome == Outcome.LOSS else self.top - rank
+
+    def decode(self, code: int) -> Value:
+        """The value of a code other than 0."""
+        if code == self.draw:
+            return DRAW
+        win = code > self.draw
+        order, half = divmod(self.top - code if win else code - 1, self.span)
+        # Order 0 wins take an odd number of plies, and wins of order k an even number.
+        odd = win == (order == 0)
+        return Value(Outcome.WIN if win else Outcome.LOSS, order, 2 * half + odd)

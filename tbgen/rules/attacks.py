@@ -1,0 +1,180 @@
+"""Attacks and checks: which piece could take on which square, and is a king in danger.
+
+    attacks(board, source, target)     one piece, one square
+    is_attacked(board, square, side)   any piece of a side, looking outward from the square
+    in_check(board, side)              the king attacked, or facing the other king
+
+These are the predicates that move legality, the repetition referee and the tables share. All are
+scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. They know
+nothing of moves that do not capture (`moves`) and nothing of whose turn it is.
+"""
+
+from __future__ import annotations
+
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
+from tbgen.rules.board import (
+    DIAGONALS,
+    LEAPS,
+    STEPS,
+    Board,
+    forward,
+    is_in_palace,
+    is_on_board,
+    is_own_half,
+)
+
+
+@scalar
+def find_king(board: Board, side: int) -> int:
+    """The square of the side's king, or -1 if it is not on the board."""
+    king = piece_code(side, PieceType.KING)
+    first = 0 if side == Side.RED else 63
+    for square in range(first, first + 27):
+        if board[square] == king:
+            return square
+    return -1
+
+
+@scalar
+def pieces_between(board: Board, source: int, target: int) -> int:
+    """How many pieces stand strictly between two squares of one line; -1 if they share none."""
+    if source == target:
+        return -1
+    if source // 9 == target // 9:
+        step = 1
+    elif source % 9 == target % 9:
+        step = 9
+    else:
+        return -1
+    count = 0
+    for square in range(min(source, target) + step, max(source, target), step):
+        if board[square] != EMPTY:
+            count += 1
+    return count
+
+
+@scalar
+def attacks(board: Board, source: int, target: int) -> bool:
+    """Whether the piece on `source` could take on `target`, its king's safety aside.
+
+    What stands on `target` does not matter: an attack on an own piece protects it. Legs, eyes,
+    the cannon's mount, palace and river count. Kings that face each other are not an attack here
+    (`kings_face`).
+    """
+    code = board[source]
+    side, kind = piece_side(code), piece_kind(code)
+    if kind == PieceType.ROOK:
+        return pieces_between(board, source, target) == 0
+    if kind == PieceType.CANNON:
+        return pieces_between(board, source, target) == 1
+    ranks = target // 9 - source // 9
+    files = target % 9 - source % 9
+    if kind == PieceType.KNIGHT:
+        if abs(ranks) == 2 and abs(files) == 1:
+            return board[source + 9 * (ranks // 2)] == EMPTY
+        if abs(ranks) == 1 and abs(files) == 2:
+            return board[source + files // 2] == EMPTY
+        return False
+    if kind == PieceType.PAWN:
+        if files == 0:
+            return ranks == forward(side)
+        return ranks == 0 and abs(files) == 1 and not is_own_half(side, source // 9)
+    if kind == PieceType.ELEPHANT:
+        return (
+            abs(ranks) == 2
+            and abs(files) == 2
+            and is_own_half(side, target // 9)
+            and board[(source + target) // 2] == EMPTY
+        )
+    if not is_in_palace(side, target // 9, target % 9):
+        return False
+    if kind == PieceType.ADVISOR:
+        return abs(ranks) == 1 and abs(files) == 1
+    return abs(ranks) + abs(files) == 1
+
+
+@scalar
+def is_attacked(board: Board, square: int, by_side: int) -> bool:
+    """Whether any piece of `by_side` attacks the square, in the sense of `attacks`.
+
+    Looks outward from the square, so that the cost does not grow with the number of pieces.
+    """
+    rank, file = square // 9, square % 9
+    rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
+    for rank_step, file_step in STEPS:
+        to_rank, to_file = rank + rank_step, file + file_step
+        mounts = 0
+        while mounts < 2 and is_on_board(to_rank, to_file):
+            code = board[9 * to_rank + to_file]
+            if code != EMPTY:
+                if code == (cannon if mounts else rook):
+                    return True
+                mounts += 1
+            to_rank += rank_step
+            to_file += file_step
+    knight = piece_code(by_side, PieceType.KNIGHT)
+    for rank_step, file_step, leg_rank, leg_file in LEAPS:
+        from_rank, from_file = rank - rank_step, file - file_step
+        if (
+            is_on_board(from_rank, from_file)
+            and board[9 * from_rank + from_file] == knight
+            and board[9 * (from_rank + leg_rank) + from_file + leg_file] == EMPTY
+        ):
+            return True
+    return _is_attacked_nearby(board, square, by_side)
+
+
+@scalar
+def _is_attacked_nearby(board: Board, square: int, by_side: int) -> bool:
+    """Whether a pawn, king, advisor or elephant of `by_side` attacks the square."""
+    rank, file = square // 9, square % 9
+    for rank_step, file_step in STEPS:
+        if is_on_board(rank + rank_step, file + file_step):
+            source = square + 9 * rank_step + file_step
+            code = board[source]
+            if (
+                code == piece_code(by_side, PieceType.PAWN)
+                or code == piece_code(by_side, PieceType.KING)
+            ) and attacks(board, source, square):
+                return True
+    if not is_own_half(by_side, rank):
+        return False
+    for rank_step, file_step in DIAGONALS:
+        for distance in range(1, 3):
+            from_rank, from_file = rank + distance * rank_step, file + distance * file_step
+            if is_on_board(from_rank, from_file):
+                source = 9 * from_rank + from_file
+                kind = PieceType.ADVISOR if distance == 1 else PieceType.ELEPHANT
+                if board[source] == piece_code(by_side, kind) and attacks(board, source, square):
+                    return True
+    return False
+
+
+@scalar
+def kings_face(board: Board) -> bool:
+    """Whether the two kings look at each other along an open file."""
+    square = find_king(board, Side.RED) + 9
+    while square < SQUARES:
+        if board[square] != EMPTY:
+            return board[square] == piece_code(Side.BLACK, PieceType.KING)
+        square += 9
+    return False
+
+
+@scalar
+def in_check(board: Board, side: int) -> bool:
+    """Whether the side's king is attacked; kings that face each other count as check.
+
+    Facing kings never arise by a legal move, so for a legal position this is check in the usual
+    sense, and after a move it says whether the mover may leave his king like that.
+    """
+    return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

@@ -1,0 +1,102 @@
+"""What the rules ask of a board, and its geometry: steps, leaps, palaces, the river.
+
+    board[square] -> piece code          90 squares, `tbgen.indexing.squares`
+    (rank, file) of a square             square // 9, square % 9
+
+Owned here: the shape of the arguments of every rule function and the constants that several of
+them share. How pieces move is in `attacks` and `moves`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.squares import Side
+
+
+class Board(Protocol):
+    """Ninety piece codes: `bytes`, a list, or an array of integers."""
+
+    def __getitem__(self, square: int, /) -> int:
+        """The piece code on a square."""
+        ...
+
+
+class MutableBoard(Board, Protocol):
+    """A board on which a function may try a move: a `bytearray`, a list, or an int8 array.
+
+    Functions that take one put it back as it was before they return.
+    """
+
+    def __setitem__(self, square: int, code: int, /) -> None:
+        """Put a piece code on a square."""
+        ...
+
+
+class Squares(Protocol):
+    """A caller's buffer of squares: a list or an int array, long enough for what is written."""
+
+    def __getitem__(self, index: int, /) -> int:
+        """The square at an index."""
+        ...
+
+    def __setitem__(self, index: int, square: int, /) -> None:
+        """Write a square at an index."""
+        ...
+
+
+MAX_MOVES = 128
+"""Room for every pseudo-legal move of a side.
+
+A full set has at most 2 x 17 rook, 2 x 17 cannon, 2 x 8 knight, 5 x 3 pawn, 2 x 4 advisor,
+2 x 4 elephant and 4 king moves: 119.
+"""
+
+STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+"""(rank, file) steps of kings, and the directions of rooks and cannons."""
+
+DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+"""(rank, file) steps of advisors; an elephant takes two of the same."""
+
+LEAPS = (
+    (2, 1, 1, 0),
+    (2, -1, 1, 0),
+    (-2, 1, -1, 0),
+    (-2, -1, -1, 0),
+    (1, 2, 0, 1),
+    (-1, 2, 0, 1),
+    (1, -2, 0, -1),
+    (-1, -2, 0, -1),
+)
+"""A knight's (rank, file) leaps, each followed by its leg: the step that must be free."""
+
+
+@scalar
+def is_on_board(rank: int, file: int) -> bool:
+    """Whether a rank and a file name a square."""
+    return 0 <= rank < 10 and 0 <= file < 9
+
+
+@scalar
+def is_in_palace(side: int, rank: int, file: int) -> bool:
+    """Whether a square belongs to the side's palace."""
+    if file < 3 or file > 5:
+        return False
+    if side == Side.RED:
+        return 0 <= rank <= 2
+    return 7 <= rank <= 9
+
+
+@scalar
+def is_own_half(side: int, rank: int) -> bool:
+    """Whether a rank lies on the side's own half of the board."""
+    if side == Side.RED:
+        return rank <= 4
+    return rank >= 5
+
+
+@scalar
+def forward(side: int) -> int:
+    """The direction of a side's pawns in ranks: 1 for Red, -1 for Black."""
+    return 1 - 2 * side

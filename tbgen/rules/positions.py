@@ -1,0 +1,97 @@
+"""The rules of movement on `Position` and `Move`: legality, check, the end of the game.
+
+Plain Python over the scalar functions of `attacks` and `moves`; no numba. Repetition is not
+looked at here (`tbgen.referee`).
+"""
+
+from __future__ import annotations
+
+from tbgen.indexing.errors import MoveTextError, PositionError
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, piece_side, square_name
+from tbgen.rules import attacks, moves
+from tbgen.rules.board import MAX_MOVES
+
+
+def legal_moves(position: Position) -> list[Move]:
+    """Every legal move of the side to move, by ascending source square."""
+    board = bytearray(position.board)
+    sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
+    count = moves.generate_moves(board, position.side, sources, targets)
+    return [
+        Move(source, target)
+        for source, target in zip(sources[:count], targets[:count], strict=True)
+        if moves.is_safe_after(board, position.side, source, target)
+    ]
+
+
+def is_terminal(position: Position) -> bool:
+    """Whether the side to move has no legal move: it has lost, in check or not (DESIGN 2)."""
+    board = bytearray(position.board)
+    sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
+    count = moves.generate_moves(board, position.side, sources, targets)
+    return not any(
+        moves.is_safe_after(board, position.side, sources[i], targets[i]) for i in range(count)
+    )
+
+
+def in_check(position: Position) -> bool:
+    """Whether the king of the side to move is attacked."""
+    return attacks.in_check(position.board, position.side)
+
+
+def gives_check(position: Position, move: Move) -> bool:
+    """Whether a legal move attacks the opponent's king."""
+    return in_check(position.after(*move))
+
+
+def check_legal(position: Position) -> None:
+    """Raise `PositionError` unless the position is legal (DESIGN 2).
+
+    Legal means that the kings do not face each other and that the side not to move is not in
+    check; what may stand on a board at all is `Position`'s own care.
+    """
+    if attacks.kings_face(position.board):
+        raise PositionError(
+            "the kings face each other", "put a piece between them or move one to another file"
+        )
+    waiting = position.side.other
+    if attacks.in_check(position.board, waiting):
+        raise PositionError(
+            f"{waiting.name.title()} is in check but {position.side.name.title()} is to move",
+            "the side that is not to move cannot be in check",
+        )
+
+
+def play(position: Position, move: Move) -> Position:
+    """The position after a legal move; raises `MoveTextError` that says why it is illegal."""
+    board = bytearray(position.board)
+    if not moves.is_legal_move(board, position.side, *move):
+        message, hint = _why_illegal(position, move)
+        raise MoveTextError(message, hint)
+    return position.after(*move)
+
+
+def _why_illegal(position: Position, move: Move) -> tuple[str, str]:
+    """Message and hint for an illegal move."""
+    board, side = bytearray(position.board), position.side
+    source, target = (square_name(square) for square in move)
+    mover = side.name.title()
+    code = board[move.source]
+    if code == EMPTY:
+        return f"{move}: there is no piece on {source}", f"{mover} is to move"
+    if piece_side(code) != side:
+        owner = Side(piece_side(code)).name.title()
+        return f"{move}: the piece on {source} is {owner}'s", f"{mover} is to move"
+    taken = board[move.target]
+    if taken != EMPTY and piece_side(taken) == side:
+        return f"{move}: {target} is held by {mover}'s own piece", "choose another square"
+    if not moves.reaches(board, *move):
+        name = PieceType(piece_kind(code)).name.lower()
+        return f"{move}: the {name} on {source} cannot reach {target}", "look at what is in its way"
+    after = bytearray(board)
+    after[move.target], after[move.source] = code, EMPTY
+    if attacks.kings_face(after):
+        return f"{move}: this would leave the kings facing each other", "keep a piece between them"
+    return f"{move}: this would leave {mover}'s king in check", "meet the check, or keep the pin"

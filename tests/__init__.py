@@ -1,0 +1,1 @@
+"""Tests, one module per subject; `strategies` and `oracle` are shared by all."""

@@ -1,0 +1,55 @@
+"""pyffish (Fairy-Stockfish) as an independent authority on moves, spoken to in our notation."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tbgen.indexing import Move, Position
+
+pyffish = pytest.importorskip("pyffish")
+
+VARIANT = "xiangqi"
+_MOVE = re.compile(r"([a-i])(\d+)([a-i])(\d+)")
+
+
+def to_oracle(move: Move) -> str:
+    """`h2e2` as pyffish writes it, ranks from 1: `h3e3`."""
+    text = move.iccs
+    return f"{text[0]}{int(text[1]) + 1}{text[2]}{int(text[3]) + 1}"
+
+
+def from_oracle(text: str) -> Move:
+    """A move as pyffish writes it, in our numbering."""
+    match = _MOVE.fullmatch(text)
+    assert match is not None, text
+    file, rank, to_file, to_rank = match.groups()
+    return Move.from_iccs(f"{file}{int(rank) - 1}{to_file}{int(to_rank) - 1}")
+
+
+def legal_moves(position: Position) -> set[Move]:
+    """The legal moves according to pyffish."""
+    return {from_oracle(text) for text in pyffish.legal_moves(VARIANT, position.fen, [])}
+
+
+def in_check(position: Position) -> bool:
+    """Whether the side to move is in check according to pyffish."""
+    return bool(pyffish.gives_check(VARIANT, position.fen, []))
+
+
+def result_without_moves(position: Position) -> int:
+    """pyffish's score, for the side to move, of a position without legal moves."""
+    return int(pyffish.game_result(VARIANT, position.fen, []))
+
+
+def perft(position: Position, depth: int) -> int:
+    """Leaf count of the move tree according to pyffish."""
+
+    def count(moves: list[str], left: int) -> int:
+        replies = pyffish.legal_moves(VARIANT, position.fen, moves)
+        if left == 1:
+            return len(replies)
+        return sum(count([*moves, reply], left - 1) for reply in replies)
+
+    return count([], depth)

@@ -1,0 +1,100 @@
+"""Random positions and games, shared by the tests.
+
+Two flavours: hypothesis strategies (`positions`), which shrink a failure to a small one, and
+seeded generators (`random_position`, `random_game`) for the long comparisons with an oracle.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.indexing.squares import EMPTY, LETTERS, SQUARES, PieceType, area, piece_code
+from tbgen.rules import check_legal, legal_moves
+
+ENDGAMES = (
+    "KRKC",
+    "KRKNAA",
+    "KNPKAB",
+    "KCAKN",
+    "KRNKRAA",
+    "KRCKRAB",
+    "KCPPKAABB",
+    "KNNKRBB",
+    "KRPKNCA",
+    "KRRKCCAABB",
+    "KNCPKRPAB",
+    "KPPPKPPP",
+    "KRNCPABKRNCPAB",
+)
+"""Materials with every kind of piece on both sides, small to large."""
+
+
+def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
+    """(side, kind) of every piece of a material, the army named first being `first`'s."""
+    own, other = Material.parse(material).armies
+    return [
+        (side, PieceType(LETTERS.index(letter)))
+        for side, army in ((first, own), (first.other, other))
+        for letter in army.name
+    ]
+
+
+def place(
+    men: Sequence[tuple[Side, PieceType]], side: Side, choose: Callable[[Sequence[int]], int]
+) -> Position | None:
+    """Put the men on free squares of their areas; None if one finds no room."""
+    board = bytearray(SQUARES)
+    for owner, kind in men:
+        free = [square for square in area(owner, kind) if board[square] == EMPTY]
+        if not free:
+            return None
+        board[choose(free)] = piece_code(owner, kind)
+    return Position(bytes(board), side)
+
+
+def is_legal(position: Position) -> bool:
+    """Whether `check_legal` accepts the position."""
+    try:
+        check_legal(position)
+    except PositionError:
+        return False
+    return True
+
+
+@st.composite
+def positions(
+    draw: st.DrawFn, materials: Sequence[str] = ENDGAMES, *, legal: bool = True
+) -> Position:
+    """A position of one of the materials, in either colouring, with either side to move."""
+    men = pieces(draw(st.sampled_from(materials)), draw(st.sampled_from(Side)))
+    position = place(men, draw(st.sampled_from(Side)), lambda free: draw(st.sampled_from(free)))
+    assume(position is not None)
+    assert position is not None
+    assume(not legal or is_legal(position))
+    return position
+
+
+def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> Position:
+    """A legal position of one of the materials, in either colouring, with either side to move."""
+    while True:
+        men = pieces(rng.choice(materials), rng.choice(tuple(Side)))
+        position = place(men, rng.choice(tuple(Side)), rng.choice)
+        if position is not None and is_legal(position):
+            return position
+
+
+def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Position]:
+    """The positions of a game of random legal moves, from the start to its end or `plies`."""
+    position = start
+    for _ in range(plies):
+        yield position
+        moves = legal_moves(position)
+        if not moves:
+            return
+        position = position.after(*rng.choice(moves))
+    yield position
