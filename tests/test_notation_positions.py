@@ -140,7 +140,7 @@ MALFORMED = [
     ("4K44B49994n495k399:0", "after its tenth row"),
     ("4K44A49994n495k399", "'A' is no piece"),
     ("4\u212a44B49994n495k399", "no piece"),
-    ("B3K4999994n495k3", "cannot stand on a9"),
+    ("B3K49999994n495k3", "cannot stand on a9"),
     ("999999999", "1 integers"),
     ("9" * 12, "no integer"),
     ("1,2,3", "3 integers"),

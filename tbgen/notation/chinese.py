@@ -54,7 +54,7 @@ def split(text: str) -> tuple[str, Step] | None:
     """The name of the piece and the step that `text` gives, or None if it is no Chinese text."""
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
-    if match is None:
+    if match is None or not is_chinese(text):
         return None
     return match.group(1), Step(match.group(2), int(match.group(3)))
 

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
-from tbgen.indexing.squares import EMPTY, FILES, piece_side, square_name
+from tbgen.indexing.squares import FILES, piece_side, square_name
 from tbgen.notation import chinese, wxf
 from tbgen.notation.naming import Place, Step, place, step
-from tbgen.rules import legal_moves
+from tbgen.rules import legal_moves, play
 
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 """What `format_move` writes and `parse_move` reads."""
@@ -39,9 +40,17 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
     """
     notation = notation or _detect(text)
     if notation == "iccs":
-        return _checked(position, Move.from_iccs(text), text)
+        move = Move.from_iccs(text)
+        play(position, move)
+        return move
     if notation == "fairy":
-        return _checked(position, _from_fairy(text), text)
+        move = _from_fairy(text)
+        try:
+            play(position, move)
+        except MoveTextError as error:
+            # The reason speaks of ranks 0..9; say which move it means.
+            raise MoveTextError(f"{excerpt(text)}, in ICCS {error}", error.hint) from None
+        return move
     if notation == "wxf":
         return _resolve(position, text, wxf.split(text), wxf.names, "C2.5")
     if notation in ("zh", "zh-hant"):
@@ -57,12 +66,14 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
         return "".join("abcdefghi"[s % FILES] + str(s // FILES + 1) for s in move)
     if notation not in MOVE_NOTATIONS:
         raise _unknown(notation)
-    if position.board[move.source] == EMPTY:
+    where = _places(position).get(move.source)
+    if where is None:
         raise MoveTextError(
-            f"{move} moves nothing: {square_name(move.source)} is empty",
-            "only a move of the position can be written in its words",
+            f"{move} is not legal: nothing of {position.side.name.title()} is on "
+            f"{square_name(move.source)}",
+            "only a legal move of the position can be written in words",
         )
-    where, how = place(position, move.source), step(position, move)
+    how = step(position, move)
     if notation == "wxf":
         return wxf.join(wxf.names(where)[0], how)
     return chinese.join(chinese.names(where)[0], how, where.side, notation == "zh-hant")
@@ -96,23 +107,6 @@ def _from_fairy(text: str) -> Move:
     return Move(*squares)
 
 
-def _checked(position: Position, move: Move, text: str) -> Move:
-    """The move itself if it is legal; else `MoveTextError` with the reason."""
-    if move in legal_moves(position):
-        return move
-    side, piece = position.side.name.title(), position.board[move.source]
-    if piece == EMPTY:
-        raise MoveTextError(
-            f"{excerpt(text)} is not legal: {square_name(move.source)} is empty",
-            "in h2e2 ranks run from 0 to 9; name the notation if yours run from 1 to 10",
-        )
-    if piece_side(piece) != position.side:
-        raise MoveTextError(
-            f"{excerpt(text)} is not legal: {side} is to move", "check the side in the position"
-        )
-    raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, [move.source]))
-
-
 def _resolve(
     position: Position,
     text: str,
@@ -124,11 +118,7 @@ def _resolve(
     if parts is None:
         raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
     name, wanted = parts
-    called = {
-        square: names(place(position, square))
-        for code, square in position.pieces()
-        if piece_side(code) == position.side
-    }
+    called = {square: names(where) for square, where in _places(position).items()}
     # A proper name decides, even if that piece cannot move so; other names come after.
     meant = [square for square, known in called.items() if known[0] == name]
     meant = meant or [square for square, known in called.items() if name in known]
@@ -140,7 +130,7 @@ def _resolve(
         )
     found = [
         move
-        for move in legal_moves(position)
+        for move in _legal_moves(position)
         if move.source in meant and step(position, move) == wanted
     ]
     if len(found) > 1:
@@ -153,9 +143,25 @@ def _resolve(
     return found[0]
 
 
+@lru_cache(maxsize=16)
+def _places(position: Position) -> dict[int, Place]:
+    """The place of every piece of the side to move; kept, as all moves of a position need it."""
+    return {
+        square: place(position, square)
+        for code, square in position.pieces()
+        if piece_side(code) == position.side
+    }
+
+
+@lru_cache(maxsize=16)
+def _legal_moves(position: Position) -> list[Move]:
+    """The legal moves, kept like the places."""
+    return legal_moves(position)
+
+
 def _choices(position: Position, sources: list[int]) -> str:
     """A hint with the legal moves from some squares."""
-    moves = [move.iccs for move in legal_moves(position) if move.source in sources]
+    moves = [move.iccs for move in _legal_moves(position) if move.source in sources]
     where = " and ".join(square_name(square) for square in sources)
     return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"
 
