@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from tbgen.indexing import START_FEN, InputError, Move, MoveTextError, Position, Side
 from tbgen.indexing.squares import EMPTY, PieceType, area, piece_code
-from tbgen.notation import MOVE_NOTATIONS, format_move, parse_move
+from tbgen.notation import (
+    MOVE_NOTATIONS,
+    POSITION_STYLES,
+    format_move,
+    format_position,
+    parse_move,
+    parse_position,
+)
 from tbgen.rules import legal_moves
 from tests.strategies import is_legal, random_game, random_position
 
@@ -236,10 +243,12 @@ def sample(rng: random.Random) -> Iterator[Position]:
     yield from (crowded_pawns(rng) for _ in range(1000))
 
 
-def test_every_legal_move_reads_back() -> None:
+def test_every_position_and_legal_move_reads_back() -> None:
     seen = 0
     for position in sample(random.Random(7)):
         seen += 1
+        for style in POSITION_STYLES:
+            assert parse_position(format_position(position, style), position.side) == position
         moves = legal_moves(position)
         for notation in MOVE_NOTATIONS:
             texts = [format_move(position, move, notation) for move in moves]
