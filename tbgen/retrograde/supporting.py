@@ -52,7 +52,9 @@ FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
 class SupportingTable(Protocol):
     """What the solver needs of a finished table."""
 
-    code_space: CodeSpace
+    @property
+    def code_space(self) -> CodeSpace:
+        """How its codes stand for values."""
 
     @property
     def layout(self) -> Layout:
