@@ -90,9 +90,9 @@ def _geometry() -> dict[str, np.ndarray]:
                     j = 2 * d + (sign < 0)
                     knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
         for side, forward in ((Side.RED, 1), (Side.BLACK, -1)):
-        pawn[side, s, 0] = square(rank + forward, file)
-        if (rank >= 5) == (side == Side.RED):
-            pawn[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
+            pawn[side, s, 0] = square(rank + forward, file)
+            if (rank >= 5) == (side == Side.RED):
+                pawn[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
     pawn_attacks = np.zeros((2, SQUARES, SQUARES), np.bool_)
     for owner in range(2):
         for s in range(SQUARES):
