@@ -6,10 +6,11 @@ import csv
 from pathlib import Path
 
 import pytest
-from naive.cache import naive_solution
-from naive.movegen import from_fen, to_fen
-from naive.patterns import DRAW, LOSS, WIN, Verdict
-from naive.solver import Solution, solve
+
+from tests.naive.cache import naive_solution
+from tests.naive.movegen import from_fen, to_fen
+from tests.naive.patterns import DRAW, LOSS, WIN, Verdict
+from tests.naive.solver import Solution, solve
 
 DATA = Path(__file__).parent / "data"
 OUTCOMES = {"win": WIN, "draw": DRAW, "loss": LOSS}

@@ -6,9 +6,10 @@ import random
 
 import pyffish
 import pytest
-from naive import movegen
-from naive.movegen import Board
-from naive.solver import SIDES, table
+
+from tests.naive import movegen
+from tests.naive.movegen import Board
+from tests.naive.solver import SIDES, table
 
 ARMIES = [
     "K",

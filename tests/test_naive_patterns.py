@@ -6,10 +6,11 @@ import random
 from collections import Counter
 
 import pytest
-from naive import patterns
-from naive.graph_game import by_parity_game, by_strategies
-from naive.patterns import DRAW, LOSS, WIN, Game, Verdict
-from naive.retrograde import decide
+
+from tests.naive import patterns
+from tests.naive.graph_game import by_parity_game, by_strategies
+from tests.naive.patterns import DRAW, LOSS, WIN, Game, Verdict
+from tests.naive.retrograde import decide
 
 MATED = Verdict(LOSS, 0, 0)
 MATES = Verdict(WIN, 0, 1)
