@@ -113,7 +113,9 @@ class TableFile:
         """The codes of many slots (n,), in any order; every block is read once."""
         header = self.header
         slots = np.asarray(slots, np.int64)
-        if slots.size and not 0 <= int(slots.min()) <= int(slots.max()) < header.slots:
+        if slots.size == 0:
+            return np.empty(slots.shape, self._dtype)
+        if not 0 <= int(slots.min()) <= int(slots.max()) < header.slots:
             raise IndexError(f"slots beyond {header.slots}")
         if not header.blocks[side]:
             return np.full(slots.shape, header.constants[side], self._dtype)

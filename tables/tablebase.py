@@ -20,6 +20,7 @@ import numpy as np
 
 from tbgen.indexing import Material, MaterialError, Position, Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import SQUARES
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome, Value
 from tbgen.tables.errors import (
@@ -279,30 +280,30 @@ class Tablebase:
 
         Every block is unpacked once at most, and positions need not be sorted.
         """
-        results: list[ProbeResult | None] = []
-        groups: dict[Material, list[tuple[int, Position]]] = {}
+        results: dict[int, ProbeResult] = {}
+        groups: dict[bytes, tuple[list[int], list[Position]]] = {}
         for number, position in enumerate(positions):
-            material = position.material
-            if material.needs_table:
-                groups.setdefault(material, []).append((number, position))
-                results.append(None)
-            else:
-                results.append(self._armless(material))
-        for material, members in groups.items():
+            numbers, members = groups.setdefault(_pieces(position.board), ([], []))
+            numbers.append(number)
+            members.append(position)
+        for numbers, members in groups.values():
+            material, swapped = members[0].material, members[0].is_swapped
+            if not material.needs_table:
+                results.update(dict.fromkeys(numbers, self._armless(material)))
+                continue
             file = self.table(material)
-            oriented = [p.swapped() if p.is_swapped else p for _, p in members]
-            slots = np.array([file.layout.slot(p) for p in oriented], np.int64)
-            sides = np.array([p.side for p in oriented])
+            boards = np.frombuffer(b"".join(p.board for p in members), np.uint8)
+            slots = file.layout.slots_of_boards(boards.reshape(-1, SQUARES), swapped)
+            sides = np.array([p.side for p in members]) ^ swapped
             known: dict[int, ProbeResult] = {}
             for side in Side:
                 chosen = np.flatnonzero(sides == side)
-                for index, code in zip(
-                    chosen.tolist(), file.codes(side, slots[chosen]).tolist(), strict=True
-                ):
+                codes = file.codes(side, slots[chosen]).tolist()
+                for index, code in zip(chosen.tolist(), codes, strict=True):
                     if code not in known:
                         known[code] = _result(file, code)
-                    results[members[index][0]] = known[code]
-        return [result for result in results if result is not None]
+                    results[numbers[index]] = known[code]
+        return [results[number] for number in range(len(results))]
 
     def _armless(self, material: Material) -> ProbeResult:
         """A draw: neither side has a piece that could win."""
@@ -338,6 +339,11 @@ class Tablebase:
     ) -> None:
         """Close all files."""
         self.close()
+
+
+def _pieces(board: bytes) -> bytes:
+    """The pieces of a board without their places."""
+    return bytes(sorted(board.translate(None, b"\0")))
 
 
 def _result(file: TableFile, code: int) -> ProbeResult:
