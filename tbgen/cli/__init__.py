@@ -17,6 +17,8 @@ from tbgen import __version__
 from tbgen.cli.command import HELP_NAMES, Group
 
 COMMANDS = {
+    "plan": "Which tables a build would make, and what they would cost.",
+    "build": "Build tables and everything they need.",
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
     "stats": "Figures of a table.",

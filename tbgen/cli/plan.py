@@ -21,9 +21,7 @@ from tbgen.tables.names import Rules
 @options.rules_option(default="check")
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @options.json_option
-def plan(
-    materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool
-) -> None:
+def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool) -> None:
     """What building MATERIAL... would take.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
