@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,7 +31,7 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
     Exit status: 0 ok, 2 bad input.
     """
     planned = plan_tables([Material.parse(name) for name in materials], Rules(rules))
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,
             "index_size": table.index_size,
@@ -44,7 +45,7 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
         for table in planned
     ]
     missing = [entry for entry in entries if not entry["present"]]
-    total = {
+    total: dict[str, Any] = {
         "tables": len(entries),
         "missing": len(missing),
         "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),
