@@ -29,7 +29,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-class Size(click.ParamType[int]):
+class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A number of bytes on the command line: `900M`, `1.5GiB`."""
 
     name = "size"
