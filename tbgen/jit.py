@@ -47,10 +47,9 @@ def _cache_folder() -> Path:
     return Path(base) / "tbgen" / _source_digest()
 
 
-CACHE_FOLDER = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
-numba.config.CACHE_DIR = str(CACHE_FOLDER)
-# Level 1 was measured 25 % faster than 3 on rows. numba asks its own class of level for attributes.
-numba.config.OPT = type(numba.config.OPT)(os.environ.get("NUMBA_OPT", "1"))
+CACHE_FOLDER = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_folder())))
+os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
+numba.core.config.reload_config()
 
 use_compiler(register_jitable)
 

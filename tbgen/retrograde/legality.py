@@ -1,0 +1,77 @@
+"""Phase 1: which positions are legal.
+
+A position is legal if no pieces overlap, the kings do not face each other, and the side that is
+not to move is not in check. For one row that is a set: the squares where the inner piece may
+stand without giving, or while blocking, an attack on that king.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.jit import kernel
+from tbgen.retrograde.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
+from tbgen.retrograde.frame import (
+    COUNT,
+    FIRST_PLACEMENT,
+    GROUP_STRIDE,
+    GROUPS,
+    INNER_KIND,
+    INNER_SIDE,
+    KIND,
+    LEADS,
+    MIDS,
+    RED_DEFENDERS,
+    SIDE,
+    SIZE,
+    Frame,
+)
+from tbgen.retrograde.parallel import Workers
+
+
+@kernel
+def legal_row(lead, mid, side, frame):
+    """The legal positions of a row with `side` to move, as two words."""
+    lead_lo, lead_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
+    mid_lo, mid_hi = frame.mid_taken[mid, 0], frame.mid_taken[mid, 1]
+    if (mid_lo & lead_lo) | (mid_hi & lead_hi):
+        return EMPTY, EMPTY
+    lo, hi = mid_lo | lead_lo, mid_hi | lead_hi
+    red_king = np.int64(frame.lead_squares[lead, 0])
+    black_king = np.int64(frame.lead_squares[lead, frame.size[RED_DEFENDERS]])
+    king = black_king if side == 0 else red_king
+    bad_lo, bad_hi = attack_stands(ROOK, side, red_king, black_king, lo, hi)
+    for g in range(frame.size[GROUPS]):
+        if frame.groups[g, SIDE] != side:
+            continue
+        rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
+        placement = frame.groups[g, FIRST_PLACEMENT] + rank
+        for j in range(frame.groups[g, COUNT]):
+            square = np.int64(frame.placements[placement, j])
+            x, y = attack_stands(frame.groups[g, KIND], side, square, king, lo, hi)
+            bad_lo |= x
+            bad_hi |= y
+    if frame.size[INNER_KIND] >= 0 and frame.size[INNER_SIDE] == side:
+        x, y = inner_attackers(frame.size[INNER_KIND], side, king, lo, hi)
+        bad_lo |= x
+        bad_hi |= y
+    return frame.inner_area[0] & ~(lo | bad_lo), frame.inner_area[1] & ~(hi | bad_hi)
+
+
+@kernel
+def _k_legal(lead_0, lead_1, side, legal, frame):
+    """Write `legal`, uint64 (rows, 2), for the leads [lead_0, lead_1)."""
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        for mid in range(mids):
+            lo, hi = legal_row(lead, mid, side, frame)
+            legal[lead * mids + mid, 0] = lo
+            legal[lead * mids + mid, 1] = hi
+
+
+def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
+    """The legal positions with `side` to move, uint64 (rows, 2)."""
+    legal = np.empty((int(frame.size[LEADS] * frame.size[MIDS]), 2), np.uint64)
+    workers.over(int(frame.size[LEADS]), _k_legal, side, legal, frame)
+    return legal

@@ -1,0 +1,77 @@
+"""Threads over ranges of leads.
+
+Kernels run without the GIL, and each lead is written by the one thread that took its range, so
+that the result is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+RANGES = 48
+"""Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
+
+
+class Workers:
+    """A pool of threads that take ranges of leads in turn."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> Workers:
+        """The pool itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def over(self, total: int, kernel: Callable[..., object], *arguments: Any) -> None:
+        """Call `kernel(first, last, *arguments)` on ranges that cover [0, total)."""
+        self.run(lambda first, last, _: kernel(first, last, *arguments), total)
+
+    def run(
+        self, work: Callable[[int, int, int], object], total: int, ranges: int = RANGES
+    ) -> None:
+        """Call `work(first, last, thread)` on ranges that cover [0, total).
+
+        An exception in any thread (Ctrl-C too) stops the others at their next range.
+        """
+        size = -(-total // ranges)
+        if self._pool is None or total <= size:
+            for first in range(0, total, size):
+                work(first, min(total, first + size), 0)
+            return
+        counter = itertools.count()
+        failed = False
+
+        def loop(thread: int) -> None:
+            nonlocal failed
+            while not failed:
+                first = next(counter) * size
+                if first >= total:
+                    return
+                try:
+                    work(first, min(total, first + size), thread)
+                except BaseException:
+                    failed = True
+                    raise
+
+        futures = [self._pool.submit(loop, thread) for thread in range(self.threads)]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            failed = True
+            raise

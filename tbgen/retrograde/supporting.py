@@ -1,0 +1,254 @@
+"""Phase 2a: a supporting table in memory, and *views* of it in its parent's order.
+
+A capture leads into a table with another index. Once per kind of captured piece, the
+supporting table is laid out anew in the parent's order (a *view*): the parent's lead, mids and
+inner piece without the captured one. A capture then needs no index arithmetic: a row of the view
+is the ninety results of one capturing move.
+
+Codes are converted while loading: the value of the position after the capture, for the
+opponent, becomes the value of the capture for the side that makes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.groups import Defenders
+from tbgen.indexing.layout import Inner, Layout
+from tbgen.indexing.slots import group_rank
+from tbgen.indexing.squares import Side, flip_square
+from tbgen.jit import kernel
+from tbgen.retrograde.bitsets import MIRROR, lowest_bit
+from tbgen.retrograde.frame import (
+    COUNT,
+    FIRST_EXTEND,
+    FIRST_PLACEMENT,
+    GROUP_STRIDE,
+    GROUPS,
+    INNER_KIND,
+    KIND,
+    LEADS,
+    MIDS,
+    SIDE,
+    SIZE,
+    STRIDE,
+    Frame,
+    canonical,
+    make_frame,
+)
+from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.parallel import Workers
+from tbgen.tables.codes import CodeSpace
+
+Plane = NDArray[Any]
+"""Codes of one side to move."""
+
+FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
+
+
+class SupportingTable(Protocol):
+    """What the solver needs of a finished table."""
+
+    code_space: CodeSpace
+
+    @property
+    def layout(self) -> Layout:
+        """Its index."""
+
+    def plane(self, side: int) -> Plane:
+        """(slots,) codes in slot order; anything at slots that hold no canonical position."""
+
+
+@kernel
+def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
+    """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
+
+    `source` holds the leads [lead_0, lead_1) only, converted; `plane` all of them.
+    """
+    mids = frame.size[MIDS]
+    has_inner = frame.size[INNER_KIND] >= 0
+    inner_size = 0
+    for square in range(STRIDE):
+        inner_size += slot_of_square[square] >= 0
+    for lead in range(lead_0, lead_1):
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo, hi = legal[row, 0], legal[row, 1]
+            if not has_inner:
+                # Without an inner piece there are no twins, and no mids either.
+                plane[row] = source[row - lead_0 * mids] if lo else 0
+                continue
+            for square in range(STRIDE):
+                plane[row * STRIDE + square] = 0
+            first = (lead - lead_0) * mids
+            while lo | hi:
+                if lo:
+                    square = lowest_bit(lo)
+                    lo &= lo - np.uint64(1)
+                else:
+                    square = 45 + lowest_bit(hi)
+                    hi &= hi - np.uint64(1)
+                slot_mid, slot_square = canonical(lead, mid, square, frame)
+                slot = (first + slot_mid) * inner_size + slot_of_square[slot_square]
+                plane[row * STRIDE + square] = source[slot]
+
+
+def load_plane(
+    table: SupportingTable, side: int, conversion: Plane, frame: Frame, workers: Workers
+) -> Plane:
+    """A side of a supporting table, converted to captures, addressed by squares.
+
+    conversion : (codes of the table,) the code of a capture that leads to each code.
+    Returns (rows * 90,), or (rows,) where the table has no inner piece.
+    """
+    layout = table.layout
+    stored = table.plane(side)
+    legal = find_legal(frame, side, workers)
+    plane = np.empty(layout.rows * (STRIDE if layout.inner else 1), conversion.dtype)
+    slot_of_square = np.full(STRIDE, -1, np.int64)
+    if layout.inner:
+        slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
+    per_lead = layout.mids * layout.inner_size
+
+    def unpack(lead_0: int, lead_1: int, _: int) -> None:
+        source = conversion[stored[lead_0 * per_lead : lead_1 * per_lead]]
+        _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane)
+
+    workers.run(unpack, layout.leads)
+    return plane
+
+
+@kernel
+def _k_view(lead_0, lead_1, view, frame, plane, table, descriptor, leads, mirrored, roles, flip):
+    """Fill the rows of a view from a supporting table's plane.
+
+    Parameters
+    ----------
+    view : codes (rows * 90,) or (rows,), out; each thread writes only its own leads
+    frame, table : Frame of the view and of the supporting table
+    plane : codes of the table, addressed by squares
+    descriptor : int64, of the table's layout (`tbgen.indexing.slots`)
+    leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead
+    roles : int64 (groups of the view + 2,), for each group of the view the table's group that
+        receives it (or -1); then the view's group whose last piece is the table's inner piece
+        (or -1); then the table's group that receives the view's inner piece (or -1)
+    flip : int64 (90,), the board as the table sees it, before mirroring
+    """
+    mids, table_mids = frame.size[MIDS], table.size[MIDS]
+    has_inner = frame.size[INNER_KIND] >= 0
+    table_stride = STRIDE if table.size[INNER_KIND] >= 0 else 1
+    groups, table_groups = frame.size[GROUPS], table.size[GROUPS]
+    giver, receiver = roles[groups], roles[groups + 1]
+    squares = np.zeros((table_groups + 1) * 5, np.int64)
+    count = np.zeros(table_groups + 1, np.int64)
+    seen = np.zeros(STRIDE, np.int64)
+    for lead in range(lead_0, lead_1):
+        for s in range(STRIDE):
+            seen[s] = MIRROR[flip[s]] if mirrored[lead] else flip[s]
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo = frame.lead_taken[lead, 0] & frame.mid_taken[mid, 0]
+            hi = frame.lead_taken[lead, 1] & frame.mid_taken[mid, 1]
+            if has_inner:
+                for s in range(STRIDE):
+                    view[row * STRIDE + s] = 0
+            else:
+                view[row] = 0
+            if lo | hi:
+                continue
+            inner_square = 0
+            for g in range(table_groups):
+                count[g] = 0
+            for g in range(groups):
+                rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
+                placement = frame.groups[g, FIRST_PLACEMENT] + rank
+                pieces = frame.groups[g, COUNT]
+                if g == giver:
+                    pieces -= 1
+                    inner_square = seen[frame.placements[placement, pieces]]
+                t = roles[g]
+                for j in range(pieces):
+                    squares[t * 5 + count[t]] = seen[frame.placements[placement, j]]
+                    count[t] += 1
+            table_mid = np.int64(0)
+            companions = np.int64(0)
+            for t in range(table_groups):
+                rank = group_rank(squares, t * 5, count[t], table.groups[t, SIDE],
+                                  table.groups[t, KIND], False, descriptor)  # fmt: skip
+                if t == receiver:
+                    companions = table.groups[t, FIRST_EXTEND] + rank
+                else:
+                    table_mid += rank * table.groups[t, GROUP_STRIDE]
+            base = leads[lead] * table_mids + table_mid
+            if not has_inner:
+                view[row] = plane[base * table_stride + inner_square]
+                continue
+            lo = frame.inner_area[0] & ~(frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0])
+            hi = frame.inner_area[1] & ~(frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1])
+            while lo | hi:
+                if lo:
+                    square = lowest_bit(lo)
+                    lo &= lo - np.uint64(1)
+                else:
+                    square = 45 + lowest_bit(hi)
+                    hi &= hi - np.uint64(1)
+                at = seen[square]
+                if receiver < 0:
+                    source = base * STRIDE + at
+                else:
+                    rank = np.int64(table.extend[companions, at])
+                    source = (base + rank * table.groups[receiver, GROUP_STRIDE]) * STRIDE
+                    source += inner_square
+                view[row * STRIDE + square] = plane[source]
+
+
+def _table_leads(
+    view: Layout, table: Layout, swapped: bool
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The table's lead of every lead of the view, and whether it must be mirrored."""
+    ranks = []
+    for side in Side:
+        source = side.other if swapped else side
+        squares = view.defenders[source].squares[view.lead_ranks[source]]
+        if swapped:
+            squares = FLIP[squares.astype(np.int64)].astype(np.int8)
+        defenders: Defenders = table.defenders[side]
+        ranks.append(defenders.rank(squares))
+    return table.lead_of(ranks[Side.RED], ranks[Side.BLACK])
+
+
+def _roles(view: Layout, table: Layout, swapped: bool) -> NDArray[np.int64]:
+    """`roles` of `_k_view`: which of the table's groups each piece of the view belongs to."""
+
+    def seen(piece: Inner) -> Inner:
+        return Inner(piece.side ^ swapped, piece.kind)
+
+    group_of = {Inner(group.side, group.kind): t for t, group in enumerate(table.groups)}
+    roles = [group_of.get(seen(Inner(g.side, g.kind)), -1) for g in view.groups]
+    giver = receiver = -1
+    if view.inner is None or (table.inner is not None and seen(view.inner) != table.inner):
+        givers = [
+            g for g, x in enumerate(view.groups) if seen(Inner(x.side, x.kind)) == table.inner
+        ]
+        giver = givers[0] if givers else -1
+        receiver = group_of[seen(view.inner)] if view.inner is not None else -1
+    return np.array([*roles, giver, receiver], np.int64)
+
+
+def make_view(
+    view: Layout, table: Layout, swapped: bool, plane: Plane, frame: Frame, workers: Workers
+) -> Plane:
+    """Lay a supporting table's plane out in the order of `view` (whose frame is `frame`)."""
+    table_frame = make_frame(table, with_moves=False)
+    leads, mirrored = _table_leads(view, table, swapped)
+    roles = _roles(view, table, swapped)
+    flip = FLIP if swapped else np.arange(STRIDE)
+    result = np.empty(view.rows * (STRIDE if view.inner else 1), plane.dtype)
+    workers.over(
+        int(frame.size[LEADS]), _k_view, result, frame, plane, table_frame, table.descriptor,
+        leads, mirrored, roles, flip,
+    )  # fmt: skip
+    return result

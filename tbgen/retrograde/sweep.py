@@ -1,0 +1,605 @@
+"""The sweep: the one operation that all phases of propagation are made of.
+
+A sweep looks one quiet move backwards. It takes the positions of one side that have a move into
+a *frontier* (positions of the opponent that the last sweep found), keeps those that lie in a set
+`within`, and, if an escape set is given, only those without a quiet move into it:
+
+    found = within & predecessors(frontier)                        something good is reachable
+    found = within & predecessors(frontier) - escaping(escape)     ... and nothing else is left
+
+Everything is set algebra on rows; what the sets mean is for the phases to say. The result is
+again a frontier. *Pull*: each lead gathers from its neighbours and is written by one thread only,
+so that no order of threads can be seen in the result.
+
+A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse),
+the others by scanning lines of the board (dense): a slide along a line is one running union.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.jit import kernel
+from tbgen.retrograde.bitsets import (
+    BIT,
+    CANNON,
+    EMPTY,
+    FULL,
+    KNIGHT,
+    KNIGHT_LEGS,
+    KNIGHT_TARGETS,
+    LEG_BETWEEN,
+    PAWN_ATTACKS,
+    PAWN_TARGETS,
+    RAY,
+    ROOK,
+    has,
+    inner_sources,
+    mirrored,
+)
+from tbgen.retrograde.frame import (
+    COUNT,
+    FIRST_EXTEND,
+    FIRST_PLACEMENT,
+    GROUP_STRIDE,
+    GROUPS,
+    INNER_KIND,
+    INNER_SIDE,
+    KIND,
+    MIDS,
+    SIDE,
+    SIZE,
+    Frame,
+)
+from tbgen.retrograde.parallel import RANGES, Workers
+
+Rows = NDArray[np.uint64]
+"""uint64 (rows, 2): a set of positions of one side to move."""
+
+SQUARES = 90
+
+SMALL_FRONTIER = 2000
+"""Rows on a frontier below which one thread is faster than cutting the work into ranges."""
+
+
+class Frontier(NamedTuple):
+    """A sparse set of positions: rows, and for each lead a list of those that are not empty."""
+
+    rows: Rows
+    count: NDArray[np.int32]
+    """int32 (leads,): rows that are not empty; the list holds the first `limit` of them."""
+    listed: NDArray[np.int32]
+    """int32 (rows,): the mids of those rows, from lead * mids on."""
+    limit: int
+    """A lead with more rows than this is read as a whole."""
+
+
+def empty_frontier(leads: int, mids: int) -> Frontier:
+    """A frontier without positions."""
+    return Frontier(
+        np.zeros((leads * mids, 2), np.uint64),
+        np.zeros(leads, np.int32),
+        np.zeros(leads * mids, np.int32),
+        mids // 16,
+    )
+
+
+class Scratch(NamedTuple):
+    """One thread's buffers for one lead (M mids)."""
+
+    reached: Rows
+    """uint64 (M, 2): zero between uses."""
+    line: Rows
+    """uint64 (M, 2): the running unions of a line of rows."""
+    open: NDArray[np.uint64]
+    """uint64 (M,): all ones where the outer pieces do not overlap, else zero."""
+    index: NDArray[np.int64]
+    """int64 (90,): the mid of each square of the moving piece, -1 for none."""
+    live: NDArray[np.bool_]
+    """bool (90,): squares whose rows are on the frontier."""
+    touched: NDArray[np.int32]
+    """int32 (M,): rows that are not zero in `reached`."""
+
+
+def make_scratch(mids: int) -> Scratch:
+    """The buffers of one thread."""
+    return Scratch(
+        np.zeros((mids, 2), np.uint64),
+        np.zeros((mids, 2), np.uint64),
+        np.zeros(mids, np.uint64),
+        np.zeros(SQUARES, np.int64),
+        np.zeros(SQUARES, np.bool_),
+        np.zeros(mids, np.int32),
+    )
+
+
+@kernel
+def _gather_dense(lead, side, front, scratch, frame):
+    """Add the predecessors of a frontier in one lead to `scratch.reached`."""
+    mids = frame.size[MIDS]
+    reached = scratch.reached
+    taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
+    for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+        target = np.int64(frame.lead_moves[m, 0])
+        if front.count[target] == 0:
+            continue
+        info = frame.lead_moves[m, 1]
+        eye = np.int64((info >> 1) & 127) - 1
+        free_lo, free_hi = FULL, FULL
+        if eye >= 0:
+            free_lo, free_hi = ~BIT[eye, 0], ~BIT[eye, 1]
+        first = target * mids
+        for mid in range(mids):
+            if info & 1:
+                row = first + frame.mid_mirror[mid]
+                lo, hi = mirrored(front.rows[row, 0], front.rows[row, 1])
+            else:
+                lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
+            if eye >= 0 and has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+                continue
+            reached[mid, 0] |= lo & free_lo
+            reached[mid, 1] |= hi & free_hi
+    if front.count[lead] == 0:
+        return
+    first = lead * mids
+    for mid in range(mids):
+        overlap = (frame.mid_taken[mid, 0] & taken_lo) | (frame.mid_taken[mid, 1] & taken_hi)
+        scratch.open[mid] = EMPTY if overlap else FULL
+    if frame.size[INNER_SIDE] == side:
+        kind = frame.size[INNER_KIND]
+        for mid in range(mids):
+            lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
+            if lo | hi:
+                free_lo = frame.inner_area[0] & ~(taken_lo | frame.mid_taken[mid, 0])
+                free_hi = frame.inner_area[1] & ~(taken_hi | frame.mid_taken[mid, 1])
+                lo, hi = inner_sources(kind, side, lo, hi, free_lo, free_hi)
+                reached[mid, 0] |= lo
+                reached[mid, 1] |= hi
+    for g in range(frame.size[GROUPS]):
+        if frame.groups[g, SIDE] == side:
+            _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame)
+
+
+@kernel
+def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
+    """Predecessors by moves of a mid group, for all rows of one lead.
+
+    One piece of the group moves while its companions stand: `index` maps its square to the mid.
+    """
+    mids = frame.size[MIDS]
+    kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
+    size, first_extend = frame.groups[g, SIZE], frame.groups[g, FIRST_EXTEND]
+    companions = 1
+    if frame.groups[g, COUNT] > 1:
+        last = frame.groups[g, FIRST_PLACEMENT] + size - 1
+        companions = np.int64(frame.companions[last, 0]) + 1
+    index, live, rows = scratch.index, scratch.live, front.rows
+    for outer in range(mids // (stride * size)):
+        for c in range(companions):
+            any_live = False
+            for square in range(SQUARES):
+                rank = np.int64(frame.extend[first_extend + c, square])
+                live[square] = False
+                if rank < 0:
+                    index[square] = -1
+                    continue
+                mid = (outer * size + rank) * stride
+                index[square] = mid
+                union = EMPTY
+                for i in range(first + mid, first + mid + stride):
+                    union |= rows[i, 0] | rows[i, 1]
+                if union:
+                    live[square] = True
+                    any_live = True
+            if not any_live:
+                continue
+            if kind == ROOK or kind == CANNON:
+                _gather_lines(first, stride, front, scratch)
+            else:
+                _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame)
+
+
+@kernel
+def _gather_lines(first, stride, front, scratch):
+    """Predecessors by slides: walk each line of the board in its four directions.
+
+    The running union holds the frontier of the squares passed so far, as far as the way back to
+    them is open: each passed square must be free of the inner piece and of the other pieces.
+    """
+    reached, line, is_open = scratch.reached, scratch.line, scratch.open
+    index, live, rows = scratch.index, scratch.live, front.rows
+    for direction in range(4):
+        for number in range(9 if direction < 2 else 10):
+            if direction == 0:
+                square, step, length = 81 + number, -9, 9
+            elif direction == 1:
+                square, step, length = number, 9, 9
+            elif direction == 2:
+                square, step, length = number * 9 + 8, -1, 8
+            else:
+                square, step, length = number * 9, 1, 8
+            running = False
+            for _ in range(length):
+                passed = square
+                square += step
+                target = index[passed]
+                if target < 0:
+                    running = False
+                    continue
+                if not running:
+                    if not live[passed]:
+                        continue
+                    running = True
+                    for i in range(stride):
+                        line[i, 0] = EMPTY
+                        line[i, 1] = EMPTY
+                not_lo, not_hi = ~BIT[passed, 0], ~BIT[passed, 1]
+                source = index[square]
+                for i in range(stride):
+                    way = is_open[target + i]
+                    lo = (line[i, 0] | rows[first + target + i, 0]) & not_lo & way
+                    hi = (line[i, 1] | rows[first + target + i, 1]) & not_hi & way
+                    line[i, 0] = lo
+                    line[i, 1] = hi
+                    if source >= 0:
+                        reached[source + i, 0] |= lo
+                        reached[source + i, 1] |= hi
+
+
+@kernel
+def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame):
+    """Predecessors by knight jumps and pawn steps."""
+    reached, index, live, rows = scratch.reached, scratch.index, scratch.live, front.rows
+    for square in range(SQUARES):
+        source = index[square]
+        if source < 0:
+            continue
+        for k in range(8 if kind == KNIGHT else 3):
+            if kind == KNIGHT:
+                target_square = np.int64(KNIGHT_TARGETS[square, k])
+            else:
+                target_square = np.int64(PAWN_TARGETS[side, square, k])
+            if target_square < 0 or not live[target_square]:
+                continue
+            target = first + index[target_square]
+            if kind == KNIGHT:
+                leg = np.int64(KNIGHT_LEGS[square, k])
+                if has(taken_lo, taken_hi, leg):
+                    continue
+                not_lo, not_hi = ~BIT[leg, 0], ~BIT[leg, 1]
+                for i in range(stride):
+                    mid = source + i
+                    if has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], leg):
+                        continue
+                    reached[mid, 0] |= rows[target + i, 0] & not_lo
+                    reached[mid, 1] |= rows[target + i, 1] & not_hi
+            else:
+                for i in range(stride):
+                    reached[source + i, 0] |= rows[target + i, 0]
+                    reached[source + i, 1] |= rows[target + i, 1]
+
+
+@kernel
+def _add(reached, touched, count, mid, lo, hi):
+    """Add positions to a row of `reached`, and list the row when it is new."""
+    if lo | hi:
+        if not (reached[mid, 0] | reached[mid, 1]):
+            touched[count] = mid
+            count += 1
+        reached[mid, 0] |= lo
+        reached[mid, 1] |= hi
+    return count
+
+
+@kernel
+def _mid_after(mid, g, j, square, frame):
+    """The mid after the j-th piece of group g went to `square`; -1 if it cannot stand there."""
+    stride = frame.groups[g, GROUP_STRIDE]
+    rank = mid // stride % frame.groups[g, SIZE]
+    placement = frame.groups[g, FIRST_PLACEMENT] + rank
+    companions = frame.groups[g, FIRST_EXTEND] + frame.companions[placement, j]
+    after = np.int64(frame.extend[companions, square])
+    if after < 0:
+        return after
+    return mid + (after - rank) * stride
+
+
+@kernel
+def _gather_sparse(lead, side, front, scratch, frame):
+    """Add the predecessors of the listed rows in one lead to `scratch.reached`.
+
+    Returns the number of rows listed in `scratch.touched`.
+    """
+    mids = frame.size[MIDS]
+    reached, touched = scratch.reached, scratch.touched
+    count = 0
+    for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+        target = np.int64(frame.lead_moves[m, 0])
+        info = frame.lead_moves[m, 1]
+        eye = np.int64((info >> 1) & 127) - 1
+        for i in range(front.count[target]):
+            mid = np.int64(front.listed[target * mids + i])
+            lo, hi = front.rows[target * mids + mid, 0], front.rows[target * mids + mid, 1]
+            if info & 1:
+                lo, hi = mirrored(lo, hi)
+                mid = np.int64(frame.mid_mirror[mid])
+            if eye >= 0:
+                if has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+                    continue
+                lo &= ~BIT[eye, 0]
+                hi &= ~BIT[eye, 1]
+            count = _add(reached, touched, count, mid, lo, hi)
+    first = lead * mids
+    for i in range(front.count[lead]):
+        mid = np.int64(front.listed[first + i])
+        row_lo, row_hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
+        taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+        taken_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+        if frame.size[INNER_SIDE] == side:
+            lo, hi = inner_sources(
+                frame.size[INNER_KIND], side, row_lo, row_hi,
+                frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi,
+            )  # fmt: skip
+            count = _add(reached, touched, count, mid, lo, hi)
+        for g in range(frame.size[GROUPS]):
+            if frame.groups[g, SIDE] != side:
+                continue
+            kind = frame.groups[g, KIND]
+            rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
+            placement = frame.groups[g, FIRST_PLACEMENT] + rank
+            for j in range(frame.groups[g, COUNT]):
+                square = np.int64(frame.placements[placement, j])
+                if kind == ROOK or kind == CANNON:
+                    for direction in range(4):
+                        lo, hi = row_lo & ~BIT[square, 0], row_hi & ~BIT[square, 1]
+                        for k in range(9):
+                            source = np.int64(RAY[square, direction, k])
+                            if source < 0 or has(taken_lo, taken_hi, source):
+                                break
+                            # The path between passes all squares before, so they leave the set;
+                            # the square itself leaves it only for the squares behind.
+                            after = _mid_after(mid, g, j, source, frame)
+                            count = _add(reached, touched, count, after, lo, hi)
+                            lo &= ~BIT[source, 0]
+                            hi &= ~BIT[source, 1]
+                    continue
+                for k in range(8 if kind == KNIGHT else 3):
+                    lo, hi = row_lo, row_hi
+                    if kind == KNIGHT:
+                        source = np.int64(KNIGHT_TARGETS[square, k])
+                        if source < 0:
+                            continue
+                        leg = np.int64(LEG_BETWEEN[source, square])
+                        if has(taken_lo, taken_hi, leg):
+                            continue
+                        lo &= ~BIT[leg, 0]
+                        hi &= ~BIT[leg, 1]
+                    else:
+                        # The three squares a pawn may have come from.
+                        source = square + (-9 if side == 0 else 9) if k == 0 else square + 2 * k - 3
+                        if source < 0 or source >= SQUARES:
+                            continue
+                        if not PAWN_ATTACKS[side, source, square]:
+                            continue
+                    if has(taken_lo, taken_hi, source):
+                        continue
+                    after = _mid_after(mid, g, j, source, frame)
+                    if after >= 0:
+                        count = _add(reached, touched, count, after, lo, hi)
+    return count
+
+
+@kernel
+def without_escape(lead, mid, side, lo, hi, escape, frame):
+    """Of the positions (lo, hi) of a row, those with no quiet move into `escape`.
+
+    Stops as soon as none is left: most rows need only a few moves.
+    """
+    mids = frame.size[MIDS]
+    first = lead * mids
+    taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+    taken_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+    if frame.size[INNER_SIDE] == side:
+        x, y = escape[first + mid, 0], escape[first + mid, 1]
+        if x | y:
+            x, y = inner_sources(
+                frame.size[INNER_KIND], side, x, y,
+                frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi,
+            )  # fmt: skip
+            lo &= ~x
+            hi &= ~y
+            if not (lo | hi):
+                return lo, hi
+    for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+        info = frame.lead_moves[m, 1]
+        eye = np.int64((info >> 1) & 127) - 1
+        if eye >= 0 and has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+            continue
+        target = np.int64(frame.lead_moves[m, 0]) * mids
+        if info & 1:
+            row = target + frame.mid_mirror[mid]
+            x, y = mirrored(escape[row, 0], escape[row, 1])
+        else:
+            x, y = escape[target + mid, 0], escape[target + mid, 1]
+        if eye >= 0:
+            x &= ~BIT[eye, 0]
+            y &= ~BIT[eye, 1]
+        lo &= ~x
+        hi &= ~y
+        if not (lo | hi):
+            return lo, hi
+    for g in range(frame.size[GROUPS]):
+        if frame.groups[g, SIDE] != side:
+            continue
+        kind = frame.groups[g, KIND]
+        rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
+        placement = frame.groups[g, FIRST_PLACEMENT] + rank
+        for j in range(frame.groups[g, COUNT]):
+            square = np.int64(frame.placements[placement, j])
+            if kind == ROOK or kind == CANNON:
+                for direction in range(4):
+                    way_lo, way_hi = FULL, FULL
+                    for k in range(9):
+                        target = np.int64(RAY[square, direction, k])
+                        if target < 0 or has(taken_lo, taken_hi, target):
+                            break
+                        way_lo &= ~BIT[target, 0]
+                        way_hi &= ~BIT[target, 1]
+                        row = first + _mid_after(mid, g, j, target, frame)
+                        lo &= ~(escape[row, 0] & way_lo)
+                        hi &= ~(escape[row, 1] & way_hi)
+                    if not (lo | hi):
+                        return lo, hi
+                continue
+            for k in range(8 if kind == KNIGHT else 3):
+                way_lo, way_hi = FULL, FULL
+                if kind == KNIGHT:
+                    target = np.int64(KNIGHT_TARGETS[square, k])
+                    if target < 0:
+                        continue
+                    leg = np.int64(KNIGHT_LEGS[square, k])
+                    if has(taken_lo, taken_hi, leg):
+                        continue
+                    way_lo, way_hi = ~BIT[leg, 0], ~BIT[leg, 1]
+                else:
+                    target = np.int64(PAWN_TARGETS[side, square, k])
+                    if target < 0:
+                        continue
+                if has(taken_lo, taken_hi, target):
+                    continue
+                row = first + _mid_after(mid, g, j, target, frame)
+                lo &= ~(escape[row, 0] & way_lo)
+                hi &= ~(escape[row, 1] & way_hi)
+            if not (lo | hi):
+                return lo, hi
+    return lo, hi
+
+
+@kernel
+def clear_lead(lead, front, mids):
+    """Empty the rows of a frontier in one lead."""
+    first = lead * mids
+    if front.count[lead] > front.limit:
+        for row in range(first, first + mids):
+            front.rows[row, 0] = EMPTY
+            front.rows[row, 1] = EMPTY
+    else:
+        for i in range(front.count[lead]):
+            row = first + front.listed[first + i]
+            front.rows[row, 0] = EMPTY
+            front.rows[row, 1] = EMPTY
+    front.count[lead] = 0
+
+
+@kernel
+def put_row(lead, mid, lo, hi, front, mids):
+    """Put a row that was empty on a frontier."""
+    first = lead * mids
+    front.rows[first + mid, 0] = lo
+    front.rows[first + mid, 1] = hi
+    if front.count[lead] < front.limit:
+        front.listed[first + front.count[lead]] = mid
+    front.count[lead] += 1
+
+
+@kernel
+def _k_sweep(
+    lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
+    frame,
+):  # fmt: skip
+    """One sweep over the leads [lead_0, lead_1).
+
+    Parameters
+    ----------
+    side : the side to move in the positions that are found
+    everywhere : take all of `within` in place of the predecessors of `front`
+    front : Frontier of the opponent, in
+    within : Rows of `side`, in
+    use_escape, escape : Rows of the opponent; found positions have no quiet move into it
+    add_found : `found` already holds candidates (of `within`) which are tested for escapes too
+    found : Frontier of `side`, out; each thread writes only its own leads
+    """
+    mids = frame.size[MIDS]
+    reached, touched = scratch.reached, scratch.touched
+    for lead in range(lead_0, lead_1):
+        candidates = add_found and found.count[lead] > 0
+        if not candidates:
+            clear_lead(lead, found, mids)
+        dense = everywhere
+        listed = 0
+        if not everywhere:
+            work = np.int64(front.count[lead])
+            dense = work > front.limit
+            for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+                count = np.int64(front.count[frame.lead_moves[m, 0]])
+                work += count
+                if count > front.limit:
+                    dense = True
+            if work == 0 and not candidates:
+                continue
+            dense = dense or work >= mids // 8
+            if dense:
+                _gather_dense(lead, side, front, scratch, frame)
+            else:
+                listed = _gather_sparse(lead, side, front, scratch, frame)
+        whole = dense or candidates
+        if candidates:
+            found.count[lead] = 0
+        for i in range(mids if whole else listed):
+            mid = np.int64(i) if whole else np.int64(touched[i])
+            row = lead * mids + mid
+            if everywhere:
+                lo, hi = within[row, 0], within[row, 1]
+            else:
+                lo = (reached[mid, 0] | found.rows[row, 0]) & within[row, 0]
+                hi = (reached[mid, 1] | found.rows[row, 1]) & within[row, 1]
+                reached[mid, 0] = EMPTY
+                reached[mid, 1] = EMPTY
+                found.rows[row, 0] = EMPTY
+                found.rows[row, 1] = EMPTY
+            if use_escape and (lo | hi):
+                lo, hi = without_escape(lead, mid, side, lo, hi, escape, frame)
+            if lo | hi:
+                put_row(lead, mid, lo, hi, found, mids)
+
+
+class Sweeper:
+    """Runs sweeps on one frame, with buffers for each thread."""
+
+    def __init__(self, frame: Frame, workers: Workers) -> None:
+        self.frame = frame
+        self.workers = workers
+        self.leads, self.mids = int(frame.size[0]), int(frame.size[1])
+        self._scratch = [make_scratch(self.mids) for _ in range(workers.threads)]
+
+    def ranges(self, *frontiers: Frontier) -> int:
+        """How many ranges are worth while: one for a frontier of a few rows."""
+        rows = sum(int(front.count.sum()) for front in frontiers)
+        return 1 if rows < SMALL_FRONTIER else RANGES
+
+    def sweep(
+        self,
+        side: int,
+        front: Frontier | None,
+        within: Rows,
+        found: Frontier,
+        escape: Rows | None = None,
+        *,
+        add_found: bool = False,
+        ranges: int = RANGES,
+    ) -> None:
+        """One sweep (`_k_sweep`); without `front`, over everything in `within`."""
+        everywhere = front is None
+        source = found if front is None else front
+        target = within if escape is None else escape
+
+        def work(lead_0: int, lead_1: int, thread: int) -> None:
+            _k_sweep(
+                lead_0, lead_1, side, everywhere, source, within, escape is not None, target,
+                add_found, found, self._scratch[thread], self.frame,
+            )  # fmt: skip
+
+        self.workers.run(work, self.leads, ranges)
