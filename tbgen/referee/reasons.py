@@ -8,10 +8,18 @@ diagrams of the rule book. docs/referee.md goes through them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_kind, piece_side, square_name
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    piece_kind,
+    square_name,
+)
 from tbgen.referee import record
 from tbgen.rules.rulesets import RuleSet
 
@@ -104,15 +112,23 @@ class Conduct:
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:
-            kinds = set(self.chasers)
-            if len(kinds) > 1:
-                return "art. 33"
-            return _ARTICLES.get((self.chasers[0], self.victims[0]), "unprotected piece, D33")
+            return self._chase_article()
         if self.checks and self.chasing:
             return "art. 12"
         if self.chasing == self.plies:
             return "art. 32"
         return ""
+
+    def _chase_article(self) -> str:
+        """The article, or the point of docs/referee.md, that makes this chase an offence."""
+        own = _ARTICLES.get((self.chasers[0], self.victims[0]))
+        if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
+            return own  # one cannon or two, one knight or two
+        if len(self.chasers) > 1:
+            return "art. 33"
+        if own is not None:
+            return own
+        return "no real root, point 4b" if self.chasers[0].is_attacker else "point 4"
 
     def clause(self) -> str:
         """The conduct as a clause with the side as its subject."""
@@ -162,9 +178,11 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: RuleSet) -> str:
     if offender.level == record.PERPETUAL_CHASE:
         return f"{what}: draw (mutual chase, D48)"
     if rules == RuleSet.CHECK:
-        return f"{what}, and perpetual chases are allowed here: draw" if (
-            red.victims or black.victims
-        ) else f"{what}: draw (art. 5)"
+        return (
+            f"{what}, and perpetual chases are allowed here: draw"
+            if (red.victims or black.victims)
+            else f"{what}: draw (art. 5)"
+        )
     articles = _join_articles(red.article, black.article)
     return f"{what}: draw ({articles or 'art. 5'})"
 
@@ -181,11 +199,11 @@ def _list_kinds(kinds: tuple[PieceType, ...]) -> str:
     )
 
 
-def _join(names: object) -> str:
+def _join(names: Iterable[str]) -> str:
     """Words joined by commas and a last `and`."""
-    words = list(names)  # type: ignore[call-overload]
+    words = list(names)
     if len(words) == 1:
-        return str(words[0])
+        return words[0]
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 

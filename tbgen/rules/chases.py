@@ -1,4 +1,4 @@
-"""What attacks another piece in earnest: legal captures, roots, exchanges, new and answered attacks.
+"""What attacks another piece in earnest: legal captures, roots, new and answered attacks.
 
     attacks  ->  threatens(board, Q, V)            points 1-5: the capture Q x V is worth making
              ->  is_new_attack(before, after, ..)  point 6:    the move has made it
@@ -113,15 +113,13 @@ def is_unequal(attacker_kind: int, victim_kind: int, minor_chases: bool) -> bool
     if attacker_kind == PieceType.KNIGHT or attacker_kind == PieceType.CANNON:
         return victim_kind == PieceType.ROOK
     if attacker_kind == PieceType.ADVISOR or attacker_kind == PieceType.ELEPHANT:
-        return (
-            minor_chases and victim_kind >= PieceType.ROOK and victim_kind <= PieceType.CANNON
-        )
+        return minor_chases and victim_kind >= PieceType.ROOK and victim_kind <= PieceType.CANNON
     return False
 
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Whether Q and V are of a kind and V could itself legally take Q at once (point 5, art. 24)."""
+    """Whether Q and V are of a kind and V could legally take Q at once (point 5, art. 24)."""
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
         and attacks(board, victim, attacker)
@@ -147,9 +145,9 @@ def threatens(
         return False
     if not is_legal_capture(board, attacker, victim):
         return False
-    return is_unequal(
-        piece_kind(taking), piece_kind(taken), minor_chases
-    ) or not has_root(board, attacker, victim, without_xray)
+    return is_unequal(piece_kind(taking), piece_kind(taken), minor_chases) or not has_root(
+        board, attacker, victim, without_xray
+    )
 
 
 @scalar
