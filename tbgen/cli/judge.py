@@ -86,7 +86,7 @@ def judge(
     elif moves:
         raise click.UsageError("with -, games and their moves are read from standard input")
     else:
-        games = [_split_line(line) for line in click.get_text_stream("stdin", errors="replace")]
+        games = [_split_line(line.decode(errors="replace")) for line in sys.stdin.buffer]
     for text, fen_text, move_texts in games:
         if not text:
             continue

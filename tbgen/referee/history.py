@@ -68,7 +68,7 @@ def _k_judge(  # type: ignore[no-untyped-def]
     """The verdict of `record.judge_record`; most calls end at `find_span`, before any buffer."""
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
-    scratch = np.empty((2, record.MAX_PAIRS), np.int64)
+    scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
     return record.judge_record(
         boards,
         ids,

@@ -71,7 +71,7 @@ class Conduct:
         """
         end = game.plies
         first = start if game.last.side == side else start + 1
-        scratch = [0] * record.MAX_PAIRS, [0] * record.MAX_PAIRS
+        scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         span = (game.boards, game.ids, game.log, start, end, first)
         level = record.side_level(*span, rules, minor_chases, scratch)
         checks = record.count_checks(game.log, first, end)

@@ -24,7 +24,8 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MutableBoard
-from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_be_victim
+from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
+from tbgen.rules.moves import piece_moves
 from tbgen.rules.rulesets import RuleSet
 
 
@@ -59,7 +60,9 @@ LOG_FIELDS = 6
 NOT_LOOKED_AT = -1
 
 MAX_PAIRS = 192
-"""Room for the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
+"""More than the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
+PAIRS_ROOM = MAX_PAIRS + 17
+"""The length of a buffer for `chase_pairs`, which keeps a piece's moves behind the pairs."""
 
 NO_REPLY = -1
 """In place of a reply, where none has been played yet: attacks count as if they were answered."""
@@ -69,6 +72,8 @@ NO_SPAN = -1
 
 UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
+
+CHECKS_ONLY = int(RuleSet.CHECK)
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the higher loses."""
@@ -174,7 +179,7 @@ def chase_pairs(
     """Write the (attacker, victim) squares after `ply` of every chase it makes; returns how many.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
-    closes, or `NO_REPLY`. A ply that gives check chases nothing. Room is needed for `MAX_PAIRS`.
+    closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -185,22 +190,19 @@ def chase_pairs(
     for attacker in range(SQUARES):
         if not may_be_offender(after[attacker]) or piece_side(after[attacker]) != side:
             continue
-        for victim in range(SQUARES):
-            if (
-                may_be_victim(after[victim], victim)
-                and piece_side(after[victim]) != side
-                and is_new_attack(before, after, source, target, attacker, victim, minor_chases)
-                and (
-                    reply == NO_REPLY
-                    or is_answered(
-                        boards[reply + 1],
-                        log[reply][SOURCE],
-                        log[reply][TARGET],
-                        attacker,
-                        victim,
-                        minor_chases,
-                    )
-                )
+        for i in range(MAX_PAIRS, piece_moves(after, attacker, victims, MAX_PAIRS)):
+            victim = victims[i]
+            if after[victim] == EMPTY or not is_new_attack(
+                before, after, source, target, attacker, victim, minor_chases
+            ):
+                continue
+            if reply == NO_REPLY or is_answered(
+                boards[reply + 1],
+                log[reply][SOURCE],
+                log[reply][TARGET],
+                attacker,
+                victim,
+                minor_chases,
             ):
                 attackers[count] = attacker
                 victims[count] = victim
@@ -351,7 +353,13 @@ def judge_record(
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:
         return UNDECIDED
-    # The span has an even number of plies, so the side to move plays its first one.
+    # The span has an even number of plies, so the side to move plays its first one. A side that
+    # only checks loses whether the other chases or not: then chases are not looked at.
+    half = (plies - start) // 2
+    if rules == RuleSet.WXF and (
+        count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half
+    ):
+        rules = CHECKS_ONLY
     own = side_level(boards, ids, log, start, plies, start, rules, minor_chases, scratch)
     if draw_is_enough and own == ALLOWED:
         return DRAW

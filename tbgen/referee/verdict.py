@@ -140,7 +140,7 @@ class Game:
 
     def pairs(self, ply: int, reply: int, minor_chases: bool) -> list[tuple[int, int]]:
         """(attacker, victim) squares, after the ply, of every chase that it makes."""
-        attackers, victims = [0] * record.MAX_PAIRS, [0] * record.MAX_PAIRS
+        attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         count = record.chase_pairs(
             self.boards, self.log, ply, reply, minor_chases, attackers, victims
         )

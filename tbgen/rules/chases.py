@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
-from tbgen.rules.attacks import attacks, find_king, in_check, kings_face
+from tbgen.rules.attacks import attacks, find_king, in_check, is_attacked, kings_face
 from tbgen.rules.board import MutableBoard, is_own_half
 from tbgen.rules.moves import is_safe_after
 
@@ -83,24 +83,33 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
     """
     side = piece_side(board[victim])
     taking, taken = board[attacker], board[victim]
-    for root in range(SQUARES):
+    board[victim] = taking
+    board[attacker] = EMPTY
+    found = False
+    # Looking outward from the square is cheap, and settles it where nothing can recapture.
+    for root in range(SQUARES if is_attacked(board, victim, side) else 0):
         code = board[root]
-        if code == EMPTY or piece_side(code) != side or root == victim:
-            continue
         if (
-            without_xray
-            and (piece_kind(code) == PieceType.ROOK or piece_kind(code) == PieceType.CANNON)
-            and not attacks(board, root, victim)
+            code == EMPTY
+            or piece_side(code) != side
+            or not attacks(board, root, victim)
+            or not is_safe_after(board, side, root, victim)
         ):
             continue
-        board[victim] = taking
-        board[attacker] = EMPTY
-        recaptures = attacks(board, root, victim) and is_safe_after(board, side, root, victim)
-        board[attacker] = taking
-        board[victim] = taken
-        if recaptures:
-            return True
-    return False
+        found = True
+        if without_xray and (
+            piece_kind(code) == PieceType.ROOK or piece_kind(code) == PieceType.CANNON
+        ):
+            board[attacker] = taking
+            board[victim] = taken
+            found = attacks(board, root, victim)
+            board[victim] = taking
+            board[attacker] = EMPTY
+        if found:
+            break
+    board[attacker] = taking
+    board[victim] = taken
+    return found
 
 
 @scalar
