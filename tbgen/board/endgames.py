@@ -14,6 +14,7 @@ from tbgen.board.layout import link, page, table, with_settings
 from tbgen.board.library import Library
 from tbgen.board.pages import order_value
 from tbgen.board.state import View
+from tbgen.board.words import explain_distance
 from tbgen.indexing import Army, Material, Position
 from tbgen.indexing.squares import PieceType
 from tbgen.tables import CorruptTableError, TableStatistics
@@ -189,7 +190,7 @@ def _longest(view: View, figures: TableStatistics) -> str:
     for entry in figures.longest:
         position = Position.from_fen(entry.fen)
         plies = 255 - entry.value if entry.order else entry.value
-        distance = text(language, "distance", plies=plies, moves=(plies + 1) // 2)
+        distance = explain_distance(plies, language)
         outcome = "win" if entry.value % 2 else "loss"
         rows.append([
             str(entry.order),

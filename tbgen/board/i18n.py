@@ -87,7 +87,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "轮走方负，0表示和棋或无子可动。阶为1及以上时由循环规则决定，值为255减步数。"
         "* 最佳，c 吃子，+ 将军。",
     ),
-    "distance": ("{plies} plies ({moves} moves)", "{plies}步（{moves}回合）"),
     "missing": ("No table for this position", "没有此局面的残局库"),
     "impossible": ("This position is impossible", "此局面不合法"),
     "possible": ("This position is possible.", "此局面合法。"),
@@ -186,7 +185,3 @@ def text(language: str, key: str, **fields: object) -> str:
     """The message of a key, with its `{fields}` filled in."""
     return localise(language, *_TEXTS[key]).format(**fields)
 
-
-def known(key: str) -> bool:
-    """Whether there is a message of that key."""
-    return key in _TEXTS

@@ -60,7 +60,7 @@ def playing_page(library: Library, view: View) -> Answer:
     main = (
         f'<div class="left">{_board(study, view)}{_controls(study, view)}</div>'
         f'<div class="right"><h1>{study.position.material.name}</h1>'
-        f'<p class="turn">{escape(_turn(view))} {escape(you)}</p>'
+        f'<p class="turn">{escape(_turn(view))}. {escape(you)}</p>'
         f'{over}<p class="task">{escape(task)}</p>{_referee(study, view)}'
         f"{_plain_moves(study, view)}{_game(view)}{_links(view)}{_notes(view)}</div>"
     )

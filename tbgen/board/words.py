@@ -41,6 +41,11 @@ def explain_line(line: Mainline, language: str) -> str:
     return reasons.explain_line(line) if language == "en" else _spell(_line(line), language)
 
 
+def explain_distance(plies: int, language: str) -> str:
+    """`9 plies (5 moves)`."""
+    return reasons.distance(plies) if language == "en" else _spell(_distance(plies), language)
+
+
 def _spell(chinese: str, language: str) -> str:
     return traditional(chinese) if language == "zh-Hant" else chinese
 
@@ -108,7 +113,7 @@ def _line(line: Mainline) -> str:
 
 
 def _distance(plies: int) -> str:
-    return text("zh-Hans", "distance", plies=plies, moves=(plies + 1) // 2)
+    return f"{plies}步（{(plies + 1) // 2}回合）"
 
 
 def _goal(metric: Metric | None) -> str:
