@@ -329,7 +329,7 @@ def test_without_scripts() -> None:
         field.clear()
         field.send_keys("4k4/9/9/9/9/9/9/9/9/4K4 w")
         one(plain, "form button").click()
-        assert "kings face" in one(plain, ".problem").text
+        assert "kings face" in until(lambda: one(plain, ".problem").text)
         open_page(plain, "/endgame.cgi?994K4999991N7r2k5")
         assert one(plain, "h1").text == "KRKN"
         picture(plain, "no-script")

@@ -58,7 +58,10 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> 
     """A table; cells are HTML."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    return f'<table class="{css}"><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>'
+    return (
+        f'<div class="scroll"><table class="{css}"><thead><tr>{names}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def with_settings(path: str, view: View) -> str:
