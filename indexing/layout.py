@@ -104,6 +104,24 @@ class Layout:
         )
         return red, black
 
+    def views(self, side: Side, kind: PieceType) -> list[Layout]:
+        """The layouts in which the results of capturing one kind of piece are laid out.
+
+        They keep this layout's order: the same inner piece, or none where it is the captured
+        one, and the same leads unless the captured piece was part of them.
+        """
+        armies = list(self.armies)
+        armies[side] = armies[side].without(kind)
+        after = armies[0], armies[1]
+        if not kind.is_attacker:
+            return [Layout(after, self.inner, reduced=False)]
+        views = []
+        if any((group.side, group.kind) == (side, kind) for group in self.groups):
+            views.append(Layout(after, self.inner))
+        if self.inner == Inner(side, kind):
+            views.append(Layout(after, None))
+        return views
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""

@@ -35,6 +35,7 @@ from tbgen.tables.blocks import (
     max_content,
 )
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
+from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import (
     BLOCK_ENTRY_BYTES,
@@ -43,6 +44,7 @@ from tbgen.tables.header import (
     Header,
     verify_checksum,
 )
+from tbgen.tables.names import Metric
 from tbgen.tables.statistics import TableStatistics
 
 _file_numbers = itertools.count()
@@ -189,6 +191,16 @@ class TableFile:
                 pass
 
     # -- the rest of the file ----------------------------------------------------------------
+
+    @property
+    def code_space(self) -> CodeSpace:
+        """How its codes stand for values."""
+        return self.header.spec.codes
+
+    @property
+    def metric(self) -> Metric:
+        """What its distances count to."""
+        return self.header.spec.name.metric
 
     @property
     def layout(self) -> Layout:

@@ -6,13 +6,14 @@ not involved.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 import click
 
-from tbgen.indexing import InputError, Side
+from tbgen.cli.command import Command, show_json
+from tbgen.cli.options import json_option, notation_option
+from tbgen.indexing import Side
 from tbgen.notation import (
     MOVE_NOTATIONS,
     POSITION_STYLES,
@@ -25,7 +26,7 @@ from tbgen.notation import (
 _SIDES = click.Choice([side.name.lower() for side in Side])
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Command)
 @click.argument("position")
 @click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Default: fen.")
 @click.option("--side", type=_SIDES, help="The side to move, whatever POSITION says.")
@@ -35,19 +36,15 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
     help="The side at the bottom of a board; for pai, black appends ':'. Default: as POSITION.",
 )
 @click.option("--move", "moves", multiple=True, help="A move to convert; repeat it for a line.")
-@click.option(
-    "--notation", type=click.Choice(MOVE_NOTATIONS), default="iccs", help="How to write moves."
-)
+@notation_option
 @click.option(
     "--read",
     "read_as",
     type=click.Choice(MOVE_NOTATIONS),
     help="How moves are written, where their text does not show it (fairy: ranks 1 to 10).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@click.pass_context
+@json_option
 def convert(
-    context: click.Context,
     position: str,
     style: str | None,
     side: str | None,
@@ -57,7 +54,7 @@ def convert(
     read_as: str | None,
     as_json: bool,
 ) -> None:
-    """Write POSITION, or moves from it, in another notation.
+    """Write a position, or moves from it, in another notation.
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines; - reads
     it from standard input. With --move the answer is the moves' text in --notation, played one
@@ -66,13 +63,9 @@ def convert(
     Exit status: 0 ok, 2 bad input.
     """
     text = sys.stdin.read() if position == "-" else position
-    try:
-        answer = _convert(text, style, side, viewpoint, moves, notation, read_as)
-    except InputError as error:
-        _fail(context, text, error, as_json)
-        return
+    answer = _convert(text, style, side, viewpoint, moves, notation, read_as)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        show_json(answer)
         return
     if moves:
         click.echo(" ".join(move["text"] for move in answer["moves"]))
@@ -115,15 +108,3 @@ def _convert(
         "viewpoint": seen_from.name.lower(),
         "moves": written,
     }
-
-
-def _fail(context: click.Context, text: str, error: InputError, as_json: bool) -> None:
-    """Say what is wrong with the input, in one line and a hint; exit status 2."""
-    if as_json:
-        answer = {"input": text, "error": str(error), "hint": error.hint}
-        click.echo(json.dumps(answer, ensure_ascii=False))
-    else:
-        click.echo(f"error: {error}", err=True)
-        if error.hint:
-            click.echo(f"hint: {error.hint}", err=True)
-    context.exit(2)

@@ -71,8 +71,8 @@ def _k_keep(lead_0, lead_1, found, codes, bound, frame):
     """Keep on `found` what has no capture with a code above `bound`."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
-        whole = found.count[lead] > found.limit
-        for i in range(mids if whole else found.count[lead]):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
             mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
@@ -91,8 +91,8 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     mids = frame.size[MIDS]
     moved = 0
     for lead in range(lead_0, lead_1):
-        whole = found.count[lead] > found.limit
-        for i in range(mids if whole else found.count[lead]):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
             mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
@@ -188,7 +188,7 @@ class CheckPattern:
         p, winner, offender = self._p, self._winner, self._offender
         sweep, unwon = p.sweeper.sweep, p.unwon[winner]
         self._over(_k_in_check, offender, self._losses.rows, self._gone_losses)
-        if not self._gone_losses.count.any():
+        if not self._gone_losses.counts.any():
             return False
         checked = self._gone_losses.rows.copy()
         # From here on `unwon` holds the win candidates that are not known to be calm.

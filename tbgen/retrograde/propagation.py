@@ -127,8 +127,8 @@ def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, 
     mids = frame.size[MIDS]
     settled = 0
     for lead in range(lead_0, lead_1):
-        whole = found.count[lead] > found.limit
-        for i in range(mids if whole else found.count[lead]):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
             mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
@@ -231,7 +231,7 @@ class Propagation:
         for side in Side:
             quiet = self.spare[side]
             self.sweeper.sweep(side, None, quiet.rows, self.fronts[side], self.unwon[side.other])
-            quiet.count[:] = quiet.limit + 1  # its rows were lent; the next use clears them
+            quiet.counts[:] = quiet.limit + 1  # its rows were lent; the next use clears them
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
         return pending
@@ -293,7 +293,9 @@ class Propagation:
         """The step of the last capture of an order that waits, 0 for none."""
         span, last = self.code_space.span, 0
         for flags in self._pending:
-            waiting = np.flatnonzero(flags.any(axis=0)[2 * order * span : 2 * (order + 1) * span])
+            waiting = np.flatnonzero(
+                np.any(flags, axis=0)[2 * order * span : 2 * (order + 1) * span]
+            )
             for index in waiting[-2:]:
                 half, won = divmod(int(index), 2)
                 odd = bool(won) == (order == 0)

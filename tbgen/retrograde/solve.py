@@ -33,6 +33,10 @@ Report = Callable[[str, int, int, int], None]
 """Progress: phase, order, plies, positions settled."""
 
 
+BYTE_CODES = CodeSpace(1)
+"""Order 0 in one byte."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """The codes of every canonical position of a material; 0 in all other slots."""
@@ -59,13 +63,23 @@ class Solution:
         """(slots,) codes in slot order."""
         return self.codes(side, 0, self.layout.slots)
 
+    def find(self, side: int, code: int) -> int:
+        """The first slot with a code that occurs."""
+        step = 1 << 20
+        for first in range(0, self.layout.slots, step):
+            block = self.codes(side, first, min(step, self.layout.slots - first))
+            found = block == code
+            if found.any():
+                return first + int(found.argmax())
+        raise KeyError(code)
+
 
 @dataclass(frozen=True)
 class DrawnTable:
     """The table of a material without attackers: every position is a draw."""
 
     layout: Layout
-    code_space: CodeSpace = CodeSpace(1)
+    code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
 
     def plane(self, side: int) -> Plane:
@@ -128,13 +142,14 @@ def solve(
     rules: Rules = Rules.NONE,
     orders: int | None = None,
     metric: Metric = Metric.DTM,
-    code_space: CodeSpace = CodeSpace(1),
+    code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
     report: Report = lambda phase, order, plies, settled: None,
 ) -> Solution:
-    """Solve one material under `rules`, up to `orders` orders; raises `LimitExceededError` where the codes are too small.
+    """Solve one material under `rules`, up to `orders` orders (None: until nothing changes).
 
     supporting : opens the table of any material that a capture leads to and that needs one
+    Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
 
@@ -170,10 +185,10 @@ def _settle_orders(propagation: Propagation, orders: int | None) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
     An order without direct wins is still propagated where captures into supporting tables have
-    values of it; the last such order may let a new pattern stand.
+    values of it.
     """
     order, changed = 1, True
-    while (changed or order <= propagation.last_order + 1) and (orders is None or order <= orders):
+    while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
             CheckPattern(propagation, winner, order).search()
         changed = propagation.run(order)
