@@ -38,7 +38,7 @@ from tbgen.retrograde.pattern_game import Conditions, PatternGraph, winning_repl
 from tbgen.retrograde.sweep import Rows
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MAX_MOVES
-from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_be_victim
+from tbgen.rules.chases import is_answered, is_new_attack, may_be_victim
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 KING = int(PieceType.KING)
@@ -105,16 +105,21 @@ def _set_up(row, square, places, squares, board):
 
 
 @kernel
-def _locate(squares, places, scratch, scratch_board):
-    """The row and inner square of a placement, and whether they show its mirror image."""
+def _find(squares, places):
+    """The row and inner square of a placement."""
     slot = slot_of_squares(squares, places.descriptor)
     size = places.inner_squares.size
-    row, square = slot // size, places.inner_squares[slot % size]
+    return slot // size, places.inner_squares[slot % size]
+
+
+@kernel
+def _is_mirrored(row, square, squares, places, scratch, scratch_board):
+    """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
     _set_up(row, square, places, scratch, scratch_board)
     for i in range(places.codes.size):
         if scratch_board[squares[i]] != places.codes[i]:
-            return row, square, True
-    return row, square, False
+            return True
+    return False
 
 
 @kernel
@@ -147,24 +152,41 @@ def _candidate(row, square, setting):
 
 
 @kernel
-def _newly_attacked(before, after, source, target, side, wanted_lo, wanted_hi, minor_chases):
-    """Of the wanted squares, those whose piece the move of `side` attacks anew."""
-    lo, hi = EMPTY, EMPTY
-    for victim in range(SQUARES):
-        if not has(wanted_lo, wanted_hi, victim):
+def _attackers_anew(before, after, squares, codes, source, target, victim, minor_chases, attackers):
+    """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
+
+    squares, codes : the pieces on `after`; attackers : int64, out; returns how many
+    """
+    side = piece_side(after[target])
+    count = 0
+    for a in range(codes.size):
+        if piece_side(codes[a]) == side and is_new_attack(
+            before, after, source, target, squares[a], victim, minor_chases
+        ):
+            attackers[count] = squares[a]
+            count += 1
+    return count
+
+
+@kernel
+def _attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_chases):
+    """Of the wanted squares, those whose piece the move attacks anew."""
+    side = piece_side(after[target])
+    found_lo, found_hi = EMPTY, EMPTY
+    for v in range(codes.size):
+        victim = squares[v]
+        if piece_side(codes[v]) == side or not has(lo, hi, victim):
             continue
-        code = after[victim]
-        if code == 0 or piece_side(code) == side or not may_be_victim(code, victim):
+        if not may_be_victim(codes[v], victim):
             continue
-        for attacker in range(SQUARES):
-            code = after[attacker]
-            if code == 0 or piece_side(code) != side or not may_be_offender(code):
-                continue
-            if is_new_attack(before, after, source, target, attacker, victim, minor_chases):
-                lo |= BIT[victim, 0]
-                hi |= BIT[victim, 1]
+        for a in range(codes.size):
+            if piece_side(codes[a]) == side and is_new_attack(
+                before, after, source, target, squares[a], victim, minor_chases
+            ):
+                found_lo |= BIT[victim, 0]
+                found_hi |= BIT[victim, 1]
                 break
-    return lo, hi
+    return found_lo, found_hi
 
 
 @kernel
@@ -175,12 +197,12 @@ def _k_victims(first, last, rows, inner, victims, setting, places):
     """
     offender = 1 - setting.winner
     pieces = places.codes.size
-    squares, other = np.zeros(pieces, np.int64), np.zeros(pieces, np.int64)
+    squares = np.zeros(pieces, np.int64)
     board, after = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    scratch = np.zeros(SQUARES, np.int8)
     sources, targets = np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64)
     for c in range(first, last):
         _set_up(rows[c], inner[c], places, squares, board)
+        after[:] = board
         count = generate_moves(board, offender, sources, targets)
         lo, hi = FULL, FULL
         chases = 0
@@ -189,23 +211,18 @@ def _k_victims(first, last, rows, inner, victims, setting, places):
             # Captures lose by this order: the candidate would not be one otherwise.
             if board[target] != 0 or not is_safe_after(board, offender, source, target):
                 continue
-            after[:] = board
             _move(squares, after, source, target)
-            row, square, _ = _locate(squares, places, other, scratch)
-            for i in range(pieces):
-                if squares[i] == target:
-                    squares[i] = source
-            if _is_won(row, square, setting):
-                continue
-            if not has(setting.wins[row, 0], setting.wins[row, 1], square) or in_check(
-                after, setting.winner
-            ):
-                lo, hi = EMPTY, EMPTY
-                break
-            chases += 1
-            lo, hi = _newly_attacked(
-                board, after, source, target, offender, lo, hi, setting.minor_chases
-            )
+            row, square = _find(squares, places)
+            if not _is_won(row, square, setting):
+                chases += 1
+                if not has(setting.wins[row, 0], setting.wins[row, 1], square) or in_check(
+                    after, setting.winner
+                ):
+                    lo, hi = EMPTY, EMPTY
+                else:
+                    lo, hi = _attacked_anew(board, after, squares, places.codes, source, target,
+                                            lo, hi, setting.minor_chases)  # fmt: skip
+            _move(squares, after, target, source)
             if not (lo | hi):
                 break
         if chases == 0:
@@ -262,21 +279,14 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
                 source, target = sources[m], targets[m]
                 if board[target] != 0 or not is_safe_after(board, offender, source, target):
                     continue
-                _set_up(rows[c], inner[c], places, squares, board)
                 after[:] = board
                 _move(squares, after, source, target)
-                row, square, _ = _locate(squares, places, other, scratch)
+                row, square = _find(squares, places)
                 if _is_won(row, square, setting):
+                    _move(squares, after, target, source)
                     continue
-                new = 0
-                for attacker in range(SQUARES):
-                    code = after[attacker]
-                    if code == 0 or piece_side(code) != offender or not may_be_offender(code):
-                        continue
-                    if is_new_attack(board, after, source, target, attacker, victim,
-                                     setting.minor_chases):  # fmt: skip
-                        attackers[new] = attacker
-                        new += 1
+                new = _attackers_anew(board, after, squares, places.codes, source, target, victim,
+                                      setting.minor_chases, attackers)  # fmt: skip
                 moves = _grown(moves, replies + 1)
                 reply_edges = _grown(reply_edges, replies + 1)
                 moves[replies] = source * SQUARES + target
@@ -284,26 +294,35 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
                 answer_count = generate_moves(after, setting.winner, answers, answer_targets)
                 for a in range(answer_count):
                     reply, reply_to = answers[a], answer_targets[a]
-                    if after[reply_to] != 0 or not is_safe_after(
-                        after, setting.winner, reply, reply_to
-                    ):
+                    if after[reply_to] != 0:
                         continue
+                    # Few replies lead to a candidate: that is asked first.
+                    replied[:] = after
+                    _move(squares, replied, reply, reply_to)
+                    row, square = _find(squares, places)
+                    goal = _candidate(row, square, setting)
+                    if goal < 0 or not (victims[goal, 0] | victims[goal, 1]):
+                        _move(squares, replied, reply_to, reply)
+                        continue
+                    mirrored = _is_mirrored(row, square, squares, places, other, scratch)
+                    x, y = EMPTY, EMPTY
+                    check = in_check(replied, offender)
+                    if not check:
+                        x, y = _attacked_anew(after, replied, squares, places.codes, reply,
+                                              reply_to, FULL, FULL,
+                                              setting.minor_chases)  # fmt: skip
+                    _move(squares, replied, reply_to, reply)
                     replied[:] = after
                     replied[reply_to] = replied[reply]
                     replied[reply] = 0
+                    if not is_safe_after(after, setting.winner, reply, reply_to):
+                        continue
                     answered = False
                     for n in range(new):
                         answered = answered or is_answered(
                             replied, reply, reply_to, attackers[n], victim, setting.minor_chases
                         )
                     if not answered:
-                        continue
-                    _set_up(rows[c], inner[c], places, squares, scratch)
-                    _move(squares, scratch, source, target)
-                    _move(squares, scratch, reply, reply_to)
-                    row, square, mirrored = _locate(squares, places, other, scratch)
-                    goal = _candidate(row, square, setting)
-                    if goal < 0:
                         continue
                     place = np.int64(reply_to if reply == victim else victim)
                     if mirrored:
@@ -321,15 +340,10 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
                     edge_check = _grown(edge_check, edges + 1)
                     edge_target[edges] = node_start[goal] + number
                     edge_move[edges] = reply * SQUARES + reply_to
-                    check = in_check(replied, offender)
                     edge_check[edges] = check
-                    if not check:
-                        x, y = _newly_attacked(after, replied, reply, reply_to, setting.winner,
-                                               FULL, FULL, setting.minor_chases)  # fmt: skip
-                        edge_calm[edges] = not (x | y)
-                    else:
-                        edge_calm[edges] = False
+                    edge_calm[edges] = not check and not (x | y)
                     edges += 1
+                _move(squares, after, target, source)
                 reply_edges[replies] = edges - begun
                 replies += 1
                 node_replies[node] += 1
@@ -366,7 +380,8 @@ def _k_pairs(region, nodes, graph, moves, edge_move, rows, inner, pair_start, ch
                 after[:] = board
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
                 _move(squares, after, source, target)
-                _, _, mirrored = _locate(squares, places, other, scratch)
+                row, square = _find(squares, places)
+                mirrored = _is_mirrored(row, square, squares, places, other, scratch)
                 pairs = 0
                 for v in range(pieces):
                     victim = squares[v]
@@ -378,16 +393,11 @@ def _k_pairs(region, nodes, graph, moves, edge_move, rows, inner, pair_start, ch
                             follow[e, v] = i
                     if not may_be_victim(places.codes[v], victim):
                         continue
-                    for a in range(pieces):
-                        if piece_side(places.codes[a]) != setting.winner or not may_be_offender(
-                            places.codes[a]
-                        ):
-                            continue
-                        if is_new_attack(board, after, source, target, squares[a], victim,
-                                         setting.minor_chases):  # fmt: skip
-                            attackers[pairs] = squares[a]
-                            victims[pairs] = v
-                            pairs += 1
+                    new = _attackers_anew(board, after, squares, places.codes, source, target,
+                                          victim, setting.minor_chases,
+                                          attackers[pairs:])  # fmt: skip
+                    victims[pairs : pairs + new] = v
+                    pairs += new
                 goal = graph.reply_target[e]
                 begin = graph.offence_start[goal]
                 for f in range(begin, graph.offence_start[goal + 1]):
@@ -409,14 +419,13 @@ def _k_pairs(region, nodes, graph, moves, edge_move, rows, inner, pair_start, ch
 def _k_mark(first, last, winning, nodes, graph, moves, rows, inner, marked, places):
     """Put the positions of the winning reply nodes of offence nodes [first, last) on `marked`."""
     pieces = places.codes.size
-    squares, other = np.zeros(pieces, np.int64), np.zeros(pieces, np.int64)
-    board, scratch = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
+    squares, board = np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int8)
     for o in range(first, last):
         for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
             if winning[r]:
                 _set_up(rows[nodes[o]], inner[nodes[o]], places, squares, board)
                 _move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
-                row, square, _ = _locate(squares, places, other, scratch)
+                row, square = _find(squares, places)
                 marked[row, 0] |= BIT[square, 0]
                 marked[row, 1] |= BIT[square, 1]
 
