@@ -37,6 +37,7 @@ START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0
 LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
 """Other letters in use for elephants (e), knights (h) and pawns (s)."""
 
+_PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 _SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
 
 
@@ -55,6 +56,11 @@ class Position:
         for square, code in enumerate(self.board):
             if code == EMPTY:
                 continue
+            if code not in _PIECE_CODES:
+                raise PositionError(
+                    f"{square_name(square)} holds {code}, which is no piece code",
+                    "piece codes are 1 to 7 for Red and 9 to 15 for Black",
+                )
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
             if not self._may_stand(side, kind, square):
                 raise PositionError(
@@ -168,7 +174,11 @@ class Position:
         board = bytearray(self.board)
         board[target] = board[source]
         board[source] = EMPTY
-        return type(self)(bytes(board), self.side.other)
+        after = type(self)(bytes(board), self.side.other)
+        if self.board[target] == EMPTY:
+            # Counting the pieces anew is a quarter of the cost of probing all moves.
+            vars(after).update(armies=self.armies, material=self.material)
+        return after
 
 
 def _parse_board(text: str) -> list[int]:

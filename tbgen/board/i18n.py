@@ -150,6 +150,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "There are no tables here. Build some, or start with --demo.",
         "没有残局库。请先生成，或用 --demo 启动。",
     ),
+    "notes": ("What the signs mean", "符号说明"),
     "keys": (
         "Keys: arrows move the cursor, Enter chooses, space plays the suggested move, backspace "
         "takes back, f turns the board.",
@@ -162,7 +163,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
 _PAIRS = (
     "为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒"
     "浅淺点點环環离離码碼类類红紅终終结結继繼续續编編联聯胜勝节節规規计計记記设設询詢语語请請谱譜负負败敗赖賴车車转轉轮輪载載"
-    "边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦"
+    "边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦号號"
 )
 """Simplified characters that occur here or in `words`, each before its traditional form."""
 

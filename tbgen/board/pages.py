@@ -276,7 +276,14 @@ def _plain_moves(study: Study, view: View) -> str:
         for move in moves
     ]  # fmt: skip
     heading = f"{text(view.language, 'moves')} ({len(moves)})"
-    return f'<h2>{escape(heading)}</h2><p class="plain-moves">{" ".join(links)}</p>'
+    warnings = "".join(
+        f'<p class="notice referee"><b>{escape(text(view.language, "referee"))}:</b> '
+        f"{escape(format_move(study.position, move, view.notation))}: "
+        f'<span lang="en">{escape(reason)}</span></p>'
+        for move, reason in (study.forbidden or {}).items()
+    )
+    listed = f'<p class="plain-moves">{" ".join(links)}</p>'
+    return f"<h2>{escape(heading)}</h2>{warnings}{listed}"
 
 
 def _forbidden(study: Study, view: View, move: Move) -> str:
@@ -356,4 +363,4 @@ def _notes(view: View) -> str:
     """What the signs mean, and the keys."""
     keys = ("keys",) if view.mode == "play" else ("values_note", "keys")
     content = "".join(f"<p>{escape(text(view.language, key))}</p>" for key in keys)
-    return details("?", content, "notes")
+    return details(text(view.language, "notes"), content, "notes")
