@@ -82,8 +82,8 @@ def at(driver: Any, square: str) -> tuple[int, int]:
             const file = "abcdefghi".indexOf(arguments[0][0]), rank = +arguments[0][1];
             const turned = svg.dataset.flip === "1";
             svg.scrollIntoView({block: "nearest"});
-            const p = new DOMPoint(100 * (turned ? 8 - file : file), 100 * (turned ? rank : 9 - rank))
-                .matrixTransform(svg.getScreenCTM());
+            const x = turned ? 8 - file : file, y = turned ? rank : 9 - rank;
+            const p = new DOMPoint(100 * x, 100 * y).matrixTransform(svg.getScreenCTM());
             return [Math.round(p.x), Math.round(p.y)];""",
             square,
         )
@@ -96,6 +96,21 @@ def click(driver: Any, square: str) -> None:
     chain.w3c_actions.pointer_action.move_to_location(x, y)
     chain.w3c_actions.pointer_action.click()
     chain.perform()
+
+
+def touch(driver: Any, square: str, target: str | None = None) -> None:
+    """Tap a square with a finger, or drag from it to another."""
+
+    def event(kind: str, points: list[dict[str, int]]) -> None:
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    x, y = at(driver, square)
+    event("touchStart", [{"x": x, "y": y}])
+    if target is not None:
+        to_x, to_y = at(driver, target)
+        for step in range(1, 5):
+            event("touchMove", [{"x": x + (to_x - x) * step // 4, "y": y + (to_y - y) * step // 4}])
+    event("touchEnd", [])
 
 
 def no_complaints(driver: Any) -> None:
@@ -144,7 +159,9 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     chain.perform()
     until(lambda: moves_made(page) == ["a0b2", "e7e8"])
     one(page, ".button.flip").click()
-    until(lambda: page.execute_script("return document.querySelector('.board').dataset.flip") == "1")
+    until(
+        lambda: page.execute_script("return document.querySelector('.board').dataset.flip") == "1"
+    )
     click(page, "b2")
     assert until(lambda: count(page, ".target"))
     no_complaints(page)
@@ -179,8 +196,10 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     assert len(seen - {None}) == 4
     one(page, ".play-line").click()
     until(
-        lambda: page.execute_script("return document.querySelector('.board .pieces').innerHTML")
-        == start
+        lambda: (
+            page.execute_script("return document.querySelector('.board .pieces').innerHTML")
+            == start
+        )
     )
 
 
@@ -296,13 +315,13 @@ def test_a_phone(page: Any) -> None:
             open_page(phone, path)
             assert phone.execute_script("return document.documentElement.scrollWidth") <= 390, path
         open_page(phone, KNIGHT)
-        touch = """const [x, y] = arguments; const on = document.elementFromPoint(x, y);
-            for (const kind of ["pointerdown", "pointerup"]) on.dispatchEvent(new PointerEvent(kind,
-                {clientX: x, clientY: y, bubbles: true, cancelable: true, pointerType: "touch"}));"""
-        phone.execute_script(touch, *at(phone, "a0"))
+        touch(phone, "a0")
         assert until(lambda: count(phone, ".target")) == 2
-        phone.execute_script(touch, *at(phone, "b2"))
+        touch(phone, "b2")
         until(lambda: moves_made(phone) == ["a0b2"])
+        until(lambda: "Black" in one(phone, ".turn").text)
+        touch(phone, "e7", "e8")
+        until(lambda: moves_made(phone) == ["a0b2", "e7e8"])
         phone.execute_script("scrollTo(0, 0)")
         picture(phone, "phone")
     finally:

@@ -24,6 +24,7 @@ from tbgen.board.state import View, position_text, read_view
 from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
+from tbgen.indexing.position import START_FEN
 from tbgen.notation import format_move, parse_position
 from tbgen.preference import RootMove
 from tbgen.referee import judge
@@ -283,8 +284,7 @@ def _view(request: Request) -> View:
     query = request.query_params
     if position_text(query) is None:
         raise InputError("no position is given", "add ?fen= and a position")
-    default = parse_position("4k4/9/9/9/9/9/9/9/9/4K4 w")
-    return read_view(query, default)
+    return read_view(query, parse_position(START_FEN))
 
 
 def _number(request: Request, name: str, default: int, limit: int) -> int:

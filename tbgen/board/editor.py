@@ -98,7 +98,7 @@ def editor_page(view: View, sketch: Sketch, problem: PositionError | None) -> An
         "failed": text(language, "failed"),
     }
     title = text(language, "editor")
-    return Answer(page(view, title, main, data=data), HTML, 200)
+    return Answer(page(view, title, main, data=data), HTML)
 
 
 def _read_fen(given: str) -> Sketch:
@@ -142,12 +142,12 @@ def _verdict(view: View, sketch: Sketch, problem: PositionError | None) -> str:
         except PositionError as found:
             error = found
         else:
-            single = view.at(position)
+            study = view.at(position).href(mode="read")
+            play = view.at(position).href(mode="play", human=position.side)
             return (
                 f'<p class="notice fine" role="status">{escape(text(language, "possible"))} '
-                f"{link(single.href(mode='read'), text(language, 'study'), 'button')} "
-                f"{link(single.href(mode='play', human=position.side), text(language, 'play'), 'button')}"
-                "</p>"
+                f"{link(study, text(language, 'study'), 'button')} "
+                f"{link(play, text(language, 'play'), 'button')}</p>"
             )
     return (
         f'<p class="notice problem" role="alert"><b>{escape(text(language, "impossible"))}:</b> '

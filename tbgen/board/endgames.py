@@ -1,7 +1,7 @@
 """The pages of tables: all endgames by type, and everything that is known of one.
 
-    /endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share
-    /endgames/KRKN      longest wins per order, results, distances, captures, files
+/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share
+/endgames/KRKN      longest wins per order, results, distances, captures, files
 """
 
 from __future__ import annotations
@@ -131,7 +131,9 @@ def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str
     """Everything that is one number."""
     language = view.language
     kind = outcome_class(figures.red_to_move)
-    seconds = file["build_seconds"]
+    seconds, time = file["build_seconds"], text(language, "unknown_time")
+    if seconds is not None:
+        time = text(language, "seconds", n=seconds)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
         rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
@@ -145,9 +147,8 @@ def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str
         ("longest", f"{figures.max_distance} {text(language, 'plies')}"),
         ("rule_decided", rule),
         ("size", text(language, "bytes", n=f"{file['bytes_on_disk']:,}")),
-        ("build_time",
-         text(language, "unknown_time") if seconds is None else text(language, "seconds", n=seconds)),
-    ]  # fmt: skip
+        ("build_time", time),
+    ]
     items = "".join(
         f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
     )
@@ -174,9 +175,7 @@ def _bar(counts: SideCounts) -> str:
         parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
         x += width
     legal = counts.legal or 1
-    label = (
-        f"{counts.wins / legal:.1%} / {counts.draws / legal:.1%} / {counts.losses / legal:.1%}"
-    )
+    label = f"{counts.wins / legal:.1%} / {counts.draws / legal:.1%} / {counts.losses / legal:.1%}"
     return (
         f'<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
         f'aria-label="{label}">{"".join(parts)}</svg> <small>{label}</small>'

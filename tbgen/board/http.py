@@ -138,9 +138,7 @@ class Gate:
                 headers["vary"] = "accept-language"
             else:
                 headers.setdefault("cache-control", "no-store")
-            return Response(
-                answer.content(), answer.status, headers, media_type=answer.media_type
-            )
+            return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
 
         return respond
 

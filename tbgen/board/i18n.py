@@ -185,4 +185,3 @@ def localise(language: str, english: str, chinese: str) -> str:
 def text(language: str, key: str, **fields: object) -> str:
     """The message of a key, with its `{fields}` filled in."""
     return localise(language, *_TEXTS[key]).format(**fields)
-

@@ -78,7 +78,9 @@ def _navigation(view: View) -> str:
         (view.href(mode="edit", chosen=None), "editor"),
     ]
     links = "".join(link(href, text(view.language, key)) for href, key in entries)
-    return f'<nav>{link(with_settings("/", view), text(view.language, "title"), "home")}{links}</nav>'
+    return (
+        f"<nav>{link(with_settings('/', view), text(view.language, 'title'), 'home')}{links}</nav>"
+    )
 
 
 def _settings(view: View, path: str | None) -> str:
@@ -93,7 +95,7 @@ def _settings(view: View, path: str | None) -> str:
                 links.append(f'<b aria-current="true">{escape(label)}</b>')
             else:
                 links.append(link(href, label))
-        return f'<p><span>{escape(text(language, key))}:</span> {" ".join(links)}</p>'
+        return f"<p><span>{escape(text(language, key))}:</span> {' '.join(links)}</p>"
 
     rows = [
         row("language", (

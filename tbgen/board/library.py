@@ -9,6 +9,7 @@ called from several threads.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,10 +107,8 @@ class Library:
         for move in legal_moves(position):
             after = position.after(*move)
             result, missing = None, after.material.name
-            try:
+            with contextlib.suppress(UnsupportedMaterialError):
                 result = self.tables.get(after)
-            except UnsupportedMaterialError:
-                pass
             capture = position.board[move.target] != EMPTY
             found.append(RootMove(
                 move, after, result, converts=False, capture=capture, check=in_check(after),
@@ -148,9 +147,7 @@ class Library:
         """The tables of the rule set in use, fewest pieces first."""
         rules, orders = self.tables.rule_set
         return [
-            name
-            for name in self.tables.available()
-            if (name.rules, name.orders) == (rules, orders)
+            name for name in self.tables.available() if (name.rules, name.orders) == (rules, orders)
         ]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
@@ -191,7 +188,7 @@ class Library:
             for entry in figures.longest:
                 if entry.order == 0 and entry.side == "red" and entry.value > best:
                     best, found = entry.value, entry.fen
-        return Position.from_fen(found or "4k4/9/9/9/9/9/9/9/9/R3K4 w")
+        return Position.from_fen(found or "3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
 
 def _repeats(positions: Sequence[Position]) -> bool:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 from html import escape
 
-from tbgen.board.api import game_text
 from tbgen.board.diagram import Marks, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import localise, text
@@ -146,7 +145,9 @@ def _controls(study: Study, view: View) -> str:
             found.append(link(href, text(language, key), "button suggested"))
     if view.moves:
         found.append(link(_back(view), text(language, "take_back"), "button back"))
-        found.append(link(view.back(len(view.moves)).href(), text(language, "start_over"), "button"))
+        found.append(
+            link(view.back(len(view.moves)).href(), text(language, "start_over"), "button")
+        )
     found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
     other_mode = "read" if playing else "play"
     human = view.human if playing else view.position.side
@@ -300,9 +301,7 @@ def _forbidden(study: Study, view: View, move: Move) -> str:
 
 def _turn(view: View) -> str:
     """`Red to move`."""
-    return text(
-        view.language, "to_move", side=text(view.language, view.position.side.name.lower())
-    )
+    return text(view.language, "to_move", side=text(view.language, view.position.side.name.lower()))
 
 
 def _referee(study: Study, view: View) -> str:

@@ -8,6 +8,7 @@ The application keeps no state but the tables' cache and counts of requests.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import mimetypes
 from collections.abc import Callable
 from html import escape
@@ -40,14 +41,14 @@ from tbgen.indexing.squares import PieceType
 from tbgen.rules import check_legal
 from tbgen.tablebase import GameTablebase
 
-HEADER_SECONDS = 10
+HEADER_SECONDS = 5
 """How long a connection may take to send the head of a request."""
 
 MAX_CONNECTIONS = 512
 
 Page = Callable[[Library, View], Answer]
 
-_ANY_POSITION = Position.from_fen("4k4/9/9/9/9/9/9/9/9/R3K4 w")
+_ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Where the links of an error page lead."""
 
 
@@ -69,11 +70,9 @@ def create_app(tables: GameTablebase) -> Starlette:
     def edit(request: Request) -> Answer:
         sketch, problem = read_sketch(request.query_params, library.first_position)
         view = _settings_only(library, request, "edit")
-        try:
+        # The page says what is wrong; links that need a position then lead to the first one.
+        with contextlib.suppress(InputError):
             view = view.at(sketch.checked())
-        except InputError:
-            # The page says so; links that need a position lead to the first one.
-            pass
         return editor_page(view, sketch, problem)
 
     def endgames(request: Request) -> Answer:
@@ -178,8 +177,8 @@ def _as_page(request: Request, answer: Answer) -> Answer:
         f'<div class="wide"><p class="notice problem" role="alert" lang="en">'
         f"<b>{escape(str(body['error']))}.</b> {escape(str(body['hint']))}</p></div>"
     )
-    return Answer(page(view, text(view.language, "not_found") if answer.status == 404
-                       else str(answer.status), main, "/endgames"), HTML, answer.status)  # fmt: skip
+    title = text(view.language, "not_found") if answer.status == 404 else str(answer.status)
+    return Answer(page(view, title, main, "/endgames"), HTML, answer.status)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

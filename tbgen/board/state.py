@@ -166,9 +166,7 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
     """Moves in ICCS, separated by commas or blanks; raises `InputError` unless all are legal."""
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
-        raise InputError(
-            f"the game has more than {MAX_MOVES} moves", "begin with a later position"
-        )
+        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
     moves = tuple(Move.from_iccs(word) for word in words)
     position = start
     for move in moves:
