@@ -39,9 +39,9 @@ from tbgen.retrograde.sweep import Rows
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_victim
-from tbgen.rules.moves import generate_moves, is_safe_after
+from tbgen.rules.moves import generate_moves
 
-KING = int(PieceType.KING)
+KING, ELEPHANT, PAWN = int(PieceType.KING), int(PieceType.ELEPHANT), int(PieceType.PAWN)
 
 
 class Places(NamedTuple):
@@ -116,10 +116,10 @@ def _find(squares, places):
 def _is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
     _set_up(row, square, places, scratch, scratch_board)
+    differs = False
     for i in range(places.codes.size):
-        if scratch_board[squares[i]] != places.codes[i]:
-            return True
-    return False
+        differs = differs or scratch_board[squares[i]] != places.codes[i]
+    return differs
 
 
 @kernel
@@ -134,7 +134,10 @@ def _move(squares, board, source, target):
 
 @kernel
 def _is_won(row, square, setting):
-    """Whether the winner, to move, has won: known, or by a capture."""
+    """Whether the winner, to move, has won: known, or by a capture.
+
+    True also where no position is legal: so an illegal move of the offender is no escape.
+    """
     if not has(setting.unwon[row, 0], setting.unwon[row, 1], square):
         return True
     return setting.winner_codes[row * STRIDE + square] > setting.not_won
@@ -206,10 +209,13 @@ def _k_victims(first, last, rows, inner, victims, setting, places):
         count = generate_moves(board, offender, sources, targets)
         lo, hi = FULL, FULL
         chases = 0
-        for m in range(count):
-            source, target = sources[m], targets[m]
+        # Kings, advisors, elephants and pawns first: their moves seldom chase, which settles it.
+        for m in range(2 * count):
+            source, target = sources[m % count], targets[m % count]
+            kind = piece_kind(board[source])
+            is_minor = kind <= ELEPHANT or kind == PAWN
             # Captures lose by this order: the candidate would not be one otherwise.
-            if board[target] != 0 or not is_safe_after(board, offender, source, target):
+            if is_minor != (m < count) or board[target] != 0:
                 continue
             _move(squares, after, source, target)
             row, square = _find(squares, places)
@@ -277,7 +283,7 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
             count = generate_moves(board, offender, sources, targets)
             for m in range(count):
                 source, target = sources[m], targets[m]
-                if board[target] != 0 or not is_safe_after(board, offender, source, target):
+                if board[target] != 0:
                     continue
                 after[:] = board
                 _move(squares, after, source, target)
@@ -315,8 +321,6 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
                     replied[:] = after
                     replied[reply_to] = replied[reply]
                     replied[reply] = 0
-                    if not is_safe_after(after, setting.winner, reply, reply_to):
-                        continue
                     answered = False
                     for n in range(new):
                         answered = answered or is_answered(
