@@ -1,6 +1,7 @@
 """Moves and un-moves of a side, and whether a move is legal.
 
     generate_moves    pseudo-legal moves, captures included, king's safety aside
+    piece_moves       those of one piece
     generate_unmoves  quiet moves backwards: where may each piece have come from
     is_legal_move     pseudo-legal, and the mover's king is safe afterwards
 
@@ -37,13 +38,13 @@ def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) 
     for square in range(SQUARES):
         code = board[square]
         if code != EMPTY and piece_side(code) == side:
-            count = _piece_moves(board, square, sources, targets, count)
+            count = piece_moves(board, square, sources, targets, count)
     return count
 
 
 @scalar
-def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, count: int) -> int:
-    """Append the moves of the piece on `source`; returns the new count."""
+def piece_moves(board: Board, source: int, sources: Squares, targets: Squares, count: int) -> int:
+    """Append the pseudo-legal moves of the piece on `source`; returns the new count."""
     side, kind = piece_side(board[source]), piece_kind(board[source])
     rank, file = source // 9, source % 9
     if kind == PieceType.ROOK or kind == PieceType.CANNON:
