@@ -23,3 +23,9 @@ class PositionError(InputError):
 
 class MoveTextError(InputError):
     """Text that is no move, or no move of the position at hand."""
+
+
+def excerpt(text: str, length: int = 40) -> str:
+    """A quotation of `text` that keeps a message on one line and of bearable length."""
+    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"

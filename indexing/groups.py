@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ class Group:
         columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
         return np.stack(columns, axis=1).astype(np.int32)
 
-    def rank(self, squares: NDArray[np.int8]) -> NDArray[np.int64]:
+    def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
         """int64 (n,): the ranks of placements given as squares (n, count), in any order."""
         slot_of = np.full(SQUARES, -1, np.int64)
         slot_of[list(self.area)] = np.arange(len(self.area))
@@ -141,7 +142,7 @@ class Defenders:
         """The number of placements."""
         return len(self.squares)
 
-    def rank(self, squares: NDArray[np.int8]) -> NDArray[np.int64]:
+    def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
         """int64 (n,): the ranks of placements (n, pieces): king, advisors, elephants."""
         kings = Group(self.side, PieceType.KING, 1).rank(squares[:, :1])
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)

@@ -30,7 +30,19 @@ from tbgen.indexing.groups import Defenders, Group
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
 from tbgen.indexing.slots import DescriptorBuilder, slot_of_squares, squares_of_slot
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, area, piece_code
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    flip_square,
+    mirror_square,
+    piece_code,
+)
+
+_MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
+_FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 MAX_SLOTS = 1 << 62
 """Slot numbers are signed 64-bit integers."""
@@ -91,6 +103,24 @@ class Layout:
             for side in Side
         )
         return red, black
+
+    def views(self, side: Side, kind: PieceType) -> list[Layout]:
+        """The layouts in which the results of capturing one kind of piece are laid out.
+
+        They keep this layout's order: the same inner piece, or none where it is the captured
+        one, and the same leads unless the captured piece was part of them.
+        """
+        armies = list(self.armies)
+        armies[side] = armies[side].without(kind)
+        after = armies[0], armies[1]
+        if not kind.is_attacker:
+            return [Layout(after, self.inner, reduced=False)]
+        views = []
+        if any((group.side, group.kind) == (side, kind) for group in self.groups):
+            views.append(Layout(after, self.inner))
+        if self.inner == Inner(side, kind):
+            views.append(Layout(after, None))
+        return views
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -231,6 +261,56 @@ class Layout:
             wanted.setdefault(code, []).append(square)
         squares = [wanted[code].pop() for code in self.piece_codes]
         return int(slot_of_squares(squares, self._descriptor_list))
+
+    def slots_of_boards(
+        self, boards: NDArray[np.uint8], swapped: bool = False
+    ) -> NDArray[np.int64]:
+        """int64 (n,): the slots of boards (n, 90) that all have exactly these armies.
+
+        With `swapped` they have them with the colours exchanged, and the slots are those of
+        `Position.swapped`. What `slot` does one at a time, for many.
+        """
+        n, pieces = len(boards), len(self.piece_codes)
+        occupied = np.flatnonzero(boards)
+        codes = boards.ravel()[occupied].astype(np.int64)
+        places = occupied % SQUARES
+        if swapped:
+            codes = codes ^ 8
+            places = _FLIP[places]
+        # Pieces by code and square; identical ones may be listed in any order.
+        by_code = np.sort((codes * SQUARES + places).reshape(n, pieces), axis=1)
+        squares = np.empty((n, pieces), np.int64)
+        squares[:, np.argsort(self.piece_codes, kind="stable")] = by_code % SQUARES
+        red, black = self.defenders
+        first = red.pieces + black.pieces
+        lead, mirrored = self.lead_of(
+            red.rank(squares[:, : red.pieces]), black.rank(squares[:, red.pieces : first])
+        )
+        attackers = squares[:, first:]
+        attackers = np.where(mirrored[:, None], _MIRROR[attackers], attackers)
+        within = self._within_lead(attackers)
+        if self.reduced:
+            symmetric = self.self_mirrored[lead]
+            image = self._within_lead(_MIRROR[attackers[symmetric]])
+            within[symmetric] = np.minimum(within[symmetric], image)
+        return lead * (self.mids * self.inner_size) + within
+
+    def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64 (n,): the (mid, inner) part of the slots of attackers' squares (n, attackers)."""
+        mid = np.zeros(len(attackers), np.int64)
+        inner = attackers[:, -1] if self.inner is not None else None
+        at = 0
+        for g, (group, stride) in enumerate(zip(self.groups, self.strides, strict=True)):
+            own = attackers[:, at : at + group.count]
+            at += group.count
+            if g == self.twin and inner is not None:
+                # Of the inner piece and its twins, the one on the largest square is inner.
+                together = np.sort(np.column_stack([own, inner]), axis=1)
+                own, inner = together[:, :-1], together[:, -1]
+            mid += group.rank(own) * stride
+        if self.inner is None or inner is None:
+            return mid
+        return mid * self.inner_size + np.searchsorted(self.inner.area, inner)
 
     def position(self, slot: int, side: Side) -> Position | None:
         """The position of a slot, or None where pieces overlap there."""

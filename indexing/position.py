@@ -33,7 +33,9 @@ from tbgen.indexing.squares import (
 START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 """The opening array."""
 
-_FEN_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
+LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
+"""Other letters in use for elephants (e), knights (h) and pawns (s)."""
+
 _SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
 
 
@@ -96,7 +98,7 @@ class Position:
             raise PositionError(f"'{fields[1][:20]}' is no side to move", "write w (or r) or b")
         if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):
             raise PositionError("the last two FEN fields are not numbers", "they are usually '0 1'")
-        return cls(bytes(_parse_board(fields[0].translate(_FEN_ALIASES))), side)
+        return cls(bytes(_parse_board(fields[0].translate(LETTER_ALIASES))), side)
 
     @property
     def fen(self) -> str:

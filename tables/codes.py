@@ -13,7 +13,7 @@ stored while they are computed and in files; codes are ordered by preference of 
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
 
-One byte holds order 0 alone, up to 253 plies; two bytes hold 256 orders of the same span. A
+One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. A
 table whose distances are longer has `LONG_SPAN` and two bytes (order 0) or four.
 """
 
@@ -101,9 +101,16 @@ class CodeSpace:
         return (self.draw - 1) // self.span - 1
 
     def encode(self, value: Value) -> int:
-        """The code of a value; raises `LimitExceededError` where it has none."""
+        """The code of a value.
+
+        Raises `LimitExceededError` where the value has none, and `ValueError` for what is no
+        value at all: an order 0 win in an even number of plies, say.
+        """
         if value.outcome == Outcome.DRAW:
             return self.draw
+        odd = (value.outcome == Outcome.WIN) == (value.order == 0)
+        if min(value.order, value.plies) < 0 or value.plies % 2 != odd:
+            raise ValueError(f"{value} is no value")
         if value.plies // 2 >= self.span or value.order > self.max_order:
             raise LimitExceededError(
                 f"order {value.order}, {value.plies} plies exceed {self.max_order} orders "
@@ -113,7 +120,9 @@ class CodeSpace:
         return 1 + rank if value.outcome == Outcome.LOSS else self.top - rank
 
     def decode(self, code: int) -> Value:
-        """The value of a code other than 0."""
+        """The value of a code other than 0; raises `ValueError` for what is no code."""
+        if not 0 < code <= self.top:
+            raise ValueError(f"{code} is no code of {self.width} bytes")
         if code == self.draw:
             return DRAW
         win = code > self.draw

@@ -8,6 +8,7 @@ whole closures, and `tbgen.verify` proves finished files from the rules alone.
 """
 
 from pathlib import Path as _Path
+from typing import Any as _Any
 
 # In a source checkout the folders `indexing` and `tables` lie beside this one, which shadows an
 # installed tbgen when Python starts in the repository root.
@@ -16,3 +17,12 @@ if not (_folder / "indexing").is_dir():
     __path__.append(str(_folder.parent))
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _Any:
+    """Load `open_tablebase` when it is first asked for: it needs numpy, `import tbgen` does not."""
+    if name == "open_tablebase":
+        from tbgen.tablebase import open_tablebase
+
+        return open_tablebase
+    raise AttributeError(f"module 'tbgen' has no attribute '{name}'")

@@ -1,1 +1,56 @@
-"""The command line: one file for each command."""
+"""The command line: one file for each command, loaded when it is called.
+
+    options   options that several commands share
+    errors    messages and exit statuses of everything that can go wrong
+    command   the class of every command, which brings the two together
+
+`tbgen --help` reads the table below and imports no command.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from tbgen import __version__
+from tbgen.cli.command import HELP_NAMES, Group
+
+COMMANDS = {
+    "probe": "The value of a position and of all its moves.",
+    "line": "Best play of both sides to the end.",
+    "stats": "Figures of a table.",
+    "ls": "The tables present.",
+    "convert": "Write a position, or moves from it, in another notation.",
+    "doctor": "Report on the environment.",
+}
+"""Name and one-line help of every command; `tbgen.cli.NAME` has a command of that name."""
+
+
+class _LazyGroup(Group):
+    """Commands by name, imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        return getattr(importlib.import_module(f"tbgen.cli.{cmd_name}"), cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": HELP_NAMES})
+@click.version_option(__version__, message="tbgen %(version)s")
+def main() -> None:
+    """Perfect-play endgame tables for xiangqi under the real repetition rules.
+
+    Exit status: 0 ok, 1 findings (a mismatch, a missing table, a failed verification), 2 usage
+    or bad input, 3 a corrupt file, 130 interrupted.
+    """

@@ -89,16 +89,16 @@ def _geometry() -> dict[str, np.ndarray]:
                     leg = square(rank + up, file + right)
                     j = 2 * d + (sign < 0)
                     knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
-        for side, up in ((Side.RED, 1), (Side.BLACK, -1)):
-            pawn[side, s, 0] = square(rank + up, file)
+        for side, forward in ((Side.RED, 1), (Side.BLACK, -1)):
+            pawn[side, s, 0] = square(rank + forward, file)
             if (rank >= 5) == (side == Side.RED):
                 pawn[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
     pawn_attacks = np.zeros((2, SQUARES, SQUARES), np.bool_)
-    for side in range(2):
+    for owner in range(2):
         for s in range(SQUARES):
-            for t in pawn[side, s]:
+            for t in pawn[owner, s]:
                 if t >= 0:
-                    pawn_attacks[side, s, t] = True
+                    pawn_attacks[owner, s, t] = True
     return {
         "ray": ray, "knight": knight, "knight_leg": knight_leg, "leg_between": leg_between,
         "pawn": pawn, "between": between, "aligned": aligned, "pawn_attacks": pawn_attacks,

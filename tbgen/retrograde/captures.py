@@ -13,15 +13,15 @@ In the first and third case one move of one capturing piece is a maximum over a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.groups import Defenders
-from tbgen.indexing.layout import Inner, Layout
-from tbgen.indexing.material import Army, Material
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, Side
 from tbgen.jit import kernel
 from tbgen.retrograde.bitsets import (
@@ -366,33 +366,29 @@ def find_captures(
             plane = load_plane(
                 table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
             )
-            for view, kernel_of_kind, first in _ways_to_capture(layout, armies, victim_side, kind):
+            for view in layout.views(victim_side, kind):
                 view_frame = make_frame(view, with_moves=False)
                 seen = make_view(view, table.layout, swapped, plane, view_frame, workers)
                 workers.over(
-                    layout.leads, kernel_of_kind, *first, side, codes[side], legal[side], seen,
-                    view_frame, _strides(layout, view), frame,
+                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side,
+                    codes[side], legal[side], seen, view_frame, _strides(layout, view), frame,
                 )  # fmt: skip
     return codes[Side.RED], codes[Side.BLACK]
 
 
-def _ways_to_capture(
-    layout: Layout, armies: list[Army], victim_side: Side, kind: PieceType
-) -> Iterator[tuple[Layout, Callable[..., None], tuple[Any, ...]]]:
-    """For one kind of captured piece: the views' layouts, kernels, and their first arguments."""
-    after = armies[0], armies[1]
+def _kernel_for(
+    layout: Layout, view: Layout, victim_side: Side, kind: PieceType
+) -> tuple[Callable[..., None], *tuple[Any, ...]]:
+    """The kernel that reads a view, and its first arguments."""
     if not kind.is_attacker:
-        view = Layout(after, layout.inner, reduced=False)
         defenders = layout.defenders[victim_side]
         column = victim_side * layout.defenders[Side.RED].pieces + 1
         if kind == PieceType.ELEPHANT:
             column += defenders.advisors
         columns = range(column, column + layout.armies[victim_side].count(kind))
         dropped = _dropped_leads(layout, view, columns, victim_side)
-        yield view, _k_capture_defender, (columns.start, columns.stop, dropped)
-        return
-    for g, group in enumerate(layout.groups):
-        if (group.side, group.kind) == (victim_side, kind):
-            yield Layout(after, layout.inner), _k_capture_group, (g,)
-    if layout.inner == Inner(victim_side, kind):
-        yield Layout(after, None), _k_capture_inner, ()
+        return _k_capture_defender, columns.start, columns.stop, dropped
+    if view.inner is None:
+        return (_k_capture_inner,)
+    of = [(group.side, group.kind) for group in layout.groups]
+    return _k_capture_group, of.index((victim_side, kind))

@@ -127,8 +127,8 @@ def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, 
     mids = frame.size[MIDS]
     settled = 0
     for lead in range(lead_0, lead_1):
-        whole = found.count[lead] > found.limit
-        for i in range(mids if whole else found.count[lead]):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
             mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
@@ -154,6 +154,23 @@ def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, 
                 codes[base + 45 + lowest_bit(hi)] = code
                 hi &= hi - ONE
     total[lead_0] += settled
+
+
+@kernel
+def _k_declare(lead_0, lead_1, codes, code, members, rows, frame):
+    """Give positions a code that is due later; counts their rows at the range's first lead."""
+    mids = frame.size[MIDS]
+    for row in range(lead_0 * mids, lead_1 * mids):
+        lo, hi = members[row, 0], members[row, 1]
+        if lo | hi:
+            rows[lead_0] += 1
+        base = row * STRIDE
+        while lo:
+            codes[base + lowest_bit(lo)] = code
+            lo &= lo - ONE
+        while hi:
+            codes[base + 45 + lowest_bit(hi)] = code
+            hi &= hi - ONE
 
 
 class Propagation:
@@ -195,7 +212,7 @@ class Propagation:
         space, leads = self.code_space, int(self.frame.size[LEADS])
         pending = []
         for side in Side:
-            flags = np.zeros((RANGES, self._pending_codes()), np.bool_)
+            flags = np.zeros((RANGES, 2 * space.draw), np.bool_)
             size = -(-leads // RANGES)
             quiet = self.spare[side]
 
@@ -214,14 +231,10 @@ class Propagation:
         for side in Side:
             quiet = self.spare[side]
             self.sweeper.sweep(side, None, quiet.rows, self.fronts[side], self.unwon[side.other])
-            quiet.count[:] = quiet.limit + 1  # its rows were lent; the next use clears them
+            quiet.counts[:] = quiet.limit + 1  # its rows were lent; the next use clears them
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
         return pending
-
-    def _pending_codes(self) -> int:
-        """The length of the table of capture codes that may occur."""
-        return 2 * self.code_space.draw
 
     def _settle(self, value: Value) -> int:
         """Give the positions on the fronts their value; returns how many there are."""
@@ -245,8 +258,7 @@ class Propagation:
         """Put positions whose best capture has this value on `found`; whether there may be any."""
         code = self.code_space.encode(value)
         won = value.outcome == Outcome.WIN
-        index = 2 * (self.code_space.top - code) + 1 if won else 2 * (code - 1)
-        flags = self._pending[side][:, index]
+        flags = self._pending[side][:, self._pending_index(value)]
         if not flags.any():
             return False
         leads = int(self.frame.size[LEADS])
@@ -260,11 +272,30 @@ class Propagation:
         self.workers.run(find, leads)
         return True
 
+    def declare(self, side: Side, members: Frontier, value: Value) -> bool:
+        """Make a value due for unknown positions, like a capture; whether there are any."""
+        leads = int(self.frame.size[LEADS])
+        rows = np.zeros(leads, np.int64)
+        code = self.code_space.encode(value)
+        self.workers.over(leads, _k_declare, self.codes[side], code, members.rows, rows, self.frame)
+        if rows.any():
+            self._pending[side][:, self._pending_index(value)] = True
+        return bool(rows.any())
+
+    def _pending_index(self, value: Value) -> int:
+        """The place of a value in the table of codes that wait (see `_k_classify`)."""
+        code = self.code_space.encode(value)
+        if value.outcome == Outcome.WIN:
+            return 2 * (self.code_space.top - code) + 1
+        return 2 * (code - 1)
+
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""
         span, last = self.code_space.span, 0
         for flags in self._pending:
-            waiting = np.flatnonzero(flags.any(axis=0)[2 * order * span : 2 * (order + 1) * span])
+            waiting = np.flatnonzero(
+                np.any(flags, axis=0)[2 * order * span : 2 * (order + 1) * span]
+            )
             for index in waiting[-2:]:
                 half, won = divmod(int(index), 2)
                 odd = bool(won) == (order == 0)
@@ -301,14 +332,16 @@ class Propagation:
         self._report(order, value.plies, settled)
         return settled
 
-    def run(self, order: int, first_step: int = 1) -> None:
-        """Settle an order from `first_step` on until nothing follows.
+    def run(self, order: int) -> bool:
+        """Settle an order until nothing follows; whether there was anything.
 
         Raises `LimitExceededError` where a distance does not fit the codes.
         """
-        number, last = first_step, self.last_due(order)
-        quiet = 0
+        number, last = 1, self.last_due(order)
+        quiet, changed = 0, False
         while quiet < 2 or number <= last:
             # Two empty plies in a row: neither a win nor a loss can follow.
             quiet = 0 if self.step(order, number) else quiet + 1
+            changed |= quiet == 0
             number += 1
+        return changed

@@ -20,16 +20,21 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
+from tbgen.retrograde.check_pattern import CheckPattern
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.propagation import Plane, Propagation
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
-from tbgen.tables.names import Metric
+from tbgen.tables.names import Metric, Rules
 
 Report = Callable[[str, int, int, int], None]
 """Progress: phase, order, plies, positions settled."""
+
+
+BYTE_CODES = CodeSpace(1)
+"""Order 0 in one byte."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,23 @@ class Solution:
         """(slots,) codes in slot order."""
         return self.codes(side, 0, self.layout.slots)
 
+    def find(self, side: int, code: int) -> int:
+        """The first slot with a code that occurs."""
+        step = 1 << 20
+        for first in range(0, self.layout.slots, step):
+            block = self.codes(side, first, min(step, self.layout.slots - first))
+            found = block == code
+            if found.any():
+                return first + int(found.argmax())
+        raise KeyError(code)
+
 
 @dataclass(frozen=True)
 class DrawnTable:
     """The table of a material without attackers: every position is a draw."""
 
     layout: Layout
-    code_space: CodeSpace = CodeSpace(1)
+    code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
 
     def plane(self, side: int) -> Plane:
@@ -124,14 +139,17 @@ def solve(
     material: Material,
     supporting: Callable[[Material], SupportingTable],
     *,
+    rules: Rules = Rules.NONE,
+    orders: int | None = None,
     metric: Metric = Metric.DTM,
-    code_space: CodeSpace = CodeSpace(1),
+    code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
     report: Report = lambda phase, order, plies, settled: None,
 ) -> Solution:
-    """Solve one material; raises `LimitExceededError` where the codes are too small.
+    """Solve one material under `rules`, up to `orders` orders (None: until nothing changes).
 
     supporting : opens the table of any material that a capture leads to and that needs one
+    Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
 
@@ -152,6 +170,8 @@ def solve(
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
         propagation.run(0)
+        if rules == Rules.CHECK and material.both_armed:
+            _settle_orders(propagation, orders)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
@@ -159,6 +179,20 @@ def solve(
                 frame,
             )  # fmt: skip
     return Solution(layout, code_space, metric, codes)
+
+
+def _settle_orders(propagation: Propagation, orders: int | None) -> None:
+    """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
+
+    An order without direct wins is still propagated where captures into supporting tables have
+    values of it.
+    """
+    order, changed = 1, True
+    while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
+        for winner in Side:
+            CheckPattern(propagation, winner, order).search()
+        changed = propagation.run(order)
+        order += 1
 
 
 def count_codes(plane: NDArray[np.generic], code_space: CodeSpace) -> dict[int, int]:
@@ -177,5 +211,3 @@ def _k_count(plane, counts):
     """Count the codes of a plane; counts int64 (codes,), in/out."""
     for i in range(plane.size):
         counts[plane[i]] += 1
-
-

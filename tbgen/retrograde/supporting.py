@@ -41,7 +41,7 @@ from tbgen.retrograde.frame import (
 )
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import Workers
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import CodeSpace, LimitExceededError
 
 Plane = NDArray[Any]
 """Codes of one side to move."""
@@ -52,7 +52,9 @@ FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
 class SupportingTable(Protocol):
     """What the solver needs of a finished table."""
 
-    code_space: CodeSpace
+    @property
+    def code_space(self) -> CodeSpace:
+        """How its codes stand for values."""
 
     @property
     def layout(self) -> Layout:
@@ -66,8 +68,10 @@ class SupportingTable(Protocol):
 def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
     """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
 
-    `source` holds the leads [lead_0, lead_1) only, converted; `plane` all of them.
+    `source` holds the leads [lead_0, lead_1) only, converted; `plane` all of them. Returns
+    whether every legal position has a code.
     """
+    complete = True
     mids = frame.size[MIDS]
     has_inner = frame.size[INNER_KIND] >= 0
     inner_size = 0
@@ -94,6 +98,8 @@ def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
                 slot_mid, slot_square = canonical(lead, mid, square, frame)
                 slot = (first + slot_mid) * inner_size + slot_of_square[slot_square]
                 plane[row * STRIDE + square] = source[slot]
+                complete &= source[slot] != 0
+    return complete
 
 
 def load_plane(
@@ -101,7 +107,8 @@ def load_plane(
 ) -> Plane:
     """A side of a supporting table, converted to captures, addressed by squares.
 
-    conversion : (codes of the table,) the code of a capture that leads to each code.
+    conversion : (codes of the table,) the code of a capture that leads to each code, 0 where
+        it has none; raises `LimitExceededError` where that is needed.
     Returns (rows * 90,), or (rows,) where the table has no inner piece.
     """
     layout = table.layout
@@ -115,7 +122,8 @@ def load_plane(
 
     def unpack(lead_0: int, lead_1: int, _: int) -> None:
         source = conversion[stored[lead_0 * per_lead : lead_1 * per_lead]]
-        _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane)
+        if not _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
+            raise LimitExceededError(f"a value of {table.layout.armies} does not fit the codes")
 
     workers.run(unpack, layout.leads)
     return plane

@@ -69,7 +69,7 @@ class Frontier(NamedTuple):
     """A sparse set of positions: rows, and for each lead a list of those that are not empty."""
 
     rows: Rows
-    count: NDArray[np.int32]
+    counts: NDArray[np.int32]
     """int32 (leads,): rows that are not empty; the list holds the first `limit` of them."""
     listed: NDArray[np.int32]
     """int32 (rows,): the mids of those rows, from lead * mids on."""
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
     """uint64 (M, 2): the running unions of a line of rows."""
     open: NDArray[np.uint64]
     """uint64 (M,): all ones where the outer pieces do not overlap, else zero."""
-    index: NDArray[np.int64]
+    mid_of: NDArray[np.int64]
     """int64 (90,): the mid of each square of the moving piece, -1 for none."""
     live: NDArray[np.bool_]
     """bool (90,): squares whose rows are on the frontier."""
@@ -124,7 +124,7 @@ def _gather_dense(lead, side, front, scratch, frame):
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_moves[m, 0])
-        if front.count[target] == 0:
+        if front.counts[target] == 0:
             continue
         info = frame.lead_moves[m, 1]
         eye = np.int64((info >> 1) & 127) - 1
@@ -142,7 +142,7 @@ def _gather_dense(lead, side, front, scratch, frame):
                 continue
             reached[mid, 0] |= lo & free_lo
             reached[mid, 1] |= hi & free_hi
-    if front.count[lead] == 0:
+    if front.counts[lead] == 0:
         return
     first = lead * mids
     for mid in range(mids):
@@ -167,7 +167,7 @@ def _gather_dense(lead, side, front, scratch, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by moves of a mid group, for all rows of one lead.
 
-    One piece of the group moves while its companions stand: `index` maps its square to the mid.
+    One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
     """
     mids = frame.size[MIDS]
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
@@ -176,7 +176,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
     if frame.groups[g, COUNT] > 1:
         last = frame.groups[g, FIRST_PLACEMENT] + size - 1
         companions = np.int64(frame.companions[last, 0]) + 1
-    index, live, rows = scratch.index, scratch.live, front.rows
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for outer in range(mids // (stride * size)):
         for c in range(companions):
             any_live = False
@@ -184,10 +184,10 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
                 rank = np.int64(frame.extend[first_extend + c, square])
                 live[square] = False
                 if rank < 0:
-                    index[square] = -1
+                    mid_of[square] = -1
                     continue
                 mid = (outer * size + rank) * stride
-                index[square] = mid
+                mid_of[square] = mid
                 union = EMPTY
                 for i in range(first + mid, first + mid + stride):
                     union |= rows[i, 0] | rows[i, 1]
@@ -210,7 +210,7 @@ def _gather_lines(first, stride, front, scratch):
     them is open: each passed square must be free of the inner piece and of the other pieces.
     """
     reached, line, is_open = scratch.reached, scratch.line, scratch.open
-    index, live, rows = scratch.index, scratch.live, front.rows
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for direction in range(4):
         for number in range(9 if direction < 2 else 10):
             if direction == 0:
@@ -225,7 +225,7 @@ def _gather_lines(first, stride, front, scratch):
             for _ in range(length):
                 passed = square
                 square += step
-                target = index[passed]
+                target = mid_of[passed]
                 if target < 0:
                     running = False
                     continue
@@ -237,7 +237,7 @@ def _gather_lines(first, stride, front, scratch):
                         line[i, 0] = EMPTY
                         line[i, 1] = EMPTY
                 not_lo, not_hi = ~BIT[passed, 0], ~BIT[passed, 1]
-                source = index[square]
+                source = mid_of[square]
                 for i in range(stride):
                     way = is_open[target + i]
                     lo = (line[i, 0] | rows[first + target + i, 0]) & not_lo & way
@@ -252,9 +252,9 @@ def _gather_lines(first, stride, front, scratch):
 @kernel
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by knight jumps and pawn steps."""
-    reached, index, live, rows = scratch.reached, scratch.index, scratch.live, front.rows
+    reached, mid_of, live, rows = scratch.reached, scratch.mid_of, scratch.live, front.rows
     for square in range(SQUARES):
-        source = index[square]
+        source = mid_of[square]
         if source < 0:
             continue
         for k in range(8 if kind == KNIGHT else 3):
@@ -264,7 +264,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch,
                 target_square = np.int64(PAWN_TARGETS[side, square, k])
             if target_square < 0 or not live[target_square]:
                 continue
-            target = first + index[target_square]
+            target = first + mid_of[target_square]
             if kind == KNIGHT:
                 leg = np.int64(KNIGHT_LEGS[square, k])
                 if has(taken_lo, taken_hi, leg):
@@ -320,7 +320,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
         target = np.int64(frame.lead_moves[m, 0])
         info = frame.lead_moves[m, 1]
         eye = np.int64((info >> 1) & 127) - 1
-        for i in range(front.count[target]):
+        for i in range(front.counts[target]):
             mid = np.int64(front.listed[target * mids + i])
             lo, hi = front.rows[target * mids + mid, 0], front.rows[target * mids + mid, 1]
             if info & 1:
@@ -333,7 +333,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
                 hi &= ~BIT[eye, 1]
             count = _add(reached, touched, count, mid, lo, hi)
     first = lead * mids
-    for i in range(front.count[lead]):
+    for i in range(front.counts[lead]):
         mid = np.int64(front.listed[first + i])
         row_lo, row_hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
         taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
@@ -482,16 +482,23 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
 def clear_lead(lead, front, mids):
     """Empty the rows of a frontier in one lead."""
     first = lead * mids
-    if front.count[lead] > front.limit:
+    if front.counts[lead] > front.limit:
         for row in range(first, first + mids):
             front.rows[row, 0] = EMPTY
             front.rows[row, 1] = EMPTY
     else:
-        for i in range(front.count[lead]):
+        for i in range(front.counts[lead]):
             row = first + front.listed[first + i]
             front.rows[row, 0] = EMPTY
             front.rows[row, 1] = EMPTY
-    front.count[lead] = 0
+    front.counts[lead] = 0
+
+
+@kernel
+def _k_clear(lead_0, lead_1, front, mids):
+    """Empty a frontier."""
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, front, mids)
 
 
 @kernel
@@ -500,9 +507,9 @@ def put_row(lead, mid, lo, hi, front, mids):
     first = lead * mids
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi
-    if front.count[lead] < front.limit:
-        front.listed[first + front.count[lead]] = mid
-    front.count[lead] += 1
+    if front.counts[lead] < front.limit:
+        front.listed[first + front.counts[lead]] = mid
+    front.counts[lead] += 1
 
 
 @kernel
@@ -525,16 +532,16 @@ def _k_sweep(
     mids = frame.size[MIDS]
     reached, touched = scratch.reached, scratch.touched
     for lead in range(lead_0, lead_1):
-        candidates = add_found and found.count[lead] > 0
+        candidates = add_found and found.counts[lead] > 0
         if not candidates:
             clear_lead(lead, found, mids)
         dense = everywhere
         listed = 0
         if not everywhere:
-            work = np.int64(front.count[lead])
+            work = np.int64(front.counts[lead])
             dense = work > front.limit
             for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
-                count = np.int64(front.count[frame.lead_moves[m, 0]])
+                count = np.int64(front.counts[frame.lead_moves[m, 0]])
                 work += count
                 if count > front.limit:
                     dense = True
@@ -547,7 +554,7 @@ def _k_sweep(
                 listed = _gather_sparse(lead, side, front, scratch, frame)
         whole = dense or candidates
         if candidates:
-            found.count[lead] = 0
+            found.counts[lead] = 0
         for i in range(mids if whole else listed):
             mid = np.int64(i) if whole else np.int64(touched[i])
             row = lead * mids + mid
@@ -577,8 +584,12 @@ class Sweeper:
 
     def ranges(self, *frontiers: Frontier) -> int:
         """How many ranges are worth while: one for a frontier of a few rows."""
-        rows = sum(int(front.count.sum()) for front in frontiers)
+        rows = sum(int(front.counts.sum()) for front in frontiers)
         return 1 if rows < SMALL_FRONTIER else RANGES
+
+    def clear(self, front: Frontier) -> None:
+        """Empty a frontier."""
+        self.workers.over(self.leads, _k_clear, front, self.mids)
 
     def sweep(
         self,

@@ -1,0 +1,151 @@
+"""One block of values: the bytes that are compressed, and reading single values out of them.
+
+    palette   n (2 bytes, 1 to 256), n codes ascending (width bytes each), one byte per slot:
+              the place of its code in the palette; left out where n is 1
+    planes    0 (2 bytes), then the lowest byte of every code, then the next byte, ...
+              where a block has more than 256 codes
+
+Slots that hold no position (code 0) are filled before: no block contains code 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[Any]
+"""An array of codes: uint8, uint16 or uint32."""
+
+MAX_PALETTE = 256
+_COUNT_BYTES = 2
+
+
+class BlockError(Exception):
+    """Bytes that are no block of the expected size."""
+
+
+def code_dtype(width: int) -> np.dtype[Any]:
+    """The little-endian unsigned integers of a code width."""
+    return np.dtype(f"<u{width}")
+
+
+def fill(codes: Codes, otherwise: int) -> Codes:
+    """The codes with every 0 replaced by the code before it (the first code, at the start).
+
+    A run costs a compressor next to nothing, and no code is added to the palette. A block without
+    any position becomes `otherwise`.
+    """
+    held = np.flatnonzero(codes)
+    if held.size == codes.size:
+        return codes
+    if held.size == 0:
+        return np.full_like(codes, otherwise)
+    lengths = np.diff(held, append=codes.size)
+    lengths[0] += held[0]
+    return np.repeat(codes[held], lengths)
+
+
+def encode_block(codes: Codes) -> bytes:
+    """The bytes of a block of codes, none of them 0 (uint8, uint16 or uint32, shape (slots,))."""
+    width = codes.dtype.itemsize
+    if width <= 2:
+        palette = np.flatnonzero(np.bincount(codes)).astype(code_dtype(width))
+    else:
+        palette = np.unique(codes).astype(code_dtype(width))
+    if palette.size > MAX_PALETTE:
+        planes = codes.astype(code_dtype(width)).view(np.uint8).reshape(-1, width)
+        return bytes(_COUNT_BYTES) + planes.T.tobytes()
+    head = palette.size.to_bytes(_COUNT_BYTES, "little") + palette.tobytes()
+    if palette.size == 1:
+        return head
+    if width <= 2:
+        place = np.zeros(int(palette[-1]) + 1, np.uint8)
+        place[palette] = np.arange(palette.size)
+        return head + place[codes].tobytes()
+    return head + np.searchsorted(palette, codes).astype(np.uint8).tobytes()
+
+
+def constant_content(code: int, width: int) -> bytes:
+    """The bytes of a block whose slots all have one code."""
+    return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(width, "little")
+
+
+def constant_code(content: bytes, width: int) -> int | None:
+    """The code of a block whose slots all have one code, else None."""
+    if len(content) != _COUNT_BYTES + width or content[:_COUNT_BYTES] != b"\1\0":
+        return None
+    return int.from_bytes(content[_COUNT_BYTES:], "little")
+
+
+def max_content(slots: int, width: int) -> int:
+    """The most bytes that a block of so many slots can have before compression."""
+    return _COUNT_BYTES + max(slots * width, MAX_PALETTE * width + slots)
+
+
+class Block:
+    """A decoded block, kept as small as it was before compression."""
+
+    __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "nbytes")
+
+    def __init__(self, content: bytes, slots: int, width: int) -> None:
+        """Check and wrap the bytes of a block; raises `BlockError`."""
+        dtype = code_dtype(width)
+        count = int.from_bytes(content[:_COUNT_BYTES], "little")
+        self._content = content
+        self._first = _COUNT_BYTES + count * width
+        self._codes: Codes | None = None
+        self._palette: Sequence[int] = ()
+        self._values: Codes = np.empty(0, dtype)
+        self.nbytes = len(content) + 256
+        if count == 0:
+            if len(content) != _COUNT_BYTES + slots * width:
+                raise BlockError("a block of another size")
+            planes = np.frombuffer(content, np.uint8, offset=_COUNT_BYTES).reshape(width, slots)
+            self._codes = np.ascontiguousarray(planes.T).view(dtype).ravel()
+            if not self._codes.all():
+                raise BlockError("a block with a code that stands for no value")
+            self._content = b""
+            return
+        expected = self._first + (slots if count > 1 else 0)
+        if count > MAX_PALETTE or len(content) != expected:
+            raise BlockError("a block of another size")
+        self._values = np.frombuffer(content, dtype, count, _COUNT_BYTES)
+        if self._values[0] == 0 or (self._values[1:] <= self._values[:-1]).any():
+            raise BlockError("a block whose codes are out of order")
+        if count > 1 and int(self._places.max()) >= count:
+            raise BlockError("a block that names a code it does not have")
+        self._palette = self._values.tolist()
+        self.nbytes += 40 * count
+
+    @property
+    def _places(self) -> NDArray[np.uint8]:
+        """The place in the palette of every slot's code."""
+        return np.frombuffer(self._content, np.uint8, offset=self._first)
+
+    def code(self, index: int) -> int:
+        """The code of the block's slot `index`."""
+        if self._codes is not None:
+            return int(self._codes[index])
+        if len(self._palette) == 1:
+            return self._palette[0]
+        return self._palette[self._content[self._first + index]]
+
+    def codes(self, indices: NDArray[np.int64]) -> Codes:
+        """The codes of many slots of the block."""
+        if self._codes is not None:
+            return self._codes[indices]
+        if len(self._palette) == 1:
+            return np.full(len(indices), self._palette[0], self._values.dtype)
+        return self._values[self._places[indices]]
+
+    def write_to(self, out: Codes) -> None:
+        """Write all codes of the block into `out`, shape (slots,)."""
+        if self._codes is not None:
+            out[:] = self._codes
+        elif len(self._palette) == 1:
+            out[:] = self._palette[0]
+        else:
+            np.take(self._values, self._places, out=out, mode="clip")

@@ -1,0 +1,76 @@
+"""Decoded blocks, kept while they are in use: one budget of bytes for all files.
+
+(file, block)  ->  Block        least recently used first, evicted first
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from tbgen.tables.blocks import Block
+
+DEFAULT_CACHE_BYTES = 64 << 20
+
+Key = tuple[int, int]
+"""A file's number and the block's number in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """How a cache has been used so far."""
+
+    hits: int
+    misses: int
+    blocks: int
+    bytes: int
+    budget: int
+
+
+class BlockCache:
+    """A least-recently-used cache of decoded blocks; safe to use from several threads."""
+
+    def __init__(self, budget: int = DEFAULT_CACHE_BYTES) -> None:
+        """Keep at most `budget` bytes; 0 keeps nothing."""
+        self.budget = budget
+        self._blocks: OrderedDict[Key, Block] = OrderedDict()
+        self._bytes = 0
+        self._hits = 0
+        self._misses = 0
+        self._lock = Lock()
+
+    def get(self, key: Key) -> Block | None:
+        """The block, if it is still here."""
+        with self._lock:
+            block = self._blocks.get(key)
+            if block is None:
+                self._misses += 1
+                return None
+            self._blocks.move_to_end(key)
+            self._hits += 1
+            return block
+
+    def put(self, key: Key, block: Block) -> None:
+        """Keep a block, and drop the least recently used ones beyond the budget."""
+        with self._lock:
+            # Two threads may have decoded the same block.
+            if key in self._blocks or block.nbytes > self.budget:
+                return
+            self._blocks[key] = block
+            self._bytes += block.nbytes
+            while self._bytes > self.budget:
+                _, dropped = self._blocks.popitem(last=False)
+                self._bytes -= dropped.nbytes
+
+    def drop(self, file: int) -> None:
+        """Forget the blocks of a file that has been closed."""
+        with self._lock:
+            for key in [key for key in self._blocks if key[0] == file]:
+                self._bytes -= self._blocks.pop(key).nbytes
+
+    @property
+    def info(self) -> CacheInfo:
+        """Hits, misses, and what is kept."""
+        with self._lock:
+            return CacheInfo(self._hits, self._misses, len(self._blocks), self._bytes, self.budget)

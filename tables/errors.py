@@ -1,0 +1,102 @@
+"""What can go wrong between a position and the table that knows its value.
+
+    TablebaseError
+        MissingTableError          no such table here; names the command that builds it
+        RulesMismatchError         several rule sets here, and none was asked for
+        IllegalPositionError       the position cannot arise
+        UnsupportedMaterialError   no table can hold the material
+        CorruptTableError          the file is damaged
+        FormatVersionError         the file is newer than this reader
+
+The facts are attributes; the one-line message is derived from them once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class TablebaseError(Exception):
+    """Anything that keeps a tablebase from answering."""
+
+
+class MissingTableError(TablebaseError, KeyError):
+    """No table of this material (under the rules asked for) has been added.
+
+    Also a `KeyError`, so that a tablebase may be used like a mapping. `command` builds the table.
+    """
+
+    def __init__(self, material: str, rules: str | None = None, orders: int = 0) -> None:
+        self.material = material
+        self.rules = rules
+        self.orders = orders
+        self.command = f"tbgen build {material}"
+        if rules is not None:
+            self.command += f" --rules {rules}"
+        if orders:
+            self.command += f" --orders {orders}"
+        under = f" under the rules '{rules}'" if rules is not None else ""
+        super().__init__(f"there is no table of {material}{under}; run: {self.command}")
+
+    def __str__(self) -> str:
+        """The message as it is; a `KeyError` alone would quote it."""
+        return str(self.args[0])
+
+
+class RulesMismatchError(TablebaseError):
+    """Tables of different rule sets are present, and which one is meant is open.
+
+    `subject` is what is ambiguous, `present` what there is to choose from.
+    """
+
+    def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
+        self.subject = subject
+        self.present = tuple(present)
+        self.remedy = remedy
+        super().__init__(f"{subject}: {', '.join(present)} are present; {remedy}")
+
+
+class IllegalPositionError(TablebaseError):
+    """A position that cannot arise in a game, so that its slot in a table means nothing."""
+
+    def __init__(self, fen: str, reason: str) -> None:
+        self.fen = fen
+        self.reason = reason
+        super().__init__(f"{reason}: {fen}")
+
+
+class UnsupportedMaterialError(TablebaseError):
+    """A material that no table can hold."""
+
+    def __init__(self, material: str, reason: str) -> None:
+        self.material = material
+        self.reason = reason
+        super().__init__(f"{material} cannot have a table: {reason}")
+
+
+class CorruptTableError(TablebaseError):
+    """A table file whose bytes are not what was written.
+
+    `block` numbers the blocks of the file, Red's first; None where the damage lies elsewhere.
+    """
+
+    def __init__(self, file: Path, reason: str, block: int | None = None) -> None:
+        self.file = file
+        self.reason = reason
+        self.block = block
+        where = f"{file.name}, block {block}" if block is not None else file.name
+        super().__init__(f"{where}: {reason}; the file is damaged, build it again")
+
+
+class FormatVersionError(TablebaseError):
+    """A table file in a format that this version of the reader does not know."""
+
+    def __init__(self, file: Path, version: int, supported: int) -> None:
+        self.file = file
+        self.version = version
+        self.supported = supported
+        super().__init__(
+            f"{file.name} has format {version}, this reader knows formats up to {supported}; "
+            "update tbgen"
+        )

@@ -1,0 +1,247 @@
+"""The first bytes of a table file, and how the rest of the file is laid out.
+
+    0                header, 144 bytes, little-endian
+    144              blocks, compressed, one after another: Red's side, then Black's
+    table_offset     block table: (length, checksum) of every block, 8 bytes each
+    metadata_offset  statistics, JSON, compressed, to the end of the file
+
+Every offset follows from the lengths before it, and all of them are checked before anything is
+allocated: a file that passes `Header.unpack` has exactly the size that its parts add up to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.indexing import Material
+from tbgen.indexing.layout import Layout
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.errors import CorruptTableError, FormatVersionError
+from tbgen.tables.names import Metric, Option, Rules, TableName
+
+MAGIC = b"\x89XQT\r\n\x1a\n"
+"""Not text, and spoilt by anything that takes the file for text."""
+
+FORMAT_VERSION = 1
+
+SIDES = 2
+
+_HEADER = struct.Struct(
+    "<"
+    "8s"  # 0    magic
+    "H"  # 8    format version
+    "B"  # 10   bytes per code: 1, 2 or 4
+    "B"  # 11   rules
+    "B"  # 12   metric
+    "x"  # 13   0
+    "H"  # 14   options
+    "I"  # 16   span
+    "I"  # 20   limit on orders, 0 = none
+    "I"  # 24   slots per block
+    "I"  # 28   CRC-32 of the metadata
+    "Q"  # 32   slots per side
+    "QQ"  # 40   blocks of Red's and of Black's side, 0 = one value everywhere
+    "II"  # 56   that value's code, Red's and Black's
+    "Q"  # 64   offset of the block table
+    "Q"  # 72   offset of the metadata
+    "Q"  # 80   length of the metadata
+    "16s"  # 88   digest
+    "32s"  # 104  material, ASCII, padded with zero bytes
+    "4x"  # 136  0
+    "I"  # 140  CRC-32 of the 140 bytes before, and of the block table
+)
+HEADER_BYTES = 144
+BLOCK_ENTRY_BYTES = 8
+MAX_BLOCK_SLOTS = 1 << 16
+MAX_METADATA = 1 << 24
+"""The most bytes of JSON text that the metadata may unpack to."""
+_CHECKSUM_AT = HEADER_BYTES - 4
+
+
+def default_block_slots(width: int) -> int:
+    """Slots per block: 64 KiB of codes for one- and two-byte codes."""
+    return 65536 if width == 1 else 32768
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What is known of a table before its first block is written."""
+
+    name: TableName
+    codes: CodeSpace
+    options: Option = Option.NONE
+
+    @property
+    def slots(self) -> int:
+        """Slots per side, from the index of the material."""
+        return Layout.of(self.name.material).slots
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of one file; `blocks` and `constants` are (Red's, Black's)."""
+
+    spec: TableSpec
+    slots: int
+    block_slots: int
+    blocks: tuple[int, int]
+    constants: tuple[int, int]
+    table_offset: int
+    metadata_length: int
+    metadata_checksum: int
+    digest: bytes
+
+    @property
+    def metadata_offset(self) -> int:
+        """Where the metadata begins."""
+        return self.table_offset + BLOCK_ENTRY_BYTES * sum(self.blocks)
+
+    @property
+    def file_size(self) -> int:
+        """The size of the whole file."""
+        return self.metadata_offset + self.metadata_length
+
+    @property
+    def blocks_per_side(self) -> int:
+        """Blocks of a side that is not one value everywhere."""
+        return -(-self.slots // self.block_slots)
+
+    def pack(self, block_table: bytes) -> bytes:
+        """The 144 bytes of the header; the checksum covers the block table too."""
+        name, codes = self.spec.name, self.spec.codes
+        packed = _HEADER.pack(
+            MAGIC,
+            FORMAT_VERSION,
+            codes.width,
+            name.rules.number,
+            name.metric.number,
+            self.spec.options,
+            codes.span,
+            name.orders,
+            self.block_slots,
+            self.metadata_checksum,
+            self.slots,
+            *self.blocks,
+            *self.constants,
+            self.table_offset,
+            self.metadata_offset,
+            self.metadata_length,
+            self.digest,
+            name.material.name.encode("ascii"),
+            0,
+        )[:_CHECKSUM_AT]
+        return packed + checksum(packed, block_table).to_bytes(4, "little")
+
+    def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
+        """16 bytes that two tables share if they hold the same (see docs/format.md).
+
+        `digests` are the SHA-256 of every block before compression, Red's and Black's; a side
+        that is one value everywhere has one block here. How zstd packed them does not matter.
+        """
+        name, codes = self.spec.name, self.spec.codes
+        identity = (
+            f"{FORMAT_VERSION} {name} {codes.width} {codes.span} {int(self.spec.options)} "
+            f"{self.slots} {self.block_slots}"
+        )
+        parts = [identity.encode("ascii"), b"".join(digests[0]), b"".join(digests[1]), text]
+        hashes = b"".join(hashlib.sha256(part).digest() for part in parts)
+        return hashlib.sha256(hashes).digest()[:16]
+
+    @classmethod
+    def unpack(cls, data: bytes, file_size: int, path: Path) -> Header:
+        """Read a header and check it against the size of the file.
+
+        The checksum is left to `verify_checksum`, which needs the block table. Raises
+        `CorruptTableError` and `FormatVersionError`.
+        """
+        if len(data) < HEADER_BYTES:
+            raise CorruptTableError(path, "shorter than a header")
+        if data[: len(MAGIC)] != MAGIC:
+            raise CorruptTableError(path, "does not begin as a table file")
+        (
+            _,
+            version,
+            width,
+            rules,
+            metric,
+            options,
+            span,
+            orders,
+            block_slots,
+            metadata_checksum,
+            slots,
+            *per_side,
+            table_offset,
+            metadata_offset,
+            metadata_length,
+            digest,
+            material,
+            _,
+        ) = _HEADER.unpack(data[:HEADER_BYTES])
+        if version > FORMAT_VERSION:
+            raise FormatVersionError(path, version, FORMAT_VERSION)
+        try:
+            name = TableName(
+                Material.parse(material.rstrip(b"\0").decode("ascii")),
+                list(Rules)[rules],
+                list(Metric)[metric],
+                orders,
+            )
+            spec = TableSpec(name, CodeSpace(width, span), Option(options))
+            header = cls(
+                spec=spec,
+                slots=slots,
+                block_slots=block_slots,
+                blocks=(per_side[0], per_side[1]),
+                constants=(per_side[2], per_side[3]),
+                table_offset=table_offset,
+                metadata_length=metadata_length,
+                metadata_checksum=metadata_checksum,
+                digest=digest,
+            )
+            sound = (
+                version == FORMAT_VERSION
+                and material == name.material.name.encode("ascii").ljust(32, b"\0")
+                and header._is_sound(file_size)
+                and header.metadata_offset == metadata_offset
+            )
+        except (IndexError, ValueError):  # MaterialError is a ValueError
+            sound = False
+        if not sound:
+            raise CorruptTableError(path, "the header does not fit the file")
+        return header
+
+    def _is_sound(self, file_size: int) -> bool:
+        """Whether sizes and codes are possible; nothing here allocates by what the file claims."""
+        codes = self.spec.codes
+        return (
+            codes.width in (1, 2, 4)
+            and 1 <= codes.span <= codes.draw - 1
+            and 1 <= self.block_slots <= MAX_BLOCK_SLOTS
+            and all(count in (0, self.blocks_per_side) for count in self.blocks)
+            and all(
+                (1 <= constant <= codes.top) if count == 0 else constant == 0
+                for count, constant in zip(self.blocks, self.constants, strict=True)
+            )
+            and self.table_offset >= HEADER_BYTES
+            and self.metadata_length <= MAX_METADATA
+            and self.file_size == file_size
+            # Last, because it builds the index of the material.
+            and self.slots == self.spec.slots
+        )
+
+
+def checksum(header: bytes, block_table: bytes) -> int:
+    """CRC-32 of the header before its checksum, and of the block table."""
+    return zlib.crc32(block_table, zlib.crc32(header[:_CHECKSUM_AT]))
+
+
+def verify_checksum(header: bytes, block_table: bytes, path: Path) -> None:
+    """Raise `CorruptTableError` unless the header's checksum is right."""
+    if int.from_bytes(header[_CHECKSUM_AT:HEADER_BYTES], "little") != checksum(header, block_table):
+        raise CorruptTableError(path, "the checksum of the header is wrong")

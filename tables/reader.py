@@ -1,0 +1,305 @@
+"""Reading a table file: single codes, many codes, or a whole side.
+
+    slot  ->  block = slot // block_slots  ->  cache, or read + checksum + zstd  ->  code
+
+Nothing a file claims is believed before it is checked: sizes against the size of the file and
+the index of its material, bytes against checksums, decompressed blocks against their size. What
+does not fit is a `CorruptTableError`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import threading
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from tbgen.indexing.layout import Layout
+from tbgen.tables.blocks import (
+    Block,
+    BlockError,
+    Codes,
+    code_dtype,
+    constant_content,
+    max_content,
+)
+from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.errors import CorruptTableError
+from tbgen.tables.header import (
+    BLOCK_ENTRY_BYTES,
+    HEADER_BYTES,
+    MAX_METADATA,
+    Header,
+    verify_checksum,
+)
+from tbgen.tables.names import Metric
+from tbgen.tables.statistics import TableStatistics
+
+_file_numbers = itertools.count()
+_thread = threading.local()
+
+_BLOCKS_PER_TASK = 16
+
+
+class _Descriptor:
+    """An open file that is closed when nobody uses it any more.
+
+    A thread that is reading holds a reference, so that another one's `close` cannot make it read
+    from a descriptor that by then belongs to another file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.number = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
+
+
+class TableFile:
+    """An open table file; safe to use from several threads.
+
+    Opening reads and checks the header and the block table. Raises `OSError`,
+    `CorruptTableError` and `FormatVersionError`; reading raises the former two, and `ValueError`
+    after `close`.
+    """
+
+    def __init__(self, path: Path | str, cache: BlockCache | None = None) -> None:
+        """Open a file; blocks are kept in `cache`, by default one of this file alone."""
+        self.path = Path(path)
+        self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
+        self._number = next(_file_numbers)
+        self._descriptor: _Descriptor | None = _Descriptor(self.path)
+        size = os.fstat(self._descriptor.number).st_size
+        raw = self._read(0, min(HEADER_BYTES, size))
+        self.header = Header.unpack(raw, size, self.path)
+        table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
+        verify_checksum(raw, table, self.path)
+        self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)
+        lengths = self._entries[:, 0].astype(np.int64)
+        # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
+        self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
+        # Twice the content is far above what zstd makes of anything.
+        limit = 2 * max_content(self.header.block_slots, self.header.spec.codes.width) + 1024
+        if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
+            raise CorruptTableError(self.path, "the block table does not fit the file")
+        self._dtype = code_dtype(self.header.spec.codes.width)
+
+    # -- single values -----------------------------------------------------------------------
+
+    def code(self, side: int, slot: int) -> int:
+        """The code of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""
+        header = self.header
+        if not 0 <= slot < header.slots:
+            raise IndexError(f"slot {slot} of {header.slots}")
+        if not header.blocks[side]:
+            return header.constants[side]
+        block, index = divmod(slot, header.block_slots)
+        return self._block(block + side * header.blocks[0]).code(index)
+
+    def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
+        """The codes of many slots (n,), in any order; every block is read once."""
+        header = self.header
+        slots = np.asarray(slots, np.int64)
+        if slots.size == 0:
+            return np.empty(slots.shape, self._dtype)
+        if not 0 <= int(slots.min()) <= int(slots.max()) < header.slots:
+            raise IndexError(f"slots beyond {header.slots}")
+        if not header.blocks[side]:
+            return np.full(slots.shape, header.constants[side], self._dtype)
+        out = np.empty(slots.shape, self._dtype)
+        order = np.argsort(slots, kind="stable")
+        blocks, indices = np.divmod(slots[order], header.block_slots)
+        starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+        for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+            block = self._block(int(blocks[start]) + side * header.blocks[0])
+            out[order[start:end]] = block.codes(indices[start:end])
+        return out
+
+    # -- whole sides -------------------------------------------------------------------------
+
+    def plane(self, side: int, *, threads: int = 1) -> Codes:
+        """All codes of one side (slots,): `header.slots` times the code width in bytes.
+
+        Slots that hold no position contain some code of their neighbourhood. The cache is
+        neither used nor filled.
+        """
+        header = self.header
+        if not header.blocks[side]:
+            return np.full(header.slots, header.constants[side], self._dtype)
+        plane = np.empty(header.slots, self._dtype)
+        base = side * header.blocks[0]
+
+        def decode(number: int, content: bytes) -> None:
+            first = (number - base) * header.block_slots
+            self._decode(number, content).write_to(plane[first : first + self._slots_in(number)])
+
+        self._for_contents(range(base, base + header.blocks[side]), decode, threads)
+        return plane
+
+    def check(self, *, threads: int = 1) -> None:
+        """Read the whole file, and verify every checksum, every block, and the digest."""
+        header = self.header
+        digests = [b""] * sum(header.blocks)
+
+        def verify(number: int, content: bytes) -> None:
+            self._decode(number, content)
+            digests[number] = hashlib.sha256(content).digest()
+
+        self._for_contents(range(len(digests)), verify, threads)
+        sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
+        contents = [
+            side or [hashlib.sha256(constant_content(code, self._dtype.itemsize)).digest()]
+            for side, code in zip(sides, header.constants, strict=True)
+        ]
+        if header.content_digest(contents, self._metadata()) != header.digest:
+            raise CorruptTableError(self.path, "the digest is wrong")
+        _ = self.statistics
+
+    def _for_contents(
+        self, numbers: range, use: Callable[[int, bytes], None], threads: int
+    ) -> None:
+        """Call `use(number, content)` for every block, from `threads` threads, in any order."""
+
+        def run(first: int) -> None:
+            task = range(first, min(first + _BLOCKS_PER_TASK, numbers.stop))
+            start = int(self._offsets[task.start])
+            data = self._read(start, int(self._offsets[task.stop]) - start)
+            for number in task:
+                low, high = (int(self._offsets[n]) - start for n in (number, number + 1))
+                use(number, self._content(number, data[low:high]))
+
+        tasks = range(numbers.start, numbers.stop, _BLOCKS_PER_TASK)
+        if threads == 1:
+            for first in tasks:
+                run(first)
+            return
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            for _ in pool.map(run, tasks):
+                pass
+
+    # -- the rest of the file ----------------------------------------------------------------
+
+    @property
+    def code_space(self) -> CodeSpace:
+        """How its codes stand for values."""
+        return self.header.spec.codes
+
+    @property
+    def metric(self) -> Metric:
+        """What its distances count to."""
+        return self.header.spec.name.metric
+
+    @property
+    def layout(self) -> Layout:
+        """The index of the material."""
+        return Layout.of(self.header.spec.name.material)
+
+    @cached_property
+    def statistics(self) -> TableStatistics:
+        """The statistics that were stored with the table."""
+        try:
+            return TableStatistics.from_json(json.loads(self._metadata()))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise CorruptTableError(self.path, "the statistics cannot be read") from None
+
+    def _metadata(self) -> bytes:
+        """The JSON text of the metadata, checked and unpacked."""
+        data = self._read(self.header.metadata_offset, self.header.metadata_length)
+        if zlib.crc32(data) != self.header.metadata_checksum:
+            raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
+        return self._unpack(data, MAX_METADATA, None)
+
+    def close(self) -> None:
+        """Close the file, as soon as no other thread reads from it, and forget its blocks."""
+        self._descriptor = None
+        self._cache.drop(self._number)
+
+    def __enter__(self) -> TableFile:
+        """The file itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    # -- blocks ------------------------------------------------------------------------------
+
+    def _slots_in(self, number: int) -> int:
+        """How many slots a block has; the last one of a side may have fewer."""
+        header = self.header
+        in_side = number if number < header.blocks[0] else number - header.blocks[0]
+        return min(header.block_slots, header.slots - in_side * header.block_slots)
+
+    def _block(self, number: int) -> Block:
+        """A decoded block, from the cache or from the file."""
+        key = (self._number, number)
+        block = self._cache.get(key)
+        if block is None:
+            start, end = int(self._offsets[number]), int(self._offsets[number + 1])
+            block = self._decode(number, self._content(number, self._read(start, end - start)))
+            self._cache.put(key, block)
+        return block
+
+    def _content(self, number: int, data: bytes) -> bytes:
+        """The bytes of a block before compression, checked."""
+        length, check = (int(word) for word in self._entries[number])
+        width = self._dtype.itemsize
+        if length == 0:
+            if check > self.header.spec.codes.top:
+                raise CorruptTableError(self.path, "the block has an impossible code", number)
+            return constant_content(check, width)
+        if zlib.crc32(data) != check:
+            raise CorruptTableError(self.path, "the checksum is wrong", number)
+        return self._unpack(data, max_content(self._slots_in(number), width), number)
+
+    def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
+        """What zstd packed; more than `limit` bytes are refused before they are allocated."""
+        try:
+            # -1: the frame does not tell its size, and the writer's frames all do.
+            if 0 <= zstandard.frame_content_size(data) <= limit:
+                return _decompressor().decompress(data)
+        except zstandard.ZstdError:
+            pass
+        raise CorruptTableError(self.path, "the data cannot be unpacked", number)
+
+    def _decode(self, number: int, content: bytes) -> Block:
+        """The block that its bytes describe."""
+        try:
+            return Block(content, self._slots_in(number), self._dtype.itemsize)
+        except BlockError as error:
+            raise CorruptTableError(self.path, str(error), number) from None
+
+    def _read(self, offset: int, length: int) -> bytes:
+        """Exactly these bytes of the file."""
+        descriptor = self._descriptor
+        if descriptor is None:
+            raise ValueError(f"{self.path.name} has been closed")
+        data = os.pread(descriptor.number, length, offset)
+        if len(data) != length:
+            raise CorruptTableError(self.path, "the file has become shorter")
+        return data
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """This thread's decompressor: one cannot be shared."""
+    if not hasattr(_thread, "decompressor"):
+        _thread.decompressor = zstandard.ZstdDecompressor()
+    return _thread.decompressor

@@ -1,0 +1,224 @@
+"""The figures of a table, as `tbgen stats` prints them and as they are stored with it.
+
+    histogram of codes per side to move   ->  counts, distances, orders
+    a FEN for every longest value         ->  longest
+
+Positions are counted as in DESIGN 2: legal ones, mirror images once. Red is the side that the
+material names first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tbgen.indexing import Side
+from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.names import TableName
+
+Histogram = Mapping[int, int]
+"""Code -> number of canonical legal slots; code 0 is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideCounts:
+    """Positions with one side to move."""
+
+    legal: int
+    wins: int
+    draws: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCounts:
+    """Positions decided by the repetition rules at one order, both sides to move."""
+
+    order: int
+    positions: int
+    max_distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Longest:
+    """A position of the longest distance of an order, with `side` ("red", "black") to move.
+
+    `value` is the number that Fang, Hsu & Hsu print.
+    """
+
+    order: int
+    side: str
+    fen: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramLine:
+    """How many positions with `side` to move have one value; a draw has `plies` None."""
+
+    side: str
+    outcome: str
+    order: int
+    plies: int | None
+    value: int
+    positions: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableStatistics:
+    """The figures of one table.
+
+    `orders_limit` is None without a limit. `max_distance` is the largest distance of order 0 in
+    plies, 0 also where no position is decided. `max_rule_distance` is the largest distance of the
+    orders above, that is 255 minus the smallest value, losses included; None without any.
+    `orders` lists orders from 1 on. `longest` has one position per order and side to move.
+    """
+
+    material: str
+    rules: str
+    metric: str
+    orders_limit: int | None
+    index_size: int
+    red_to_move: SideCounts
+    black_to_move: SideCounts
+    max_distance: int
+    max_rule_distance: int | None
+    orders: tuple[OrderCounts, ...]
+    longest: tuple[Longest, ...]
+    histogram: tuple[HistogramLine, ...]
+
+    @property
+    def legal(self) -> int:
+        """Legal positions, either side to move."""
+        return self.red_to_move.legal + self.black_to_move.legal
+
+    @property
+    def draws(self) -> int:
+        """Drawn positions, either side to move."""
+        return self.red_to_move.draws + self.black_to_move.draws
+
+    @property
+    def rule_decided(self) -> int:
+        """Positions of order 1 and above, either side to move."""
+        return sum(order.positions for order in self.orders)
+
+    @property
+    def rule_decided_rate(self) -> float:
+        """The share of `rule_decided` among the legal positions."""
+        return self.rule_decided / self.legal if self.legal else 0.0
+
+    @classmethod
+    def from_histograms(
+        cls,
+        name: TableName,
+        codes: CodeSpace,
+        index_size: int,
+        histograms: Sequence[Histogram],
+        longest_fens: Mapping[tuple[int, Side], str],
+    ) -> TableStatistics:
+        """Statistics from the histograms (Red to move, Black to move) over canonical legal slots.
+
+        `longest_fens` has a FEN by (order, side to move), of a position with the code that
+        `longest_codes` names for it; missing ones are left out of `longest`.
+        """
+        lines = [
+            _line(side, codes.decode(code), positions)
+            for side in Side
+            for code, positions in sorted(histograms[side].items())
+            if code and positions
+        ]
+        decided = [(line.order, line.plies, line) for line in lines if line.plies is not None]
+        orders = []
+        for order in sorted({order for order, _, _ in decided if order}):
+            members = [(plies, line.positions) for k, plies, line in decided if k == order]
+            orders.append(
+                OrderCounts(order, sum(n for _, n in members), max(plies for plies, _ in members))
+            )
+        longest = []
+        for side in Side:
+            for order, code in longest_codes(histograms[side], codes).items():
+                fen = longest_fens.get((order, side))
+                if fen is not None:
+                    value = codes.decode(code).number
+                    longest.append(Longest(order, _side_name(side), fen, value))
+        return cls(
+            material=name.material.name,
+            rules=str(name.rules),
+            metric=str(name.metric),
+            orders_limit=name.orders or None,
+            index_size=index_size,
+            red_to_move=_side_counts(Side.RED, lines),
+            black_to_move=_side_counts(Side.BLACK, lines),
+            max_distance=max((plies for order, plies, _ in decided if not order), default=0),
+            max_rule_distance=max((order.max_distance for order in orders), default=None),
+            orders=tuple(orders),
+            longest=tuple(sorted(longest, key=lambda entry: (entry.order, entry.side != "red"))),
+            histogram=tuple(lines),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `tbgen stats --json` prints, without file size and build time."""
+        return {
+            **asdict(self),
+            "legal": self.legal,
+            "draws": self.draws,
+            "rule_decided": self.rule_decided,
+            "rule_decided_rate": self.rule_decided_rate,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TableStatistics:
+        """The statistics that `to_json` wrote; raises `KeyError` or `TypeError` on others."""
+        return cls(
+            material=str(data["material"]),
+            rules=str(data["rules"]),
+            metric=str(data["metric"]),
+            orders_limit=data["orders_limit"],
+            index_size=int(data["index_size"]),
+            red_to_move=SideCounts(**data["red_to_move"]),
+            black_to_move=SideCounts(**data["black_to_move"]),
+            max_distance=int(data["max_distance"]),
+            max_rule_distance=data["max_rule_distance"],
+            orders=tuple(OrderCounts(**entry) for entry in data["orders"]),
+            longest=tuple(Longest(**entry) for entry in data["longest"]),
+            histogram=tuple(HistogramLine(**entry) for entry in data["histogram"]),
+        )
+
+
+def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
+    """The code of the longest distance of every order that the histogram has.
+
+    Wins and losses of one order have plies of different parity, so there is one code only.
+    """
+    longest: dict[int, tuple[int, int]] = {}
+    for code, positions in histogram.items():
+        if not code or not positions:
+            continue
+        value = codes.decode(code)
+        if value.outcome != Outcome.DRAW:
+            longest[value.order] = max(longest.get(value.order, (-1, 0)), (value.plies, code))
+    return {order: code for order, (_, code) in sorted(longest.items())}
+
+
+def _side_name(side: Side) -> str:
+    return side.name.lower()
+
+
+def _line(side: Side, value: Value, positions: int) -> HistogramLine:
+    return HistogramLine(
+        side=_side_name(side),
+        outcome=value.outcome.name.lower(),
+        order=value.order,
+        plies=None if value.outcome == Outcome.DRAW else value.plies,
+        value=value.number,
+        positions=positions,
+    )
+
+
+def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
+    counts = {"win": 0, "draw": 0, "loss": 0}
+    for line in lines:
+        if line.side == _side_name(side):
+            counts[line.outcome] += line.positions
+    return SideCounts(sum(counts.values()), counts["win"], counts["draw"], counts["loss"])

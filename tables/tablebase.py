@@ -1,0 +1,364 @@
+"""Probing: directories of table files in, values of positions out.
+
+    position  ->  material, colours swapped if need be  ->  table file  ->  slot  ->  value
+
+A `Tablebase` says what the files say. Whether a position is legal is for the caller to know: the
+slot of an illegal one holds an arbitrary value.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self, TypeVar
+
+import numpy as np
+
+from tbgen.indexing import Material, MaterialError, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import SQUARES
+from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
+from tbgen.tables.codes import DRAW, Outcome, Value
+from tbgen.tables.errors import (
+    CorruptTableError,
+    MissingTableError,
+    RulesMismatchError,
+    UnsupportedMaterialError,
+)
+from tbgen.tables.names import SUFFIX, Metric, Rules, TableName
+from tbgen.tables.reader import TableFile
+from tbgen.tables.statistics import TableStatistics
+
+DEFAULT_MAX_OPEN = 128
+
+Default = TypeVar("Default")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a table says of a position, for the side to move.
+
+    `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
+    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rules` and
+    `metric` are the table's; a draw for want of attackers has no table and no metric.
+    """
+
+    outcome: Outcome
+    value: int
+    order: int
+    plies: int | None
+    material: Material
+    rules: Rules | None
+    metric: Metric | None
+
+    @property
+    def exact(self) -> Value:
+        """The value, as codes are made of."""
+        return Value(self.outcome, self.order, self.plies or 0)
+
+
+class Tablebase:
+    """Table files of one rule set, opened when they are first needed.
+
+    `rules` and `orders` (a limit on orders, 0 for none) choose the rule set; where they are left
+    open, the only one present is taken, and `RulesMismatchError` raised if there are several.
+    `metric` decides between two tables of the same material; where a material has one table it is
+    used whatever its metric.
+
+    All methods may be called from several threads at once. At most `max_open` files are open, and
+    decoded blocks take at most `cache_bytes`.
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: Rules | str | None = None,
+        orders: int | None = None,
+        metric: Metric | str | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        max_open: int = DEFAULT_MAX_OPEN,
+    ) -> None:
+        self._rules = None if rules is None else Rules(rules)
+        self._orders = orders
+        self._metric = None if metric is None else Metric(metric)
+        self._cache = BlockCache(cache_bytes)
+        self._max_open = max(1, max_open)
+        self._paths: dict[TableName, Path] = {}
+        self._open: OrderedDict[TableName, TableFile] = OrderedDict()
+        self._chosen: dict[Material, TableName] = {}
+        self._closed = False
+        self._lock = Lock()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        rules: Rules | str | None = None,
+        orders: int | None = None,
+        metric: Metric | str | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        max_open: int = DEFAULT_MAX_OPEN,
+    ) -> Self:
+        """A tablebase of the files in one directory."""
+        tablebase = cls(
+            rules=rules, orders=orders, metric=metric, cache_bytes=cache_bytes, max_open=max_open
+        )
+        tablebase.add_directory(path)
+        return tablebase
+
+    def add_directory(self, path: Path | str) -> int:
+        """Add the table files of a directory, and return how many were new.
+
+        Files are recognised by name (`names.py`) and opened later; of two files of one name in
+        different directories the first one added is used. Raises `OSError` if there is no such
+        directory.
+        """
+        added = 0
+        for file in sorted(Path(path).iterdir()):
+            added += self._add(file)
+        return added
+
+    def add_file(self, path: Path | str) -> None:
+        """Add one table file; raises `ValueError` if its name is no table's."""
+        path = Path(path)
+        if TableName.parse(path.name) is None:
+            raise ValueError(f"'{path.name}' is no name of a table, such as KRNKR.none.dtm{SUFFIX}")
+        self._add(path)
+
+    def _add(self, path: Path) -> bool:
+        name = TableName.parse(path.name)
+        if name is None:
+            return False
+        with self._lock:
+            if name in self._paths:
+                return False
+            self._paths[name] = path
+            self._chosen.clear()
+        return True
+
+    def available(self) -> list[TableName]:
+        """All tables added, of whatever rules, fewest pieces first."""
+        with self._lock:
+            names = list(self._paths)
+        return sorted(names, key=lambda name: (name.material.men, name.filename))
+
+    def path(self, name: TableName) -> Path:
+        """The file of a table that `available` lists."""
+        return self._paths[name]
+
+    @property
+    def cache_info(self) -> CacheInfo:
+        """How the cache of blocks has been used."""
+        return self._cache.info
+
+    # -- choosing and opening ----------------------------------------------------------------
+
+    @property
+    def rule_set(self) -> tuple[Rules | None, int]:
+        """The rules and the limit on orders that probing uses.
+
+        (None, 0) as long as nothing has been added and nothing was asked for. Raises
+        `RulesMismatchError` if several are present and none was asked for.
+        """
+        with self._lock:
+            return self._rule_set()
+
+    def _rule_set(self) -> tuple[Rules | None, int]:
+        present = {
+            (name.rules, name.orders)
+            for name in self._paths
+            if self._rules in (None, name.rules) and self._orders in (None, name.orders)
+        }
+        if len(present) > 1:
+            sets = sorted({n.rule_set for n in self._paths if (n.rules, n.orders) in present})
+            raise RulesMismatchError("several rule sets", sets, "say which one to use")
+        if present:
+            return present.pop()
+        return self._rules, self._orders or 0
+
+    def _choose(self, material: Material) -> TableName:
+        """The table to use for a material."""
+        if material in self._chosen:
+            return self._chosen[material]
+        rules, orders = self._rule_set()
+        names = [
+            name
+            for metric in Metric
+            if rules is not None
+            and (name := TableName(material, rules, metric, orders)) in self._paths
+        ]
+        if not names:
+            raise MissingTableError(material.name, None if rules is None else str(rules), orders)
+        if len(names) > 1:
+            names = [name for name in names if name.metric == self._metric]
+            if not names:
+                raise RulesMismatchError(
+                    f"several metrics of {material}",
+                    [str(metric) for metric in Metric],
+                    "say which one to use",
+                )
+        self._chosen[material] = names[0]
+        return names[0]
+
+    def table(self, material: Material | str) -> TableFile:
+        """The open file of a material's table.
+
+        Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
+        `CorruptTableError`, `FormatVersionError` and `OSError`.
+        """
+        if isinstance(material, str):
+            material = Material.parse(material)
+        with self._lock:
+            if self._closed:
+                raise ValueError("the tablebase has been closed")
+            try:
+                name = self._choose(material)
+            except MissingTableError:
+                _require_index(material)
+                raise
+            file = self._open.get(name)
+            if file is not None:
+                self._open.move_to_end(name)
+                return file
+            file = TableFile(self._paths[name], self._cache)
+            if file.header.spec.name != name:
+                raise CorruptTableError(
+                    file.path, f"the file holds {file.header.spec.name}, not what its name says"
+                )
+            self._open[name] = file
+            # Dropped, not closed: another thread may be reading. The last reference closes it.
+            while len(self._open) > self._max_open:
+                self._open.popitem(last=False)
+            return file
+
+    # -- probing -----------------------------------------------------------------------------
+
+    def probe(self, position: Position) -> ProbeResult:
+        """The value of a legal position.
+
+        Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
+        `CorruptTableError`, `FormatVersionError` and `OSError`.
+        """
+        material = position.material
+        if not material.needs_table:
+            return self._armless(material)
+        file = self.table(material)
+        if position.is_swapped:
+            position = position.swapped()
+        code = file.code(position.side, file.layout.slot(position))
+        return _result(file, code)
+
+    def get(
+        self, position: Position, default: Default | None = None
+    ) -> ProbeResult | Default | None:
+        """Like `probe`, but `default` where the table is missing."""
+        try:
+            return self.probe(position)
+        except MissingTableError:
+            return default
+
+    def probe_wdl(self, position: Position) -> Outcome:
+        """The outcome for the side to move; raises like `probe`."""
+        return self.probe(position).outcome
+
+    def get_wdl(
+        self, position: Position, default: Default | None = None
+    ) -> Outcome | Default | None:
+        """Like `probe_wdl`, but `default` where the table is missing."""
+        try:
+            return self.probe_wdl(position)
+        except MissingTableError:
+            return default
+
+    def probe_many(self, positions: Iterable[Position]) -> list[ProbeResult]:
+        """The values of many legal positions, in their order; raises like `probe`.
+
+        Every block is unpacked once at most, and positions need not be sorted.
+        """
+        results: dict[int, ProbeResult] = {}
+        groups: dict[bytes, tuple[list[int], list[Position]]] = {}
+        for number, position in enumerate(positions):
+            numbers, members = groups.setdefault(_pieces(position.board), ([], []))
+            numbers.append(number)
+            members.append(position)
+        for numbers, members in groups.values():
+            material, swapped = members[0].material, members[0].is_swapped
+            if not material.needs_table:
+                results.update(dict.fromkeys(numbers, self._armless(material)))
+                continue
+            file = self.table(material)
+            boards = np.frombuffer(b"".join(p.board for p in members), np.uint8)
+            slots = file.layout.slots_of_boards(boards.reshape(-1, SQUARES), swapped)
+            sides = np.array([p.side for p in members]) ^ swapped
+            known: dict[int, ProbeResult] = {}
+            for side in Side:
+                chosen = np.flatnonzero(sides == side)
+                codes = file.codes(side, slots[chosen]).tolist()
+                for index, code in zip(chosen.tolist(), codes, strict=True):
+                    if code not in known:
+                        known[code] = _result(file, code)
+                    results[numbers[index]] = known[code]
+        return [results[number] for number in range(len(results))]
+
+    def _armless(self, material: Material) -> ProbeResult:
+        """A draw: neither side has a piece that could win."""
+        try:
+            rules, _ = self.rule_set
+        except RulesMismatchError:
+            rules = None
+        return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rules, None)
+
+    def stats(self, material: Material | str) -> TableStatistics:
+        """The statistics stored with a material's table; raises like `probe`."""
+        return self.table(material).statistics
+
+    # -- closing -----------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close all files; probing then raises `ValueError`."""
+        with self._lock:
+            self._closed = True
+            for file in self._open.values():
+                file.close()
+            self._open.clear()
+
+    def __enter__(self) -> Self:
+        """The tablebase itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close all files."""
+        self.close()
+
+
+def _pieces(board: bytes) -> bytes:
+    """The pieces of a board without their places."""
+    return bytes(sorted(board.translate(None, b"\0")))
+
+
+def _result(file: TableFile, code: int) -> ProbeResult:
+    spec = file.header.spec
+    value = spec.codes.decode(code)
+    plies = None if value.outcome == Outcome.DRAW else value.plies
+    name = spec.name
+    return ProbeResult(
+        value.outcome, value.number, value.order, plies, name.material, name.rules, name.metric
+    )
+
+
+def _require_index(material: Material) -> None:
+    """Raise `UnsupportedMaterialError` if no table of the material can exist."""
+    try:
+        Layout.of(material)
+    except MaterialError as error:
+        raise UnsupportedMaterialError(material.name, str(error)) from None

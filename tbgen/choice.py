@@ -1,0 +1,163 @@
+"""Choosing a move: progress for the winner, safety for the side that draws.
+
+    win, order 0, or order k above 255     the best move is shorter, or of a lower order
+    win, order k at 255                    keep the opponent in his pattern, and do not check for
+                                           ever oneself: `_keep_pattern`
+    draw                                   no repetition in which only the own side always checks
+    loss                                   the longest resistance
+
+The values alone are enough for all but the last two words on patterns and draws: a pattern is a
+loop by nature, and who offends in a loop is a matter of the moves made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tbgen.indexing import Position, Side
+from tbgen.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.tables import Outcome, ProbeResult, Rules
+
+if TYPE_CHECKING:
+    from tbgen.tablebase import GameTablebase
+
+MAX_PATTERN = 2000
+"""Positions of one's own turn that the search for a way to stop checking may visit."""
+
+
+def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
+    """The moves, of a list best first, that keep the value `root` as well as any known move.
+
+    Where only a move into a missing table can keep it, those moves.
+    """
+    known = [move for move in moves if move.outcome == root.outcome]
+    unknown = [move for move in moves if move.outcome is None]
+    kept = known or unknown or list(moves)
+    return [move for move in kept if move.preference == kept[0].preference]
+
+
+def choose(
+    tables: GameTablebase,
+    position: Position,
+    root: ProbeResult,
+    moves: Sequence[RootMove],
+    history: Sequence[Position],
+) -> RootMove | None:
+    """The move to play; see `GameTablebase.best_move`."""
+    if not moves:
+        return None
+    good = equally_good(root, moves)
+    if is_direct_win(root):
+        return _keep_pattern(tables, position, good)
+    if root.outcome == Outcome.DRAW and root.rules not in (None, Rules.NONE):
+        game = [*history, position]
+        return min(good, key=lambda move: (_offences(game, move.after), move.sort_key))
+    return good[0]
+
+
+def is_direct_win(result: ProbeResult) -> bool:
+    """Whether the opponent is already in his pattern: value 255 (paper, 6.2)."""
+    return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0
+
+
+def _offences(game: Sequence[Position], after: Position) -> int:
+    """How often the side that moves to `after` would have repeated it, alone always checking.
+
+    0 if `after` is new, or if the moves since it last occurred are no offence of this side
+    alone. RULES section 1: a side that always checks against one that does not loses.
+    """
+    seen = [number for number, position in enumerate(game) if position == after]
+    if not seen:
+        return 0
+    loop = [*game[seen[-1] + 1 :], after]
+    mover = after.side.other
+    return len(seen) if offenders(loop) == {mover} else 0
+
+
+def offenders(loop: Sequence[Position]) -> set[Side]:
+    """The sides that give check with every move of a loop.
+
+    `loop` has the positions after each move of it, the last one where it began.
+    """
+    return {
+        side
+        for side in Side
+        if all(in_check(position) for position in loop if position.side != side)
+    }
+
+
+# -- staying in the pattern ------------------------------------------------------------------
+
+
+def _keep_pattern(
+    tables: GameTablebase, position: Position, good: Sequence[RootMove]
+) -> RootMove | None:
+    """A move after which the opponent must go on offending, and oneself need not.
+
+    `good` lead to losses of the same order, in the pattern or (captures) in another table. One
+    that gives no check or captures is taken at once; otherwise the replies that lead to one in
+    the fewest moves, whatever checks the opponent chooses.
+    """
+    for move in good:
+        if _is_idle(move):
+            return move
+    distance = _moves_to_idle(tables, position)
+    far = len(distance) + MAX_PATTERN
+
+    def longest(move: RootMove) -> int:
+        return max((distance.get(child, far) for child in _pattern(tables, move)), default=0)
+
+    return min(good, key=lambda move: (longest(move), move.sort_key))
+
+
+def _is_idle(move: RootMove) -> bool:
+    """Whether the move keeps its side from checking for ever."""
+    return move.capture or not move.check
+
+
+def _pattern(tables: GameTablebase, move: RootMove) -> list[Position]:
+    """The opponent's answers that stay in the pattern, as positions of one's own turn."""
+    assert move.result is not None
+    replies = tables.probe_root(move.after)
+    return [
+        reply.after
+        for reply in replies
+        if reply.result is not None
+        and is_direct_win(reply.result)
+        and reply.order == move.order
+        and not reply.capture
+    ]
+
+
+def _moves_to_idle(tables: GameTablebase, start: Position) -> dict[Position, int]:
+    """How many checks of its own the winner needs before a move that is none.
+
+    Over the winner's positions that are reached from `start` while both sides always check; the
+    opponent chooses the longest way. Positions from which there is none are left out.
+    """
+    options: dict[Position, list[list[Position]]] = {}
+    distance: dict[Position, int] = {}
+    waiting = [start]
+    while waiting and len(options) < MAX_PATTERN:
+        position = waiting.pop()
+        if position in options or position in distance:
+            continue
+        good = equally_good(*tables.probe_with_moves(position))
+        if any(_is_idle(move) for move in good):
+            distance[position] = 0
+            continue
+        options[position] = [_pattern(tables, move) for move in good]
+        waiting += [child for children in options[position] for child in children]
+    for moves in range(1, len(options) + 1):
+        reached = [
+            position
+            for position, choices in options.items()
+            if position not in distance
+            and any(all(child in distance for child in children) for children in choices)
+        ]
+        if not reached:
+            break
+        distance |= dict.fromkeys(reached, moves)
+    return distance

@@ -1,0 +1,125 @@
+"""The class of every command: answers on stdout, errors as `errors.describe` words them.
+
+An expected error is one line and a hint on stderr and an exit status; with `--json`, stdout has
+`{"input","error","hint"}` besides. TBGEN_TRACEBACK=1 shows where it came from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from tbgen.cli import errors
+
+HELP_NAMES = ["-h", "--help"]
+
+
+def show_failure(failure: errors.Failure, prefix: str = "") -> None:
+    """Print a failure to stderr: one line that says what, one on what to do."""
+    click.echo(f"{prefix}error: {failure.message}", err=True)
+    if failure.hint:
+        click.echo(f"hint: {failure.hint}", err=True)
+
+
+def show_json(answer: object) -> None:
+    """Print one JSON object on one line of stdout."""
+    click.echo(json.dumps(answer, ensure_ascii=False))
+
+
+def tables_option(context: click.Context) -> str:
+    """The option that names the same tables directory again; empty where none was given."""
+    if context.get_parameter_source("tables") != ParameterSource.COMMANDLINE:
+        return ""
+    return f" --tables {context.params['tables']}"
+
+
+def show_traceback() -> None:
+    """Print the exception at hand with its traceback, if the user has asked for that."""
+    if os.environ.get("TBGEN_TRACEBACK", "0") not in ("", "0"):
+        traceback.print_exc()
+
+
+class _Reporting(click.Command):
+    """What commands and the group of them have in common."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line; usage errors end here, others in `Command.invoke`."""
+        try:
+            status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except (KeyboardInterrupt, click.ClickException, click.Abort) as error:
+            if not standalone_mode:
+                raise
+            status = _end(error, None)
+        if not standalone_mode:
+            return status
+        sys.exit(status if isinstance(status, int) else errors.OK)
+
+
+class Group(_Reporting, click.Group):
+    """The group of all commands."""
+
+
+class Command(_Reporting):
+    """A command; use as `@click.command(cls=Command)`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
+        super().__init__(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and report what went wrong."""
+        try:
+            answer = super().invoke(ctx)
+            sys.stdout.flush()
+            return answer
+        except (click.exceptions.Exit, click.UsageError):
+            raise
+        except BrokenPipeError:
+            _silence_stdout()
+            ctx.exit(errors.BROKEN_PIPE)
+        except (Exception, KeyboardInterrupt) as error:
+            ctx.exit(_end(error, ctx))
+
+
+def _end(error: BaseException, ctx: click.Context | None) -> int:
+    """Report an exception and return the exit status; raise it again if it is a bug."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return errors.BAD_INPUT
+    failure = errors.describe(error, tables_option(ctx) if ctx else "")
+    if failure is None:
+        raise error
+    show_traceback()
+    show_failure(failure)
+    if ctx is not None and ctx.params.get("as_json"):
+        show_json(failure.to_json(_main_argument(ctx)))
+    return failure.status
+
+
+def _main_argument(ctx: click.Context) -> str:
+    """What the command was asked about, as it was typed."""
+    for parameter in ctx.command.params:
+        if isinstance(parameter, click.Argument) and parameter.name is not None:
+            value = ctx.params.get(parameter.name) or ""
+            return " ".join(value) if isinstance(value, tuple) else str(value)
+    return ""
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining about unread output when it ends."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())

@@ -1,0 +1,110 @@
+"""`tbgen convert`: a position or a move from any notation into any other.
+
+Positions go through `tbgen.notation.positions`, moves through `tbgen.notation.moves`. Tables are
+not involved.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from tbgen.cli.command import Command, show_json
+from tbgen.cli.options import json_option, notation_option
+from tbgen.indexing import Side
+from tbgen.notation import (
+    MOVE_NOTATIONS,
+    POSITION_STYLES,
+    format_move,
+    format_position,
+    parse_move,
+    read_position,
+)
+
+_SIDES = click.Choice([side.name.lower() for side in Side])
+
+
+@click.command(cls=Command)
+@click.argument("position")
+@click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Default: fen.")
+@click.option("--side", type=_SIDES, help="The side to move, whatever POSITION says.")
+@click.option(
+    "--viewpoint",
+    type=_SIDES,
+    help="The side at the bottom of a board; for pai, black appends ':'. Default: as POSITION.",
+)
+@click.option("--move", "moves", multiple=True, help="A move to convert; repeat it for a line.")
+@notation_option
+@click.option(
+    "--read",
+    "read_as",
+    type=click.Choice(MOVE_NOTATIONS),
+    help="How moves are written, where their text does not show it (fairy: ranks 1 to 10).",
+)
+@json_option
+def convert(
+    position: str,
+    style: str | None,
+    side: str | None,
+    viewpoint: str | None,
+    moves: tuple[str, ...],
+    notation: str,
+    read_as: str | None,
+    as_json: bool,
+) -> None:
+    """Write a position, or moves from it, in another notation.
+
+    POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines; - reads
+    it from standard input. With --move the answer is the moves' text in --notation, played one
+    after the other; --to then writes the position after them.
+
+    Exit status: 0 ok, 2 bad input.
+    """
+    text = sys.stdin.read() if position == "-" else position
+    answer = _convert(text, style, side, viewpoint, moves, notation, read_as)
+    if as_json:
+        show_json(answer)
+        return
+    if moves:
+        click.echo(" ".join(move["text"] for move in answer["moves"]))
+    if style or not moves:
+        click.echo(answer["text"])
+
+
+def _convert(
+    text: str,
+    style: str | None,
+    side: str | None,
+    viewpoint: str | None,
+    moves: tuple[str, ...],
+    notation: str,
+    read_as: str | None,
+) -> dict[str, Any]:
+    """Everything there is to say, as the JSON object says it."""
+    read = read_position(text, Side[side.upper()] if side else None)
+    seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
+    current = read.position
+    written = []
+    for move_text in moves:
+        move = parse_move(current, move_text, read_as)
+        written.append(
+            {
+                "input": move_text,
+                "text": format_move(current, move, notation),
+                **{name: format_move(current, move, name) for name in MOVE_NOTATIONS},
+            }
+        )
+        current = current.after(*move)
+    return {
+        "input": text,
+        "from": read.style,
+        "to": style or "fen",
+        "text": format_position(current, style or "fen", seen_from),
+        "fen": current.fen,
+        "material": current.material.name,
+        "side": current.side.name.lower(),
+        "viewpoint": seen_from.name.lower(),
+        "moves": written,
+    }

@@ -1,0 +1,168 @@
+"""`tbgen doctor`: the environment as far as it matters to tables.
+
+Versions come from the installed packages' metadata, so that numba is not imported unless asked:
+importing it takes longer than all the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tbgen import __version__
+from tbgen.cli import errors, options
+from tbgen.cli.command import Command, show_json
+
+_PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
+
+
+@click.command(cls=Command)
+@options.tables_option
+@click.option(
+    "--numba", "ask_numba", is_flag=True, help="Also import numba, and compile something."
+)
+@options.json_option
+@click.pass_context
+def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool) -> None:
+    """Report on the environment.
+
+    Versions, processors, memory, the cache of compiled kernels, the tables directory and the
+    space left there.
+
+    Exit status: 0 ok, 1 something is missing or not writable.
+    """
+    answer: dict[str, Any] = {
+        "tbgen": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "cores": _cores(),
+        "memory": _memory(),
+        "kernel_cache": _directory(_kernel_cache()),
+        "tables": _tables(tables),
+    }
+    if ask_numba:
+        answer["numba"] = _try_numba()
+    answer["problems"] = _problems(answer)
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer)
+    context.exit(errors.FINDINGS if answer["problems"] else errors.OK)
+
+
+def _version(package: str) -> str | None:
+    """The version of an installed package; None if it is not there."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _memory() -> dict[str, int | None]:
+    """Bytes of memory: all of it, and what a program could have now; None where unknown."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    found: dict[str, int | None] = {
+        "total": page * os.sysconf("SC_PHYS_PAGES"),
+        "available": None,
+    }
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:  # not Linux
+        return found
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            found["available"] = 1024 * int(line.split()[1])
+    return found
+
+
+def _kernel_cache() -> Path:
+    """Where numba keeps compiled kernels, in a folder for every version of the sources."""
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tbgen"
+
+
+def _directory(path: Path) -> dict[str, Any]:
+    """Whether a directory is there and can be written, or made; and the bytes left for it."""
+    existing = path
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    return {
+        "path": str(path.absolute()),
+        "exists": path.is_dir(),
+        "writable": existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
+        "free_bytes": shutil.disk_usage(existing).free,
+    }
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    """The tables directory, with how many tables it has."""
+    from tbgen.tables import TableName
+
+    answer = _directory(path)
+    files = list(path.iterdir()) if answer["exists"] else []
+    present = [file for file in files if TableName.parse(file.name) is not None]
+    sizes = sum(file.stat().st_size for file in present)
+    return {**answer, "tables": len(present), "bytes_on_disk": sizes}
+
+
+def _try_numba() -> dict[str, Any]:
+    """Import numba with this package's settings, and compile and run a function."""
+    import numba
+
+    from tbgen.jit import CACHE_FOLDER
+
+    twice = numba.njit(lambda number: 2 * number)
+    return {"cache_folder": str(CACHE_FOLDER), "compiles": twice(21) == 42}
+
+
+def _problems(answer: dict[str, Any]) -> list[str]:
+    """What stands in the way of building or probing, one line each."""
+    missing = [name for name, version in answer["packages"].items() if version is None]
+    problems = [f"{name} is not installed" for name in missing]
+    for name, what in (("kernel_cache", "compiled kernels"), ("tables", "tables")):
+        if not answer[name]["writable"]:
+            problems.append(f"{answer[name]['path']} cannot be written: no place for {what}")
+    return problems
+
+
+def _show(answer: dict[str, Any]) -> None:
+    """A report to read."""
+    versions = ", ".join(f"{name} {version}" for name, version in answer["packages"].items())
+    memory = answer["memory"]
+    available = "unknown" if memory["available"] is None else f"{memory['available']:,}"
+    rows = [
+        ("tbgen", f"{answer['tbgen']}, Python {answer['python']}, {answer['platform']}"),
+        ("packages", versions),
+        ("processors", str(answer["cores"])),
+        ("memory", f"{memory['total']:,} bytes, {available} available"),
+    ]
+    for name, key in (("kernel cache", "kernel_cache"), ("tables", "tables")):
+        where = answer[key]
+        state = "writable" if where["writable"] else "not writable"
+        if not where["exists"]:
+            state += ", not there yet"
+        rows.append((name, f"{where['path']} ({state}, {where['free_bytes']:,} bytes free)"))
+    found = answer["tables"]
+    rows.append(("", f"{found['tables']} tables, {found['bytes_on_disk']:,} bytes"))
+    if "numba" in answer:
+        works = "compiles" if answer["numba"]["compiles"] else "gives wrong results"
+        rows.append(("numba", f"{works}; kernels in {answer['numba']['cache_folder']}"))
+    for name, text in rows:
+        click.echo(f"{name:14}{text}")
+    for problem in answer["problems"]:
+        click.echo(f"problem: {problem}", err=True)

@@ -1,0 +1,77 @@
+"""`tbgen line`: best play of both sides, to mate or to the loop that is forced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tbgen.answers import line_answer
+from tbgen.cli import errors, options
+from tbgen.cli.command import Command, show_json
+from tbgen.mainline import Ending
+from tbgen.notation import parse_position
+
+
+@click.command(cls=Command)
+@click.argument("position", nargs=-1, required=True)
+@click.option("--plies", type=click.IntRange(min=1), metavar="N", help="Stop after N plies.")
+@options.table_options
+@options.notation_option
+@options.json_option
+@click.pass_context
+def line(
+    context: click.Context,
+    position: tuple[str, ...],
+    plies: int | None,
+    tables: Path,
+    rules: str | None,
+    orders: int | None,
+    metric: str | None,
+    notation: str,
+    as_json: bool,
+) -> None:
+    """Best play of both sides to the end.
+
+    The line ends in mate or stalemate, through conversions if need be, or in the loop that is
+    forced, shown once. A draw forces nothing, and has no line. POSITION as for probe.
+
+    Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
+    """
+    with options.open_tables(tables, rules, orders, metric) as opened:
+        found = opened.mainline(parse_position(" ".join(position)), plies)
+    answer = line_answer(found, notation)
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer)
+    if found.ending == Ending.UNKNOWN:
+        context.exit(errors.FINDINGS)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    """A line to read: numbered moves, the loop on its own."""
+    click.echo(f"{answer['fen']}\n{answer['reason']}.")
+    moves, loop_start = answer["moves"], answer["loop_start"]
+    before = moves if loop_start is None else moves[:loop_start]
+    for row in _rows(before, 0):
+        click.echo(row)
+    if loop_start is not None:
+        click.echo("then for ever:")
+        for row in _rows(moves[loop_start:], loop_start):
+            click.echo(row)
+    click.echo(f"{answer['end']}.")
+
+
+def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
+    """Moves two by two, numbered from the start of the line (`first` came before)."""
+    rows: list[str] = []
+    for number, move in enumerate(moves, first):
+        text = move["move"] + ("+" if move["check"] else "")
+        if number % 2 == 0 or not rows:
+            gap = "" if number % 2 == 0 else " ..."
+            rows.append(f"{number // 2 + 1:>4}.{gap} {text}")
+        else:
+            rows[-1] += f"  {text}"
+    return rows

@@ -1,0 +1,70 @@
+"""`tbgen plan`: which tables a build would make, in which order, and what they would cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tbgen.build.builder import finished_table
+from tbgen.build.plan import plan as plan_tables
+from tbgen.cli import options
+from tbgen.cli.command import Command, show_json
+from tbgen.cli.units import duration, size
+from tbgen.indexing import Material
+from tbgen.tables.names import Rules
+
+
+@click.command(cls=Command)
+@click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
+@options.tables_option
+@options.rules_option(default="check")
+@click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
+@options.json_option
+def plan(
+    materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool
+) -> None:
+    """What building MATERIAL... would take.
+
+    Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
+    is built, and estimates of its file and of the time on two cores.
+
+    Exit status: 0 ok, 2 bad input.
+    """
+    planned = plan_tables([Material.parse(name) for name in materials], Rules(rules))
+    entries = [
+        {
+            "material": table.material.name,
+            "index_size": table.index_size,
+            "placements": table.placements,
+            "holes": table.index_size - table.placements,
+            "memory_bytes": table.memory_bytes,
+            "disk_bytes": table.disk_bytes,
+            "seconds": round(table.seconds, 2),
+            "present": finished_table(tables, table.material, Rules(rules), orders) is not None,
+        }
+        for table in planned
+    ]
+    missing = [entry for entry in entries if not entry["present"]]
+    total = {
+        "tables": len(entries),
+        "missing": len(missing),
+        "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),
+        "disk_bytes": sum(entry["disk_bytes"] for entry in missing),
+        "seconds": round(sum(entry["seconds"] for entry in missing), 2),
+    }
+    if as_json:
+        show_json({"rules": rules, "orders_limit": orders or None, "tables": entries, **total})
+        return
+    width = max(len(entry["material"]) for entry in entries)
+    click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
+               f"{'disk':>9}  {'time':>8}")  # fmt: skip
+    for entry in entries:
+        holes = f"{100 * entry['holes'] / entry['index_size']:.0f} %"
+        time = "present" if entry["present"] else duration(entry["seconds"])
+        click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
+                   f"{size(entry['memory_bytes']):>9}  {size(entry['disk_bytes']):>9}  "
+                   f"{time:>8}")  # fmt: skip
+    click.echo(f"{len(missing)} of {len(entries)} tables to build: "
+               f"{size(total['memory_bytes'])} of memory, {size(total['disk_bytes'])} of disk, "
+               f"about {duration(total['seconds'])}")  # fmt: skip

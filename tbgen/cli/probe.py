@@ -1,0 +1,128 @@
+"""`tbgen probe`: the value of a position, and what every legal move leads to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tbgen.answers import outcome_name, probe_answer
+from tbgen.cli import errors, options
+from tbgen.cli.command import Command, show_failure, show_json, show_traceback, tables_option
+from tbgen.indexing import Position
+from tbgen.notation import format_position, parse_position
+from tbgen.tablebase import GameTablebase
+from tbgen.tables import Metric
+
+_METRIC_NAMES = {
+    Metric.DTM.value: "distance to mate",
+    Metric.DTC.value: "distance to mate or conversion",
+    None: "no table needed",
+}
+
+
+@click.command(cls=Command)
+@click.argument("position", nargs=-1, required=True)
+@options.table_options
+@options.notation_option
+@options.json_option
+@click.pass_context
+def probe(
+    context: click.Context,
+    position: tuple[str, ...],
+    tables: Path,
+    rules: str | None,
+    orders: int | None,
+    metric: str | None,
+    notation: str,
+    as_json: bool,
+) -> None:
+    """The value of a position and of all its moves.
+
+    POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
+    every line of standard input is a position, answered in one line each; with --json in one
+    object each, a bad line by {"input","error","hint"}, and the exit status is the worst.
+
+    Values are as Fang, Hsu & Hsu print them: 0 a draw (or, lost, no legal move), plies to mate
+    or conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules
+    decide. A move shows the value of the position it leads to.
+
+    Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
+    """
+    text = " ".join(position)
+    with options.open_tables(tables, rules, orders, metric) as opened:
+        if text == "-":
+            context.exit(_probe_lines(context, opened, notation, as_json))
+        answer = _probe(opened, text, notation)
+        if as_json:
+            show_json(answer)
+        else:
+            _show(parse_position(text), answer)
+
+
+def _probe(opened: GameTablebase, text: str, notation: str) -> dict[str, Any]:
+    """The answer for one position."""
+    position = parse_position(text)
+    return probe_answer(position, *opened.probe_with_moves(position), notation)
+
+
+def _probe_lines(
+    context: click.Context, opened: GameTablebase, notation: str, as_json: bool
+) -> int:
+    """Answer every line of standard input; returns the worst exit status."""
+    worst = errors.OK
+    for number, line in enumerate(sys.stdin, 1):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            answer = _probe(opened, text, notation)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            failure = errors.describe(error, tables_option(context))
+            if failure is None:
+                raise
+            show_traceback()
+            worst = max(worst, failure.status)
+            if as_json:
+                show_json(failure.to_json(text))
+            else:
+                show_failure(failure, f"line {number}: ")
+            continue
+        click.echo(json.dumps(answer, ensure_ascii=False) if as_json else _summary(answer))
+    return worst
+
+
+def _summary(answer: dict[str, Any]) -> str:
+    """An answer on one line."""
+    best = f"; best {answer['moves'][0]['move']}" if answer["moves"] else ""
+    return f"{answer['fen']}  {answer['outcome']}: {answer['reason']}{best}"
+
+
+def _show(position: Position, answer: dict[str, Any]) -> None:
+    """An answer to read."""
+    click.echo(format_position(position, "board"))
+    click.echo(f"\n{answer['fen']}")
+    rules = f"rules {answer['rules']}, " if answer["rules"] else ""
+    click.echo(f"{answer['material']}, {rules}{_METRIC_NAMES[answer['metric']]}")
+    click.echo(f"\n{answer['side'].title()} to move: {answer['outcome']}. {answer['reason']}.")
+    if not answer["moves"]:
+        return
+    click.echo("\n  move      outcome  value  order  why")
+    for move in answer["moves"]:
+        known = move["outcome"] != outcome_name(None)
+        value, order = (move["value"], move["order"]) if known else ("-", "-")
+        click.echo(
+            f"{'*' if move['best'] else ' '} {_pad(move['move'], 10)}{move['outcome']:9}"
+            f"{value:>5}  {order:>5}  {move['reason']}{', check' if move['check'] else ''}"
+        )
+    click.echo("\nvalue: of the position after the move, in plies at order 0, else 255 - plies")
+
+
+def _pad(text: str, width: int) -> str:
+    """`text` in so many columns of a terminal; Chinese characters take two each."""
+    return text + " " * (width - sum(2 if ord(c) > 0x2E7F else 1 for c in text))

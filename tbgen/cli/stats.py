@@ -1,0 +1,105 @@
+"""`tbgen stats`: the figures of one table, from the table file and its build record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tbgen.cli import options
+from tbgen.cli.command import Command, show_json
+from tbgen.indexing import InputError, Material
+from tbgen.tables import read_build_record
+
+
+@click.command(cls=Command)
+@click.argument("material")
+@click.option("--histogram", is_flag=True, help="Also how many positions have each value.")
+@options.table_options
+@options.json_option
+def stats(
+    material: str,
+    histogram: bool,
+    tables: Path,
+    rules: str | None,
+    orders: int | None,
+    metric: str | None,
+    as_json: bool,
+) -> None:
+    """Figures of a table.
+
+    Positions are legal ones with either side to move, mirror images counted once; Red is the
+    side named first in the canonical name. Distances are in plies.
+
+    Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
+    """
+    wanted = Material.parse(material)
+    if not wanted.needs_table:
+        raise InputError(
+            f"{wanted} has no table: without a rook, knight, cannon or pawn all is drawn",
+            "name a material with an attacker, as in KRKAA",
+        )
+    with options.open_tables(tables, rules, orders, metric) as opened:
+        file = opened.table(wanted)
+        answer = file.statistics.to_json()
+    if not histogram:
+        del answer["histogram"]
+    answer |= {
+        "bytes_on_disk": file.path.stat().st_size,
+        "build_seconds": read_build_record(file.path).get("build_seconds"),
+        "digest": file.header.digest.hex(),
+        "file": str(file.path),
+    }
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    """Figures to read."""
+    limit = answer["orders_limit"]
+    rows = [
+        ("material", answer["material"]),
+        ("rules", answer["rules"] + (f", at most {limit} orders" if limit else "")),
+        ("metric", answer["metric"]),
+        ("index size", f"{answer['index_size']:,} slots for each side to move"),
+        ("legal positions", f"{answer['legal']:,}"),
+        *((f"{side} to move", _counts(answer[f"{side}_to_move"])) for side in ("red", "black")),
+        ("draws", f"{answer['draws']:,}"),
+        ("longest distance", f"{answer['max_distance']} plies"),
+        ("decided by rules", f"{answer['rule_decided']:,} ({answer['rule_decided_rate']:.2%})"),
+        *(
+            (f"  order {o['order']}", f"{o['positions']:,}, at most {o['max_distance']} plies")
+            for o in answer["orders"]
+        ),
+        ("on disk", f"{answer['bytes_on_disk']:,} bytes"),
+    ]
+    if answer["build_seconds"] is not None:
+        rows.append(("built in", f"{answer['build_seconds']:.1f} seconds"))
+    rows.append(("digest", answer["digest"]))
+    for name, text in rows:
+        click.echo(f"{name:18}{text}")
+    if answer["longest"]:
+        click.echo("\nlongest          value")
+        for entry in answer["longest"]:
+            click.echo(
+                f"order {entry['order']}, {entry['side']:6}{entry['value']:>7}  {entry['fen']}"
+            )
+    if "histogram" in answer:
+        click.echo("\nside   outcome  order  plies  positions")
+        for bar in answer["histogram"]:
+            plies = "-" if bar["plies"] is None else bar["plies"]
+            click.echo(
+                f"{bar['side']:7}{bar['outcome']:7}{bar['order']:>7}{plies:>7}"
+                f"{bar['positions']:>11,}"
+            )
+
+
+def _counts(side: dict[str, int]) -> str:
+    """The counts of one side to move."""
+    return (
+        f"{side['legal']:,}: {side['wins']:,} wins, {side['draws']:,} draws, "
+        f"{side['losses']:,} losses"
+    )

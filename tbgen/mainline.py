@@ -1,0 +1,98 @@
+"""Best play of both sides, from a position to the end.
+
+mate or stalemate    through conversions into supporting tables, if need be
+loop                 the opponent must offend for ever: the loop is given once
+draw                 nothing is forced: no moves are given
+unknown              the line enters a material without a table
+cut                  as many plies as were asked for
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tbgen.choice import choose, offenders
+from tbgen.indexing import Position, Side
+from tbgen.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.tables import Outcome, ProbeResult
+
+if TYPE_CHECKING:
+    from tbgen.tablebase import GameTablebase
+
+
+class Ending(StrEnum):
+    """How a line ends."""
+
+    MATE = "mate"
+    STALEMATE = "stalemate"
+    LOOP = "loop"
+    DRAW = "draw"
+    UNKNOWN = "unknown"
+    CUT = "cut"
+
+
+@dataclass(frozen=True, slots=True)
+class LineMove:
+    """One move of a line: where it is made, what that position is worth, and the move."""
+
+    position: Position
+    result: ProbeResult
+    choice: RootMove
+
+
+@dataclass(frozen=True, slots=True)
+class Mainline:
+    """A line of best play.
+
+    `result` is the value of the position it starts from. `loop_start` numbers the move (from 0)
+    with which the loop begins that all moves from there on make up. `offender` is the side that
+    alone gives check with every move of the loop, None if there is none.
+    """
+
+    start: Position
+    result: ProbeResult
+    moves: tuple[LineMove, ...]
+    ending: Ending
+    loop_start: int | None = None
+    offender: Side | None = None
+
+    @property
+    def final(self) -> Position:
+        """The position at the end of the line."""
+        return self.moves[-1].choice.after if self.moves else self.start
+
+    @property
+    def missing(self) -> str | None:
+        """The material whose table the line would need to go on."""
+        return self.moves[-1].choice.missing if self.moves else None
+
+
+def follow(tables: GameTablebase, start: Position, plies: int | None = None) -> Mainline:
+    """The line from `start`; see `GameTablebase.mainline`."""
+    position, moves = start, list[LineMove]()
+    seen: dict[Position, int] = {}
+    while True:
+        root, choices = tables.probe_with_moves(position)
+        first = moves[0].result if moves else root
+        if root.outcome == Outcome.DRAW:
+            return Mainline(start, first, tuple(moves), Ending.DRAW)
+        if position in seen:
+            begin = seen[position]
+            guilty = offenders([move.choice.after for move in moves[begin:]])
+            offender = guilty.pop() if len(guilty) == 1 else None
+            return Mainline(start, first, tuple(moves), Ending.LOOP, begin, offender)
+        seen[position] = len(moves)
+        history = [move.position for move in moves]
+        choice = choose(tables, position, root, choices, history)
+        if choice is None:
+            ending = Ending.MATE if in_check(position) else Ending.STALEMATE
+            return Mainline(start, first, tuple(moves), ending)
+        if plies is not None and len(moves) >= plies:
+            return Mainline(start, first, tuple(moves), Ending.CUT)
+        moves.append(LineMove(position, root, choice))
+        if choice.result is None:
+            return Mainline(start, first, tuple(moves), Ending.UNKNOWN)
+        position = choice.after

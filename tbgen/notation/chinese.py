@@ -1,0 +1,99 @@
+"""Chinese move text: 炮二平五, 前车进三, 一兵平四; Black's 炮８平５; simplified and traditional.
+
+    a piece     name and file; of two on one file 前 (front) or 后 (rear) and the name
+    pawns       one file of three: 前 中 后; of four or five: 一 二 三 四 五 from the front
+                two files of several: 一 .. 五 through both, files right to left, front to back
+    step        进 ahead, 退 back, 平 sideways; points moved, or the file reached
+
+Red's numbers are 一..九, Black's １..９, except that pawns are always counted 一..五. Two advisors
+or elephants on one file keep the file: one of them can only go ahead, the other only back.
+
+Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: any digits for
+either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and the
+last of many pawns, and files spelt out: 前兵九平八, 前九平八.
+
+Inside, text is spelt with the WXF letters and plain digits (`前C.5`), whichever script it is in.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from tbgen.indexing.squares import PieceType, Side
+from tbgen.notation.naming import Place, Step
+from tbgen.notation.wxf import LETTERS
+
+_NUMERALS = "一二三四五六七八九"
+_FULL_WIDTH = "１２３４５６７８９"
+_PIECES = {
+    (Side.RED, False): "帅仕相车马炮兵",
+    (Side.BLACK, False): "将士象车马炮卒",
+    (Side.RED, True): "帥仕相車馬炮兵",
+    (Side.BLACK, True): "將士象車馬炮卒",
+}
+"""The character of each `PieceType`, by side and whether traditional."""
+
+_DIRECTIONS = {False: "进退平", True: "進退平"}
+_PLACES = "前中后"
+
+_READ = str.maketrans(
+    "帅帥将將仕士相象车車俥马馬傌炮砲包兵卒" + "进進上退下平" + "後" + _NUMERALS,
+    "KKKKAAEERRRHHHCCCPP" + "+++--." + "后" + "123456789",
+)
+_TEXT = re.compile(r"([KAERHCP][1-9]|[前中后1-5][KAERHCP]|[前中后]P?[1-9])([-+.])([1-9])")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether the text holds any Chinese character."""
+    return _HAN.search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def split(text: str) -> tuple[str, Step] | None:
+    """The name of the piece and the step that `text` gives, or None if it is no Chinese text."""
+    plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
+    match = _TEXT.fullmatch(plain)
+    if match is None or not is_chinese(text):
+        return None
+    return match.group(1), Step(match.group(2), int(match.group(3)))
+
+
+def join(name: str, step: Step, side: Side, traditional: bool) -> str:
+    """The text of a move from the name of the piece and the step."""
+    digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
+    text = ""
+    for index, letter in enumerate(name):
+        if letter in LETTERS:
+            text += _PIECES[side, traditional][LETTERS.index(letter)]
+        elif letter.isdecimal():
+            # In front of the piece it counts pawns, behind it names a file.
+            text += (_NUMERALS if index == 0 else digits)[int(letter) - 1]
+        else:
+            text += "後" if traditional and letter == "后" else letter
+    return text + _DIRECTIONS[traditional]["+-.".index(step.direction)] + digits[step.number - 1]
+
+
+def names(place: Place) -> list[str]:
+    """What a piece is called: first as the standard has it, then other names in use."""
+    letter = LETTERS[place.kind]
+    file = f"{letter}{place.file}"
+    if place.tandem == 1:
+        return [file]
+    where = _PLACES[0] if place.rank == 1 else _PLACES[2] if place.rank == place.tandem else ""
+    if not where and 2 * place.rank == place.tandem + 1:
+        where = _PLACES[1]
+    if not place.is_tandem:
+        return [file, where + letter]
+    if place.kind != PieceType.PAWN:
+        return [where + letter, file]
+    others = []
+    if where:
+        others = [where + letter, f"{where}{letter}{place.file}", f"{where}{place.file}"]
+    if place.tandem == 2:
+        others.append(file)
+    if place.crowded_files > 1:
+        return [f"{place.serial}{letter}", *others]
+    if place.tandem < 4:
+        return [where + letter, f"{place.rank}{letter}", *others]
+    return [f"{place.rank}{letter}", *others]

@@ -1,0 +1,173 @@
+"""Moves as text: ICCS, Fairy-Stockfish's coordinates, WXF and Chinese.
+
+    iccs      h2e2          from square, to square, ranks 0..9 (also H2-E2, as UCI writes it too)
+    fairy     h3e3, e2e10   the same with ranks 1..10
+    wxf       C2.5          `wxf.py`
+    zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
+
+The text of a legal move is unique in each notation and reads back as that move. Reading always
+resolves against the legal moves of the position. Coordinates are ICCS unless asked otherwise;
+only a rank 10 shows that they are not, and then they are taken as Fairy-Stockfish's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from tbgen.indexing.errors import InputError, MoveTextError, excerpt
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import FILES, piece_side, square_name
+from tbgen.notation import chinese, wxf
+from tbgen.notation.naming import Place, Step, place, step
+from tbgen.rules import legal_moves, play
+
+MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
+"""What `format_move` writes and `parse_move` reads."""
+
+_ICCS = re.compile(r"[a-i][0-9]-?[a-i][0-9]", re.IGNORECASE)
+_FAIRY = re.compile(r"([a-i])(10|[1-9])-?([a-i])(10|[1-9])", re.IGNORECASE)
+_HINT = "write h2e2, C2.5 or 炮二平五"
+
+
+def parse_move(position: Position, text: str, notation: str | None = None) -> Move:
+    """The legal move that `text` names in the position.
+
+    `notation` is one of `MOVE_NOTATIONS`; without it the text shows which it is. Raises
+    `MoveTextError`, with a hint, for text that is no move, names no legal move, or several.
+    """
+    notation = notation or _detect(text)
+    if notation == "iccs":
+        move = Move.from_iccs(text)
+        play(position, move)
+        return move
+    if notation == "fairy":
+        move = _from_fairy(text)
+        try:
+            play(position, move)
+        except MoveTextError as error:
+            # The reason speaks of ranks 0..9; say which move it means.
+            raise MoveTextError(f"{excerpt(text)}, in ICCS {error}", error.hint) from None
+        return move
+    if notation == "wxf":
+        return _resolve(position, text, wxf.split(text), wxf.names, "C2.5")
+    if notation in ("zh", "zh-hant"):
+        return _resolve(position, text, chinese.split(text), chinese.names, "炮二平五")
+    raise _unknown(notation)
+
+
+def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
+    """The text of a legal move of the position in one of `MOVE_NOTATIONS`."""
+    if notation == "iccs":
+        return move.iccs
+    if notation == "fairy":
+        return "".join("abcdefghi"[s % FILES] + str(s // FILES + 1) for s in move)
+    if notation not in MOVE_NOTATIONS:
+        raise _unknown(notation)
+    where = _places(position).get(move.source)
+    if where is None:
+        raise MoveTextError(
+            f"{move} is not legal: nothing of {position.side.name.title()} is on "
+            f"{square_name(move.source)}",
+            "only a legal move of the position can be written in words",
+        )
+    how = step(position, move)
+    if notation == "wxf":
+        return wxf.join(wxf.names(where)[0], how)
+    return chinese.join(chinese.names(where)[0], how, where.side, notation == "zh-hant")
+
+
+def _detect(text: str) -> str:
+    """The notation in which `text` is written."""
+    stripped = text.strip()
+    if _ICCS.fullmatch(stripped):
+        return "iccs"
+    if _FAIRY.fullmatch(stripped):
+        return "fairy"
+    if chinese.is_chinese(stripped):
+        return "zh"
+    if wxf.split(stripped) is None:
+        raise MoveTextError(f"{excerpt(text)} is no move", _HINT)
+    return "wxf"
+
+
+def _from_fairy(text: str) -> Move:
+    """Read coordinates with ranks 1..10."""
+    match = _FAIRY.fullmatch(text.strip())
+    if match is None:
+        raise MoveTextError(
+            f"{excerpt(text)} is no move", "moves with ranks 1 to 10 are written h3e3, e2e10"
+        )
+    squares = [
+        FILES * (int(match[group + 1]) - 1) + "abcdefghi".index(match[group].lower())
+        for group in (1, 3)
+    ]
+    return Move(*squares)
+
+
+def _resolve(
+    position: Position,
+    text: str,
+    parts: tuple[str, Step] | None,
+    names: Callable[[Place], list[str]],
+    example: str,
+) -> Move:
+    """The legal move of a piece so named that takes such a step."""
+    if parts is None:
+        raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
+    name, wanted = parts
+    called = {square: names(where) for square, where in _places(position).items()}
+    # A proper name decides, even if that piece cannot move so; other names come after.
+    meant = [square for square, known in called.items() if known[0] == name]
+    meant = meant or [square for square, known in called.items() if name in known]
+    side = position.side.name.title()
+    if not meant:
+        raise MoveTextError(
+            f"{excerpt(text)} is not legal: {side}, to move, has no piece of that name",
+            "files count from 1 at the mover's right",
+        )
+    found = [
+        move
+        for move in _legal_moves(position)
+        if move.source in meant and step(position, move) == wanted
+    ]
+    if len(found) > 1:
+        raise MoveTextError(
+            f"{excerpt(text)} could be {' or '.join(move.iccs for move in found)}",
+            "say which of the pieces on the file moves, or write the squares",
+        )
+    if not found:
+        raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, meant))
+    return found[0]
+
+
+@lru_cache(maxsize=16)
+def _places(position: Position) -> dict[int, Place]:
+    """The place of every piece of the side to move; kept, as all moves of a position need it."""
+    return {
+        square: place(position, square)
+        for code, square in position.pieces()
+        if piece_side(code) == position.side
+    }
+
+
+@lru_cache(maxsize=16)
+def _legal_moves(position: Position) -> list[Move]:
+    """The legal moves, kept like the places."""
+    return legal_moves(position)
+
+
+def _choices(position: Position, sources: list[int]) -> str:
+    """A hint with the legal moves from some squares."""
+    moves = [move.iccs for move in _legal_moves(position) if move.source in sources]
+    where = " and ".join(square_name(square) for square in sources)
+    return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"
+
+
+def _unknown(notation: str) -> InputError:
+    """The complaint about a notation that does not exist."""
+    return InputError(
+        f"{excerpt(notation)} is no notation of moves", f"choose {', '.join(MOVE_NOTATIONS)}"
+    )

@@ -1,0 +1,97 @@
+"""How a player names a piece and its move: from his own right, from the front, on its file.
+
+    file        9 8 7 6 5 4 3 2 1   Red's (i is his 1); Black counts a as his 1
+    Place       which of the like pieces on its file, and of all that share a file with another
+    Step        + ahead, - back, . sideways; and the points moved or the file reached
+
+WXF and Chinese text say the same in different letters; this module owns what they share. It
+knows no letters and no rules.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import FILES, PieceType, Side, piece_kind, piece_side
+
+_DIAGONAL = (PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT)
+
+
+class Step(NamedTuple):
+    """The second half of a move's text."""
+
+    direction: str
+    """`+` ahead, `-` back, `.` sideways."""
+    number: int
+    """Points along the file; otherwise the file reached."""
+
+
+class Place(NamedTuple):
+    """A piece among its side's pieces of the same kind."""
+
+    kind: PieceType
+    side: Side
+    file: int
+    """1..9 from the owner's right."""
+    rank: int
+    """Its number on the file, 1 in front."""
+    tandem: int
+    """How many of them stand on the file."""
+    crowded_files: int
+    """How many files hold two or more of them."""
+    serial: int
+    """Its number among all on crowded files, right to left, front to back; 0 if it is alone."""
+
+    @property
+    def is_tandem(self) -> bool:
+        """Whether its file alone does not say which piece is meant.
+
+        Never true of advisors and elephants: of two on one file, one can only go ahead and the
+        other only back.
+        """
+        return self.tandem > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
+
+
+def file_number(side: int, square: int) -> int:
+    """The number of a square's file, counted from the side's right."""
+    return FILES - square % FILES if side == Side.RED else square % FILES + 1
+
+
+def place(position: Position, square: int) -> Place:
+    """Which of the like pieces stands on (an occupied) `square`."""
+    code = position.board[square]
+    side = Side(piece_side(code))
+    files: dict[int, list[int]] = {}
+    for other, found in enumerate(position.board):
+        if found == code:
+            files.setdefault(file_number(side, other), []).append(other)
+    for squares in files.values():
+        # Red's front is the high ranks, Black's the low ones.
+        squares.sort(reverse=side == Side.RED)
+    own_file = file_number(side, square)
+    crowded = [number for number in sorted(files) if len(files[number]) > 1]
+    sharing = [other for number in crowded for other in files[number]]
+    return Place(
+        kind=PieceType(piece_kind(code)),
+        side=side,
+        file=own_file,
+        rank=files[own_file].index(square) + 1,
+        tandem=len(files[own_file]),
+        crowded_files=len(crowded),
+        serial=sharing.index(square) + 1 if square in sharing else 0,
+    )
+
+
+def step(position: Position, move: Move) -> Step:
+    """What the move does, as its side sees it."""
+    code = position.board[move.source]
+    side, kind = piece_side(code), piece_kind(code)
+    ahead = move.target // FILES - move.source // FILES
+    if side == Side.BLACK:
+        ahead = -ahead
+    direction = "." if ahead == 0 else "+" if ahead > 0 else "-"
+    if ahead == 0 or kind in _DIAGONAL:
+        return Step(direction, file_number(side, move.target))
+    return Step(direction, abs(ahead))

@@ -1,0 +1,270 @@
+"""Positions as text: FEN, Pai's string, the six-integer code and a board diagram.
+
+    fen     4k4/4a4/9/9/9/4N4/9/5K3/9/9 w - - 0 1     Red upper case, side to move w or b
+    pai     4K44B49994n495k399                        Red lower case; 0 = Black moves, : = view
+    six     11017,30,570,0,0,0                        `tbgen.indexing.boardcode`, no side to move
+    board   ten lines of nine points, with rank and file names, and who moves
+
+`parse_position` tells them apart by what only one of them can contain: line breaks (board), a
+slash (FEN), six numbers (six); what remains is Pai's string. No numba, no numpy.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tbgen.indexing import boardcode
+from tbgen.indexing.errors import InputError, PositionError, excerpt
+from tbgen.indexing.position import LETTER_ALIASES, START_FEN, Position
+from tbgen.indexing.squares import (
+    EMPTY,
+    FILES,
+    LETTERS,
+    RANKS,
+    SQUARES,
+    Side,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
+
+POSITION_STYLES = ("fen", "pai", "six", "board")
+"""What `format_position` writes and `parse_position` reads."""
+
+_PAI_LETTERS = "kberncp"
+"""Pai's letter of each `PieceType`: b is the advisor (guard), e the elephant."""
+
+_SIX_TEXT = re.compile(r"(?:B\s*\[6\]\s*=)?\s*[{\[(]?\s*([-+\d][-+\d\s,;]*?)\s*[}\])]?\s*")
+_BLANKS = ".+*-_·"
+_FILE_NAMES = "abcdefghi"
+_SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
+
+
+class PositionText(NamedTuple):
+    """What a position's text says beside the position itself."""
+
+    position: Position
+    style: str
+    """One of `POSITION_STYLES`."""
+    viewpoint: Side
+    """The side at the bottom of the board: Black's for Pai's `:` and for turned diagrams."""
+
+
+def parse_position(text: str, side: Side | None = None) -> Position:
+    """The position that `text` describes in any style.
+
+    `side` sets the side to move whatever the text says. Without it, a six-integer code and a
+    diagram that do not name the side are Red to move. Raises `PositionError` with a hint.
+    """
+    return read_position(text, side).position
+
+
+def read_position(text: str, side: Side | None = None) -> PositionText:
+    """Like `parse_position`, with the style recognised and the viewpoint asked for."""
+    stripped = text.strip()
+    if not stripped:
+        raise PositionError("the position is empty", f"a FEN looks like '{START_FEN}'")
+    viewpoint = Side.RED
+    if "/" in stripped:
+        style, position = "fen", _parse_fen(stripped, side)
+    elif "\n" in stripped or "\r" in stripped:
+        style = "board"
+        position, viewpoint = _parse_board(stripped)
+    elif match := _SIX_TEXT.fullmatch(stripped):
+        style, position = "six", _parse_six(match.group(1))
+    else:
+        style = "pai"
+        position, viewpoint = _parse_pai(stripped)
+    if side is not None and position.side != side:
+        position = Position(position.board, side)
+    return PositionText(position, style, viewpoint)
+
+
+def format_position(position: Position, style: str = "fen", viewpoint: Side = Side.RED) -> str:
+    """The position in one of `POSITION_STYLES`.
+
+    `viewpoint` is the side at the bottom of a diagram, and what Pai's trailing `:` says; FEN and
+    the six-integer code have none.
+    """
+    if style == "fen":
+        return position.fen
+    if style == "pai":
+        return _format_pai(position, viewpoint)
+    if style == "six":
+        return ",".join(str(value) for value in boardcode.encode(position.board))
+    if style == "board":
+        return _format_board(position, viewpoint)
+    raise InputError(
+        f"{excerpt(style)} is no notation of positions", f"choose {', '.join(POSITION_STYLES)}"
+    )
+
+
+def _parse_fen(text: str, side: Side | None) -> Position:
+    """A FEN; the board alone will do if the side to move is given."""
+    if side is not None and len(text.replace("_", " ").replace("+", " ").split()) == 1:
+        text += " b" if side == Side.BLACK else " w"
+    return Position.from_fen(text)
+
+
+def _parse_six(text: str) -> Position:
+    """Six integers separated by commas, semicolons or blanks."""
+    words = text.replace(",", " ").replace(";", " ").split()
+    values = []
+    for word in words:
+        if not re.fullmatch(r"[0-9]{1,10}", word):
+            raise PositionError(
+                f"{excerpt(word)} is no integer of a board code",
+                "the code is six integers of at most nine digits, none negative",
+            )
+        values.append(int(word))
+    return Position(boardcode.decode(values), Side.RED)
+
+
+def _parse_pai(text: str) -> tuple[Position, Side]:
+    """Pai's string and the side from which it asks the board to be seen."""
+    body, viewpoint = text, Side.RED
+    if body.endswith(":"):
+        body, viewpoint = body[:-1], Side.BLACK
+    side = Side.RED
+    if body.endswith("0"):
+        body, side = body[:-1], Side.BLACK
+    board, cell = bytearray(SQUARES), 0
+    for letter in body:
+        width = int(letter) if letter in "123456789" else 1
+        row, column = divmod(cell, FILES)
+        if row >= RANKS:
+            raise PositionError(
+                f"{excerpt(text)} goes on after its tenth row", "only 0 and : may follow the board"
+            )
+        if column + width > FILES:
+            raise PositionError(
+                f"row {row + 1} of {excerpt(text)} has more than nine points",
+                "blanks are counted row by row and never run into the next row",
+            )
+        if letter not in "123456789":
+            kind = _PAI_LETTERS.find(letter.lower()) if letter.isascii() else -1
+            if kind < 0:
+                raise PositionError(
+                    f"{excerpt(text)} is no position: '{letter}' is no piece of Pai's string"
+                    if letter.isprintable()
+                    else f"{excerpt(text)} is no position",
+                    "give a FEN, Pai's string (k r c n p, b = guard, e = elephant), six integers "
+                    "or a board of ten lines",
+                )
+            owner = Side.RED if letter.islower() else Side.BLACK
+            board[FILES * (RANKS - 1 - row) + column] = piece_code(owner, kind)
+        cell += width
+    if cell != SQUARES:
+        raise PositionError(
+            f"{excerpt(text)} describes {cell} of {SQUARES} points",
+            "Pai's string goes through all ten rows, counting blanks: an empty row is 9",
+        )
+    return Position(bytes(board), side), viewpoint
+
+
+def _format_pai(position: Position, viewpoint: Side) -> str:
+    """Pai's string of a position."""
+    text = ""
+    for rank in range(RANKS - 1, -1, -1):
+        blanks = 0
+        for code in position.board[FILES * rank : FILES * (rank + 1)]:
+            if code == EMPTY:
+                blanks += 1
+                continue
+            letter = _PAI_LETTERS[piece_kind(code)]
+            text += str(blanks) if blanks else ""
+            text += letter if piece_side(code) == Side.RED else letter.upper()
+            blanks = 0
+        text += str(blanks) if blanks else ""
+    if position.side == Side.BLACK:
+        text += "0"
+    return text + (":" if viewpoint == Side.BLACK else "")
+
+
+def _format_board(position: Position, viewpoint: Side) -> str:
+    """A diagram with rank and file names and the side to move."""
+    ranks, files = range(RANKS - 1, -1, -1), range(FILES)
+    if viewpoint == Side.BLACK:
+        ranks, files = range(RANKS), range(FILES - 1, -1, -1)
+    lines = []
+    for rank in ranks:
+        points = []
+        for file in files:
+            code = position.board[FILES * rank + file]
+            if code == EMPTY:
+                points.append(".")
+                continue
+            letter = LETTERS[piece_kind(code)]
+            points.append(letter if piece_side(code) == Side.RED else letter.lower())
+        lines.append(f"{rank} {' '.join(points)}")
+    lines.append(f"  {' '.join(_FILE_NAMES[file] for file in files)}")
+    lines.append(f"{position.side.name.lower()} to move")
+    return "\n".join(lines)
+
+
+def _parse_board(text: str) -> tuple[Position, Side]:
+    """A diagram as `_format_board` draws it, or less: ten lines of nine points will do.
+
+    Rank names on either edge and a line of file names are optional; they say which way round the
+    board is. So is a line with the side to move.
+    """
+    side, turned_files = Side.RED, None
+    rows: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        letters = "".join(line.split())
+        if not letters:
+            continue
+        if letters.lower() in (_FILE_NAMES, _FILE_NAMES[::-1]):
+            turned_files = letters.lower() != _FILE_NAMES
+        elif match := _SIDE_LINE.fullmatch(letters.lower()):
+            side = Side.BLACK if match.group(1).startswith("b") else Side.RED
+        else:
+            name, points = _split_row(letters)
+            if len(points) != FILES:
+                raise PositionError(
+                    f"line {excerpt(line)} of the board has {len(points)} points, not {FILES}",
+                    "draw nine points a line: piece letters, and '.' where the board is empty",
+                )
+            rows.append((name, points))
+    if len(rows) != RANKS:
+        raise PositionError(f"the board has {len(rows)} lines", "a xiangqi board has ten ranks")
+    names = "".join(name for name, _ in rows)
+    if names not in ("", "9876543210", "0123456789"):
+        raise PositionError(
+            f"the board's ranks are named {excerpt(names)}", "ranks run from 9 to 0, or from 0 to 9"
+        )
+    turned = names.startswith("0")
+    if turned_files is None:
+        turned_files = turned
+    elif not names:
+        turned = turned_files
+    board = bytearray(SQUARES)
+    for index, (_, points) in enumerate(rows):
+        rank = index if turned else RANKS - 1 - index
+        for file, letter in enumerate(reversed(points) if turned_files else points):
+            board[FILES * rank + file] = _board_piece(letter)
+    return Position(bytes(board), side), Side.BLACK if turned else Side.RED
+
+
+def _split_row(letters: str) -> tuple[str, str]:
+    """The rank name (or nothing) and the points of a diagram's line without blanks."""
+    if letters[0] in "0123456789":
+        name, points = letters[0], letters[1:]
+        return name, points[:-1] if points.endswith(name) else points
+    if letters[-1] in "0123456789":
+        return letters[-1], letters[:-1]
+    return "", letters
+
+
+def _board_piece(letter: str) -> int:
+    """The piece code of a letter in a diagram."""
+    if letter in _BLANKS:
+        return EMPTY
+    kind = LETTERS.find(letter.translate(LETTER_ALIASES).upper())
+    if kind < 0:
+        raise PositionError(
+            f"{excerpt(letter)} is no piece letter",
+            "pieces are K A B R N C P, Black's in lower case, and '.' an empty point",
+        )
+    return piece_code(Side.RED if letter.isupper() else Side.BLACK, kind)

@@ -1,0 +1,69 @@
+"""The federation's move text: `C2.5`, `R+.3`, `C--1`, and its special cases for pawns.
+
+    a piece     letter and file; the front or rear of two on one file: + or - for the file
+    pawns       one file of three      P+   P3   P-        (3 = the file: the middle pawn)
+                one file of four       ++   P+   P-   --
+                one file of five       ++   P+   P3   P-   --
+                two files of several   3+   33   3-   7+   7-  (first the file)
+    step        + ahead, - back, . sideways; points moved, or the file reached
+
+Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
+`.`, lower case, B M for E, N for H, G for A, S for P, and pawns numbered from the front with
+their file (`16.7`: the first pawn on file 6), which programs write.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from tbgen.indexing.squares import PieceType
+from tbgen.notation.naming import Place, Step
+
+LETTERS = "KAERHCP"
+"""The federation's letter of each `PieceType`."""
+
+_ALIASES = str.maketrans("BMNGS=\N{MIDDLE DOT}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "EEHAP..---")
+_TEXT = re.compile(r"([KAERHCP][1-9+-]|[1-9+-]{2})([+.-])([1-9])")
+
+
+def split(text: str) -> tuple[str, Step] | None:
+    """The name of the piece and the step that `text` gives, or None if it is no WXF text."""
+    plain = unicodedata.normalize("NFKC", text.strip()).upper().translate(_ALIASES)
+    match = _TEXT.fullmatch(plain)
+    if match is None:
+        return None
+    return match.group(1), Step(match.group(2), int(match.group(3)))
+
+
+def join(name: str, step: Step) -> str:
+    """The text of a move from the name of the piece and the step."""
+    return f"{name}{step.direction}{step.number}"
+
+
+def names(place: Place) -> list[str]:
+    """What a piece is called: first as the federation has it, then other names in use."""
+    letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
+    front, rear = place.rank == 1, place.rank == place.tandem
+    if place.tandem == 1:
+        return [file]
+    sign = "+" if front else "-" if rear else ""
+    if not place.is_tandem:
+        return [file, letter + sign]
+    if place.kind != PieceType.PAWN:
+        return [letter + sign, file]
+    signed = [letter + sign] if sign else []
+    middle = 2 * place.rank == place.tandem + 1
+    # A bare file means the middle pawn; where there is none, any pawn that can make the move.
+    bare = [file] if middle or place.tandem % 2 == 0 else []
+    others = [f"{place.rank}{place.file}", *bare]
+    if place.crowded_files > 1:
+        return [f"{place.file}{sign or place.file}", *signed, *others]
+    if place.tandem < 4:
+        with_file = [f"{place.file}{sign}"] if sign else []
+        return [letter + sign if sign else file, *with_file, *others]
+    if sign:
+        return [2 * sign, *others]
+    if middle:
+        return [file, *others]
+    return [letter + ("+" if 2 * place.rank <= place.tandem else "-"), *others]

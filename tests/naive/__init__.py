@@ -1,0 +1,11 @@
+"""The slow twin of the generator: xiangqi endgames solved from the prose of the rules.
+
+It shares no code with `tbgen` (nothing here may import it), so that agreement proves something.
+
+    movegen      boards as dictionaries, moves, checks, legality
+    patterns     a game graph, and the search for forced perpetual checks on it
+    retrograde   propagation of distances, then of rule-decided values order by order
+    graph_game   the same game on tiny graphs, solved exactly by entirely different means
+    solver       all positions of a material and its captures; the API for comparisons
+    cache        solved materials, each computed once per process
+"""

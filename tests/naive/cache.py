@@ -1,0 +1,12 @@
+"""Solved materials by name, each solved once per process, for tests to compare with."""
+
+from __future__ import annotations
+
+from .solver import Solution, parse, solve
+
+
+def naive_solution(
+    name: str, rules: str = "none", metric: str = "dtm", orders: int | None = None
+) -> Solution:
+    """The solution of a material such as `KRKN`, Red's pieces first (`solver.solve` caches it)."""
+    return solve(parse(name), rules=rules, metric=metric, orders=orders)

@@ -1,0 +1,108 @@
+"""Retrograde propagation on a game graph: order 0 first, then round after round of the rules.
+
+    round 0   positions without a move are lost in 0; wins and losses spread, nearest first
+    round k   the patterns of both sides among the undecided positions, wins of the pattern 255;
+              then 255 less the distance spreads in the same way, the verdicts of order k beyond
+              the exits entering at their own distance
+
+One loop serves both: it settles positions by increasing distance, a win as soon as one move leads
+to a loss, a loss when the last of its moves has turned out to be a win for the opponent. So a
+winner gets the lower order, then the shorter way; a loser the higher order, then the longer way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from .patterns import DRAW, LOSS, WIN, Game, Verdict, find_pattern
+
+
+def decide(game: Game, *, checks_lose: bool, orders: int | None = None) -> list[Verdict]:
+    """The verdict of every node.
+
+    `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders`
+    limits the number of rounds, without it they go on until nothing changes.
+    """
+    solver = _Propagation(game)
+    solver.spread(0, direct_wins=())
+    if checks_lose:
+        last_exit_order = max((v.order for vs in game.exits.values() for v in vs), default=0)
+        undecided = [node for node, verdict in enumerate(solver.known) if verdict is None]
+        order = 0
+        while orders is None or order < orders:
+            order += 1
+            seeds = [
+                node
+                for winner in (0, 1)
+                for node in find_pattern(game, solver.known, winner, order, undecided).wins
+            ]
+            changed = solver.spread(order, seeds)
+            if not changed and order >= last_exit_order:
+                break
+            undecided = [node for node in undecided if solver.known[node] is None]
+    return [verdict if verdict is not None else Verdict(DRAW) for verdict in solver.known]
+
+
+class _Propagation:
+    """The verdicts found so far, and for each node the number of moves not yet refuted."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.before = game.predecessors()
+        self.known: list[Verdict | None] = [None] * len(game)
+        self.unrefuted = [
+            len(moves) + len(game.exits.get(node, ())) for node, moves in enumerate(game.moves)
+        ]
+
+    def spread(self, order: int, direct_wins: Sequence[int]) -> bool:
+        """Propagate everything of one order; whether anything was decided."""
+        # By distance: the exits (node, verdict's outcome) that count as children settled there.
+        arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for node, verdicts in self.game.exits.items():
+            for verdict in verdicts:
+                if verdict.order == order and verdict.outcome != DRAW:
+                    arriving[verdict.plies].append((node, verdict.outcome))
+        settled: list[tuple[int, int]] = []
+        if order == 0:
+            settled = [
+                (node, LOSS) for node, unrefuted in enumerate(self.unrefuted) if unrefuted == 0
+            ]
+        else:
+            settled = [(node, WIN) for node in direct_wins]
+        self._record(settled, order, plies=0)
+        changed = bool(settled)
+        plies = 0
+        while settled or arriving:
+            settled = self._parents(
+                [*self._moves_into(settled), *arriving.pop(plies, ())], order, plies + 1
+            )
+            changed = changed or bool(settled)
+            plies += 1
+        return changed
+
+    def _moves_into(self, settled: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+        """Every move to a settled node as (the node it comes from, the outcome it leads to)."""
+        for node, outcome in settled:
+            for parent in self.before[node]:
+                yield parent, outcome
+
+    def _parents(
+        self, moves: Iterable[tuple[int, int]], order: int, plies: int
+    ) -> list[tuple[int, int]]:
+        """The positions that these moves decide, now recorded."""
+        settled: list[tuple[int, int]] = []
+        for node, child_outcome in moves:
+            if child_outcome == WIN:
+                self.unrefuted[node] -= 1
+            if self.known[node] is not None:
+                continue
+            if child_outcome == LOSS or self.unrefuted[node] == 0:
+                settled.append((node, -child_outcome))
+                self._record(settled[-1:], order, plies)
+        return settled
+
+    def _record(self, settled: Iterable[tuple[int, int]], order: int, plies: int) -> None:
+        for node, outcome in settled:
+            assert self.known[node] is None, "decided twice"
+            self.known[node] = Verdict(outcome, order, plies if order == 0 else 255 - plies)

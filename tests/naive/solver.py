@@ -1,0 +1,262 @@
+"""Materials solved from the rules: every legal position of a material and of its captures.
+
+A material is a pair of strings, Red's pieces and Black's, each from its king on: `("KR", "KN")`;
+nothing is canonical about it, `("KN", "KR")` is another one. Positions are numbered as they are
+found, one number for a position and its mirror image, Red to move and Black to move separately:
+
+    key = square of the 1st piece + 90 * square of the 2nd + ...   (like pieces by square)
+    nodes[side][key]  the number, under the key of the position and under that of its mirror
+
+A move is legal if the position it makes has a number, so the board is looked at once per position.
+
+    solution = solve(("KR", "KN"), rules="check")
+    for fen, outcome, value, order in solution.items(): ...
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+from .movegen import Board, area, from_fen, in_check, kings_face, mirror, targets, to_fen
+from .patterns import DRAW, LOSS, WIN, Game, Verdict
+from .retrograde import decide
+
+Material = tuple[str, str]
+LETTERS = "KRNCPAB"
+SIDES = "wb"
+
+
+class Entry(NamedTuple):
+    """One position and its verdict for the side to move (`patterns.Verdict`)."""
+
+    fen: str
+    outcome: int
+    value: int
+    order: int
+
+
+def parse(text: str) -> Material:
+    """`KRKN` as Red's and Black's pieces."""
+    red, black = text[1:].split("K")
+    return "K" + red, "K" + black
+
+
+class Table:
+    """The positions of one material and the moves between them."""
+
+    def __init__(self, material: Material) -> None:
+        self.material = material
+        self.slots = material[0].upper() + material[1].lower()
+        self.weights = [90**index for index in range(len(self.slots))]
+        # Runs of like pieces, whose squares are kept in ascending order.
+        self.runs: list[tuple[int, int]] = []
+        start = 0
+        for index in range(1, len(self.slots) + 1):
+            if index == len(self.slots) or self.slots[index] != self.slots[start]:
+                self.runs.append((start, index))
+                start = index
+        self.has_twins = len(self.runs) < len(self.slots)
+        self.nodes: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        self.squares: list[tuple[int, ...]] = []
+        self.side: list[int] = []
+        self.in_check: list[bool] = []
+        self.moves: list[list[int]] = []
+        self.captures: dict[int, list[tuple[Material, int]]] = {}
+        """By node the captures, as the material and the node they lead to."""
+        self._find_positions()
+        self._find_moves()
+
+    def key(self, squares: Sequence[int]) -> int:
+        """The key of a placement, like pieces in any order."""
+        if self.has_twins:
+            squares = [square for start, end in self.runs for square in sorted(squares[start:end])]
+        return sum(square * weight for square, weight in zip(squares, self.weights, strict=True))
+
+    def _placements(self) -> Iterator[tuple[int, ...]]:
+        """Every way to put the pieces on squares of their areas, like pieces not told apart."""
+        areas = [(area(self.slots[start]), end - start) for start, end in self.runs]
+
+        def place(run: int, placed: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+            if run == len(areas):
+                yield placed
+                return
+            allowed, count = areas[run]
+            for squares in combinations(allowed, count):
+                if not any(square in placed for square in squares):
+                    yield from place(run + 1, placed + squares)
+
+        return place(0, ())
+
+    def _find_positions(self) -> None:
+        """Number the legal positions."""
+        for squares in self._placements():
+            key = self.key(squares)
+            mirror_key = self.key([mirror(square) for square in squares])
+            if mirror_key < key:
+                continue  # the mirror image stands for both
+            board = dict(zip(squares, self.slots, strict=True))
+            if kings_face(board):
+                continue
+            checked = (in_check(board, "w"), in_check(board, "b"))
+            for side in (0, 1):
+                if checked[1 - side]:
+                    continue
+                node = len(self.side)
+                self.nodes[side][key] = node
+                self.nodes[side][mirror_key] = node
+                self.squares.append(squares)
+                self.side.append(side)
+                self.in_check.append(checked[side])
+
+    def _find_moves(self) -> None:
+        """Generate the moves of every position."""
+        for node, squares in enumerate(self.squares):
+            side = self.side[node]
+            board = dict(zip(squares, self.slots, strict=True))
+            key = self.key(squares)
+            there = self.nodes[1 - side]
+            found: list[int] = []
+            for slot, square in enumerate(squares):
+                if self.slots[slot].isupper() != (side == 0):
+                    continue
+                weight = self.weights[slot]
+                for to in targets(board, square):
+                    if to in board:
+                        self._capture(node, squares, slot, to)
+                        continue
+                    if self.has_twins:
+                        child_key = self.key((*squares[:slot], to, *squares[slot + 1 :]))
+                    else:
+                        child_key = key + (to - square) * weight
+                    child = there.get(child_key)
+                    if child is not None:
+                        found.append(child)
+            self.moves.append(found)
+
+    def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
+        """Note a capture if it is legal."""
+        taken = squares.index(to)
+        assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
+        left = [to if index == slot else square for index, square in enumerate(squares)]
+        del left[taken]
+        slots = self.slots[:taken] + self.slots[taken + 1 :]
+        material = (
+            "".join(letter for letter in slots if letter.isupper()),
+            "".join(letter for letter in slots if letter.islower()).upper(),
+        )
+        child_table = table(material)
+        child = child_table.nodes[1 - self.side[node]].get(child_table.key(left))
+        if child is not None:
+            self.captures.setdefault(node, []).append((material, child))
+
+    def find(self, board: Board, side: str) -> int:
+        """The number of a position; KeyError if it is not legal or of another material."""
+        squares = []
+        remaining = sorted(board.items())
+        for letter in self.slots:
+            square = next((sq for sq, piece in remaining if piece == letter), None)
+            if square is None:
+                raise KeyError(f"{self.material} has {letter}, the position has not")
+            remaining.remove((square, letter))
+            squares.append(square)
+        if remaining:
+            raise KeyError(f"the position has more pieces than {self.material}")
+        return self.nodes[SIDES.index(side)][self.key(squares)]
+
+    def fen(self, node: int) -> str:
+        """A position as FEN."""
+        board = dict(zip(self.squares[node], self.slots, strict=True))
+        return to_fen(board, SIDES[self.side[node]])
+
+
+@cache
+def table(material: Material) -> Table:
+    """The positions of a material, found once."""
+    return Table(material)
+
+
+class Solution:
+    """The verdicts of one material under one set of rules."""
+
+    def __init__(self, positions: Table, game: Game, verdicts: list[Verdict]) -> None:
+        self.table = positions
+        self.game = game
+        self.verdicts = verdicts
+
+    @property
+    def material(self) -> Material:
+        """Red's and Black's pieces."""
+        return self.table.material
+
+    def __len__(self) -> int:
+        """The legal positions, either side to move, one for each pair of mirror images."""
+        return len(self.verdicts)
+
+    def items(self) -> Iterator[Entry]:
+        """Every position, one of each pair of mirror images."""
+        for node, verdict in enumerate(self.verdicts):
+            yield Entry(self.table.fen(node), verdict.outcome, verdict.value, verdict.order)
+
+    def probe(self, fen: str) -> Verdict:
+        """The verdict of a position; KeyError if it is illegal or of another material."""
+        return self.verdicts[self.table.find(*from_fen(fen))]
+
+    def count(self, outcome: int, side: str | None = None) -> int:
+        """How many positions have an outcome for the side to move."""
+        return sum(
+            verdict.outcome == outcome and (side is None or SIDES[mover] == side)
+            for verdict, mover in zip(self.verdicts, self.table.side, strict=True)
+        )
+
+    def orders(self) -> dict[int, int]:
+        """The number of rule-decided positions by order."""
+        return dict(sorted(Counter(v.order for v in self.verdicts if v.order).items()))
+
+    def max_distance(self) -> int:
+        """The longest distance of order 0, in plies."""
+        return max((v.plies for v in self.verdicts if v.order == 0), default=0)
+
+    def max_rule_distance(self) -> int | None:
+        """255 less the smallest rule value; None if no rule decides anything."""
+        return max((v.plies for v in self.verdicts if v.order), default=None)
+
+
+def solve(
+    material: Material, rules: str = "none", metric: str = "dtm", orders: int | None = None
+) -> Solution:
+    """Solve a material and everything that captures lead to.
+
+    `rules` is `none` or `check`; `orders` limits the rounds, in supporting materials as well.
+    `metric` is that of the material itself, `dtm` or `dtc`: in the latter each capture into a
+    decided position, by whatever means it is decided, is a plain end of the game (a lost position
+    counts as lost in 0, a won one as won in 1). Supporting materials are solved as `dtm`.
+    """
+    if rules not in ("none", "check"):
+        raise ValueError(f"rules are 'none' or 'check', not {rules!r}")
+    if metric not in ("dtm", "dtc"):
+        raise ValueError(f"metrics are 'dtm' and 'dtc', not {metric!r}")
+    red, black = ("".join(sorted(army, key=LETTERS.index)) for army in material)
+    return _solve((red, black), rules, metric, orders if rules == "check" else None)
+
+
+@cache
+def _solve(material: Material, rules: str, metric: str, orders: int | None) -> Solution:
+    positions = table(material)
+    exits: dict[int, list[Verdict]] = {}
+    for node, captures in positions.captures.items():
+        exits[node] = [
+            _solve(child_material, rules, "dtm", orders).verdicts[child]
+            for child_material, child in captures
+        ]
+        if metric == "dtc":
+            exits[node] = [_CONVERTED[verdict.outcome] for verdict in exits[node]]
+    game = Game(positions.side, positions.in_check, positions.moves, exits)
+    verdicts = decide(game, checks_lose=rules == "check", orders=orders)
+    return Solution(positions, game, verdicts)
+
+
+_CONVERTED = {WIN: Verdict(WIN, 0, 1), DRAW: Verdict(DRAW), LOSS: Verdict(LOSS, 0, 0)}

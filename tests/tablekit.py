@@ -1,0 +1,94 @@
+"""Small tables for the tests: random planes of real materials, written and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material
+from tbgen.tables import (
+    CodeSpace,
+    Header,
+    Metric,
+    Rules,
+    TableName,
+    TableSpec,
+    TableStatistics,
+    write_table,
+)
+from tbgen.tables.codes import LONG_SPAN
+
+Planes = tuple[NDArray[Any], NDArray[Any]]
+
+
+def spec_of(
+    material: str,
+    width: int = 1,
+    rules: Rules = Rules.NONE,
+    metric: Metric = Metric.DTM,
+    orders: int = 0,
+) -> TableSpec:
+    """A table of a material; four-byte codes have the long span."""
+    codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
+    return TableSpec(TableName(Material.parse(material), rules, metric, orders), codes)
+
+
+def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
+    """Runs of random codes (`distinct` many), with a share of slots that hold no position."""
+    rng = np.random.default_rng(seed)
+    dtype = f"u{spec.codes.width}"
+    # Only codes that stand for a value: losses, the draw, wins of the orders that there are.
+    per_outcome = (spec.codes.max_order + 1) * spec.codes.span
+    losses = rng.integers(1, per_outcome + 1, distinct)
+    choice = np.concatenate([losses, spec.codes.top - losses + 1, [spec.codes.draw]])
+    choice = rng.permutation(choice)[:distinct]
+    red, black = (
+        np.where(
+            rng.random(spec.slots) < empty,
+            0,
+            np.repeat(rng.choice(choice, spec.slots), rng.integers(1, 9, spec.slots))[: spec.slots],
+        ).astype(dtype)
+        for _ in range(2)
+    )
+    return red, black
+
+
+def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
+    """The source that `write_table` asks."""
+    return lambda side, first, count: planes[side][first : first + count]
+
+
+def statistics_of(spec: TableSpec, planes: Planes) -> TableStatistics:
+    """Statistics that take every slot with a code for a legal position."""
+    histograms = []
+    for plane in planes:
+        codes, counts = np.unique(plane, return_counts=True)
+        histograms.append(dict(zip(codes.tolist(), counts.tolist(), strict=True)))
+    return TableStatistics.from_histograms(spec.name, spec.codes, spec.slots, histograms, {})
+
+
+def write(
+    directory: Path,
+    spec: TableSpec,
+    planes: Planes,
+    *,
+    threads: int = 1,
+    block_slots: int | None = None,
+) -> Path:
+    """Write planes under their own name, and return the path."""
+    path = directory / spec.name.filename
+    statistics = statistics_of(spec, planes)
+    header = write_table(
+        path, spec, source_of(planes), statistics, threads=threads, block_slots=block_slots
+    )
+    assert isinstance(header, Header)
+    return path
+
+
+def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
+    """Whether what was read is what was written, wherever there was a position."""
+    return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())

@@ -1,0 +1,19 @@
+"""The census against a walk through the whole index."""
+
+import pytest
+
+from tbgen.indexing import Material, Side
+from tbgen.indexing.census import count_placements
+from tbgen.indexing.layout import Layout
+
+
+@pytest.mark.parametrize(
+    "name", ["KPK", "KRK", "KPPK", "KPKP", "KRKA", "KPKBB", "KPKAA"]
+)
+def test_the_census_counts_the_slots_that_positions_use(name: str) -> None:
+    layout = Layout.of(Material.parse(name))
+    used = 0
+    for slot in range(layout.slots):
+        position = layout.position(slot, Side.RED)
+        used += position is not None and layout.slot(position) == slot
+    assert used == count_placements(layout)
