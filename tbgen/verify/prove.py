@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.jit import compile_lock
-from tbgen.tables.codes import CodeSpace, Outcome
+from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules
 from tbgen.verify.keys import MATE, value_of_key
 from tbgen.verify.material_arrays import TOP, Arrays, Supporting, Table, gather
+from tbgen.verify.patterns import Patterns, Wrong
 from tbgen.verify.prove_kernels import (
     CHECKED,
     FINDINGS,
@@ -34,7 +35,7 @@ from tbgen.verify.prove_kernels import (
     RESULTS,
     k_prove_rows,
 )
-from tbgen.verify.report import Finding, SideTotals, VerifyReport
+from tbgen.verify.report import Finding, SideTotals, VerifyReport, describe
 
 Progress = Callable[[str, int, int], None]
 """Called with the phase, and how much of how much of it is done."""
@@ -87,7 +88,15 @@ def verify(
     first = None
     if found.first is not None:
         slot, side, stored, best = found.first
-        first = _finding(table, slot, side, stored, best, "the best of the legal moves is")
+        values = _value(stored), _value(best)
+        reason = f"{describe(values[0])} is stored, {describe(values[1])} is the best of its moves"
+        first = Finding(_fen(table, slot, side), *values, reason)
+    wrong: list[Wrong] = []
+    orders = 0
+    if rules == Rules.CHECK:
+        wrong, orders = _check_patterns(arrays, table, found, orders_limit, threads, report)
+    if wrong and first is None:
+        first = _describe_wrong(table, wrong[0])
     histograms = _count(arrays, table.code_space)
     return VerifyReport(
         material=Material(*table.layout.armies).name,
@@ -98,9 +107,9 @@ def verify(
         red_to_move=_totals(histograms[Side.RED], table.code_space),
         black_to_move=_totals(histograms[Side.BLACK], table.code_space),
         offenders_examined=len(found.offenders),
-        orders_examined=0,
+        orders_examined=orders,
         complete=orders_limit is None,
-        findings=found.findings,
+        findings=found.findings + len(wrong),
         first=first,
         file_problems=(),
         histograms=histograms,
@@ -156,14 +165,50 @@ def _run_first_pass(arrays: Arrays, table: Table, threads: int, report: Progress
     )
 
 
-def _finding(
-    table: Table, slot: int, side: int, stored: int, expected: int, reason: str
-) -> Finding:
-    """A finding from its numbers; keys beyond mate stand for no value."""
+def _check_patterns(
+    arrays: Arrays,
+    table: Table,
+    found: FirstPass,
+    orders_limit: int | None,
+    threads: int,
+    report: Progress,
+) -> tuple[list[Wrong], int]:
+    """Search the patterns of every order: who is refuted, and how many orders were searched."""
+    report("patterns", 0, 1)
+    patterns = Patterns(
+        arrays, table.layout, found.offenders, found.first_orders, found.checked_wins, threads
+    )
+    orders = patterns.last_order + 1 if orders_limit is None else orders_limit
+    wrong = [] if orders_limit is None else patterns.check_limit(orders_limit)
+    for order in range(1, orders + 1):
+        wrong += patterns.check_order(order)
+        report("patterns", order, orders)
+    return wrong, orders
+
+
+def _value(key: int) -> Value | None:
+    """The value of a key; keys beyond mate come from codes that stand for no value."""
+    return value_of_key(key) if abs(key) <= MATE else None
+
+
+def _fen(table: Table, slot: int, side: int) -> str:
+    """The FEN of a position that was judged."""
     position = table.layout.position(slot, Side(side))
-    assert position is not None  # only positions are judged
-    values = [value_of_key(key) if abs(key) <= MATE else None for key in (stored, expected)]
-    return Finding(position.fen, values[0], values[1], reason)
+    assert position is not None
+    return position.fen
+
+
+def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
+    """The finding of a pattern that the table lacks, or has and should not."""
+    stored = _value(wrong.stored)
+    fen = _fen(table, *divmod(wrong.node, 2))
+    if not wrong.is_pattern:
+        reason = f"{describe(stored)} is stored, but it is in no perpetual check of that order"
+        return Finding(fen, stored, None, reason)
+    expected = Value(Outcome.WIN, wrong.order)
+    return Finding(
+        fen, stored, expected, f"{describe(stored)} is stored, but it is {describe(expected)}"
+    )
 
 
 def _count(arrays: Arrays, space: CodeSpace) -> tuple[dict[int, int], dict[int, int]]:

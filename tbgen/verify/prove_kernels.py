@@ -57,20 +57,22 @@ FINDINGS, FIRST_SLOT, FIRST_SIDE, FIRST_STORED, FIRST_BEST, OFFENDERS, CHECKED, 
 
 
 @kernel
-def _k_is_open(key):
+def k_is_open(key):
     """Whether a value is one that patterns of perpetual check may have to do with."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 
 @kernel
-def _k_is_wrong(stored, best, seek_patterns):
+def _k_is_wrong(stored, best, checked, seek_patterns):
     """Whether a stored value cannot stand beside the best of the moves."""
     if stored == best:
-        return not seek_patterns and best != 0 and _k_is_open(best)
+        # Without repetition rules nothing has an order. With them, a direct win is better than
+        # anything that its moves can give it.
+        return not seek_patterns and best != 0 and k_is_open(best)
     if not seek_patterns or not 0 < stored <= DECIDED_BY_RULES:
         return True
-    # A direct win: MATE - k * ORDER. Nothing else may win by a lower order.
-    return (MATE - stored) % ORDER != 0 or best > stored
+    # A direct win: MATE - k * ORDER, in check. Nothing else may win by a lower order.
+    return (MATE - stored) % ORDER != 0 or best > stored or not checked
 
 
 @kernel
@@ -109,7 +111,7 @@ def _k_judge(side, checked, seek, slot, image, conversion, kings, codes, tables,
             continue
         if (
             quiet
-            and _k_is_open(child)
+            and k_is_open(child)
             and k_gives_check(side, mover, target, kings, pieces, squares, board)
         ):
             continue
@@ -122,7 +124,8 @@ def _k_judge(side, checked, seek, slot, image, conversion, kings, codes, tables,
 
 @kernel
 def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, captures, weights,
-                 self_mirrored, options, offenders, first_orders, checked_wins, result):  # fmt: skip
+                 self_mirrored, options, offenders, first_orders, checked_wins,
+                 result):  # fmt: skip
     """Prove the rows [row_0, row_1) for both sides to move.
 
     Writes only to the codes of these rows, and only where no position is: other threads never
@@ -170,11 +173,11 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
                 continue
             stored = k_load_key(codes, line, side, slot)
             best, first_order = _k_judge(
-                side, checked[side], seek_patterns and _k_is_open(stored), slot, image,
+                side, checked[side], seek_patterns and k_is_open(stored), slot, image,
                 conversion, kings, codes, tables, descriptors, pieces, captures, weights,
                 squares, board, piece_on, work,
             )  # fmt: skip
-            if _k_is_wrong(stored, best, seek_patterns):
+            if _k_is_wrong(stored, best, checked[side], seek_patterns):
                 if result[FINDINGS] == 0:
                     result[FIRST_SLOT], result[FIRST_SIDE] = slot, side
                     result[FIRST_STORED], result[FIRST_BEST] = stored, best

@@ -29,8 +29,8 @@ def describe(value: Value | None) -> str:
 class Finding:
     """A position whose stored value the rules refute.
 
-    `expected` is the best over the legal moves, or the value that the pattern gives; `reason`
-    says which of the two in a few words.
+    `expected` is what the rules give instead, None where they only say what it is not; `reason`
+    is one line to read.
     """
 
     fen: str
@@ -40,10 +40,7 @@ class Finding:
 
     def __str__(self) -> str:
         """One line."""
-        return (
-            f"{self.fen}: stored is {describe(self.stored)}, {self.reason} "
-            f"{describe(self.expected)}"
-        )
+        return f"{self.fen}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +106,7 @@ class VerifyReport:
                 "fen": self.first.fen,
                 "stored": _value_to_json(self.first.stored),
                 "expected": _value_to_json(self.first.expected),
-                "reason": str(self.first),
+                "reason": self.first.reason,
             }
         return {
             "material": self.material,
