@@ -12,11 +12,13 @@ piece in the order of `Layout.piece_codes`; `board` int8 (90,), piece codes; `pi
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.indexing.slots import slot_of_squares, squares_of_slot
-from tbgen.indexing.squares import EMPTY, flip_square, mirror_square, piece_side
-from tbgen.jit import kernel
+from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square, piece_side
+from tbgen.jit import borrowing_kernel
 from tbgen.rules.attacks import is_attacked, pieces_between
+from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.keys import key_of_code
 from tbgen.verify.material_arrays import (
@@ -32,11 +34,21 @@ from tbgen.verify.material_arrays import (
     WIDTH,
 )
 
-NOWHERE = -1
-"""The slot of a child in another table."""
+Scratch = tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]
+"""squares, board, piece_on, and `work` int64 (4, MAX_MOVES): lists of moves."""
 
 
-@kernel
+def make_scratch(pieces: int) -> Scratch:
+    """What a kernel needs to look at positions one after the other, an empty board."""
+    return (
+        np.zeros(pieces, np.int64),
+        np.zeros(SQUARES, np.int8),
+        np.zeros(SQUARES, np.int64),
+        np.zeros((4, MAX_MOVES), np.int64),
+    )
+
+
+@borrowing_kernel
 def k_set_up(slot, descriptor, pieces, squares, board, piece_on):
     """Put the pieces of a slot on the board; False, and an empty board, where they overlap.
 
@@ -56,32 +68,32 @@ def k_set_up(slot, descriptor, pieces, squares, board, piece_on):
     return True
 
 
-@kernel
+@borrowing_kernel
 def k_clear(squares, board):
     """Take the pieces off the board."""
     for p in range(squares.size):
         board[squares[p]] = EMPTY
 
 
-@kernel
+@borrowing_kernel
 def k_is_checked(board, king, other_king, side):
     """Whether the king of `side` is attacked, or faces the other one."""
     return is_attacked(board, king, 1 - side) or pieces_between(board, king, other_king) == 0
 
 
-@kernel
+@borrowing_kernel
 def _k_on_line(square, king):
     """Whether two squares share a rank or a file."""
     return square // 9 == king // 9 or square % 9 == king % 9
 
 
-@kernel
+@borrowing_kernel
 def _k_beside_corner(square, king):
     """Whether a square touches the king's diagonally: where the leg of an attacking knight is."""
     return abs(square // 9 - king // 9) == 1 and abs(square % 9 - king % 9) == 1
 
 
-@kernel
+@borrowing_kernel
 def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, buffer):
     """Write the legal moves of a side; returns how many.
 
@@ -122,7 +134,7 @@ def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, 
     return count
 
 
-@kernel
+@borrowing_kernel
 def k_gives_check(side, mover, target, kings, pieces, squares, board):
     """Whether a legal move of `side` attacks the other king."""
     source, taken = squares[mover], board[target]
@@ -137,7 +149,7 @@ def k_gives_check(side, mover, target, kings, pieces, squares, board):
     return check
 
 
-@kernel
+@borrowing_kernel
 def k_load_key(codes, line, side, slot):
     """The key that a table stores for a slot; line int64 (TABLE_COLUMNS,)."""
     at = line[side] + slot * line[WIDTH]
@@ -147,7 +159,7 @@ def k_load_key(codes, line, side, slot):
     return key_of_code(code, line[TOP], line[DRAW], line[SPAN])
 
 
-@kernel
+@borrowing_kernel
 def k_slot_after(slot, image, mover, target, descriptor, weights, squares):
     """The slot after a quiet move.
 
@@ -172,7 +184,7 @@ def k_slot_after(slot, image, mover, target, descriptor, weights, squares):
     return after
 
 
-@kernel
+@borrowing_kernel
 def k_key_after_capture(side, mover, taken, codes, tables, descriptors, capture, squares, other):
     """The key, for the opponent, of the position after a capture.
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from tbgen.indexing.slots import attacker_slot
 from tbgen.indexing.squares import EMPTY
-from tbgen.jit import kernel
-from tbgen.rules.board import MAX_MOVES
+from tbgen.jit import borrowing_kernel
 from tbgen.verify.keys import NEVER, key_after_conversion, key_after_move, order_of_key
 from tbgen.verify.material_arrays import (
     BLACK_KING,
@@ -37,9 +36,23 @@ from tbgen.verify.move_kernels import (
 from tbgen.verify.prove_kernels import k_is_open
 
 
-@kernel
+@borrowing_kernel
+def _k_contains(nodes, node):
+    """Whether a node is among ascending nodes (at least one)."""
+    low, high = 0, nodes.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if nodes[middle] <= node:
+            low = middle
+        else:
+            high = middle
+    return nodes[low] == node
+
+
+@borrowing_kernel
 def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, captures, weights,
-             self_mirrored, options, edges, in_check, wins_from):  # fmt: skip
+             self_mirrored, options, edges, in_check, wins_from, squares, board, piece_on,
+             work):  # fmt: skip
     """List the edges of some nodes; returns how many there are.
 
     Parameters
@@ -52,14 +65,11 @@ def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, capture
         room for
     in_check : bool (n,), out: whether the side to move is in check
     wins_from : int64 (n,), out: the lowest order of a capture that wins, NEVER without one
+    squares, board, piece_on, work : the thread's own scratch (`make_scratch`)
     """
     block = options[INNER_SIZE] * mids
     kings = (np.int64(0), options[BLACK_KING])
     descriptor = descriptors[tables[0, FIRST_WORD] : tables[0, END_WORD]]
-    squares = np.zeros(pieces.size, np.int64)
-    board = np.zeros(90, np.int8)
-    piece_on = np.zeros(90, np.int64)
-    work = np.zeros((4, MAX_MOVES), np.int64)
     movers, targets, buffer, other = work[0], work[1], work[2], work[3]
     found = 0
     for n in range(nodes.size):
@@ -88,8 +98,7 @@ def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, capture
             after = k_slot_after(slot, image, mover, target, descriptor, weights, squares)
             node = 2 * after + 1 - side
             if offenders.size:
-                at = np.searchsorted(offenders, node)
-                if at == offenders.size or offenders[at] != node:
+                if not _k_contains(offenders, node):
                     continue
             elif not (
                 k_is_open(k_load_key(codes, tables[0], 1 - side, after))
@@ -104,7 +113,7 @@ def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, capture
     return found
 
 
-@kernel
+@borrowing_kernel
 def k_load_keys(nodes, codes, line, keys):
     """Write the keys that this table stores for nodes; line int64 (TABLE_COLUMNS,), keys out."""
     for n in range(nodes.size):

@@ -34,6 +34,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.jit import compile_lock
 from tbgen.verify.keys import MATE, NEVER, ORDER
 from tbgen.verify.material_arrays import Arrays
+from tbgen.verify.move_kernels import make_scratch
 from tbgen.verify.pattern_kernels import k_expand, k_load_keys
 
 Nodes = NDArray[np.int64]
@@ -123,7 +124,14 @@ class Patterns:
         while True:
             edges = np.empty((room, 2), np.int64)
             found = k_expand(
-                nodes, offenders, self._mids, *self._arrays, edges, in_check, wins_from
+                nodes,
+                offenders,
+                self._mids,
+                *self._arrays,
+                edges,
+                in_check,
+                wins_from,
+                *make_scratch(len(self._arrays.pieces)),
             )
             if found <= room:
                 return edges[:found].copy(), in_check, wins_from

@@ -23,6 +23,7 @@ from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules
 from tbgen.verify.keys import MATE, value_of_key
 from tbgen.verify.material_arrays import TOP, Arrays, Supporting, Table, gather
+from tbgen.verify.move_kernels import make_scratch
 from tbgen.verify.patterns import Patterns, Wrong
 from tbgen.verify.prove_kernels import (
     CHECKED,
@@ -127,7 +128,10 @@ def _run_first_pass(arrays: Arrays, table: Table, threads: int, report: Progress
         nodes = 2 * (row_1 - row_0) * layout.inner_size
         offenders, first_orders, checked = (np.empty(nodes, np.int64) for _ in range(3))
         result = np.zeros(RESULTS, np.int64)
-        k_prove_rows(row_0, row_1, layout.mids, *arrays, offenders, first_orders, checked, result)
+        k_prove_rows(
+            row_0, row_1, layout.mids, *arrays, offenders, first_orders, checked,
+            *make_scratch(len(layout.piece_codes)), result,
+        )  # fmt: skip
         count = result[OFFENDERS]
         return (
             result,
@@ -140,7 +144,7 @@ def _run_first_pass(arrays: Arrays, table: Table, threads: int, report: Progress
         prove_nothing = np.empty(0, np.int64)
         k_prove_rows(
             0, 0, layout.mids, *arrays, prove_nothing, prove_nothing, prove_nothing,
-            np.zeros(RESULTS, np.int64),
+            *make_scratch(len(layout.piece_codes)), np.zeros(RESULTS, np.int64),
         )  # fmt: skip
     parts = []
     with ThreadPoolExecutor(threads) as pool:

@@ -20,8 +20,7 @@ import numpy as np
 
 from tbgen.indexing.slots import attacker_slot, slot_of_squares
 from tbgen.indexing.squares import EMPTY
-from tbgen.jit import kernel
-from tbgen.rules.board import MAX_MOVES
+from tbgen.jit import borrowing_kernel
 from tbgen.verify.keys import (
     DECIDED_BY_RULES,
     MATE,
@@ -56,13 +55,13 @@ from tbgen.verify.move_kernels import (
 FINDINGS, FIRST_SLOT, FIRST_SIDE, FIRST_STORED, FIRST_BEST, OFFENDERS, CHECKED, RESULTS = range(8)
 
 
-@kernel
+@borrowing_kernel
 def k_is_open(key):
     """Whether a value is one that patterns of perpetual check may have to do with."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 
-@kernel
+@borrowing_kernel
 def _k_is_wrong(stored, best, checked, seek_patterns):
     """Whether a stored value cannot stand beside the best of the moves."""
     if stored == best:
@@ -75,7 +74,7 @@ def _k_is_wrong(stored, best, checked, seek_patterns):
     return (MATE - stored) % ORDER != 0 or best > stored or not checked
 
 
-@kernel
+@borrowing_kernel
 def _k_judge(side, checked, seek, slot, image, conversion, kings, codes, tables, descriptors,
              pieces, captures, weights, squares, board, piece_on, work):  # fmt: skip
     """The best over the legal moves, and the first order as an offender (NEVER + 1: none).
@@ -122,10 +121,10 @@ def _k_judge(side, checked, seek, slot, image, conversion, kings, codes, tables,
     return best, first_order
 
 
-@kernel
+@borrowing_kernel
 def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, captures, weights,
                  self_mirrored, options, offenders, first_orders, checked_wins,
-                 result):  # fmt: skip
+                 squares, board, piece_on, work, result):  # fmt: skip
     """Prove the rows [row_0, row_1) for both sides to move.
 
     Writes only to the codes of these rows, and only where no position is: other threads never
@@ -137,6 +136,7 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
     offenders : int64 (2 * slots of the range,), out: nodes 2 * slot + side
     first_orders : int64, same size, out: their first orders
     checked_wins : int64, same size, out: nodes of wins by rules in check
+    squares, board, piece_on, work : the thread's own scratch (`make_scratch`)
     result : int64 (RESULTS,), out: counts, and the first finding
     """
     inner_size = options[INNER_SIZE]
@@ -144,11 +144,7 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
     kings = (np.int64(0), options[BLACK_KING])
     line = tables[0]
     descriptor = descriptors[line[FIRST_WORD] : line[END_WORD]]
-    squares = np.zeros(pieces.size, np.int64)
-    board = np.zeros(90, np.int8)
-    piece_on = np.zeros(90, np.int64)
-    work = np.zeros((4, MAX_MOVES), np.int64)
-    checked = np.zeros(2, np.bool_)
+    checked = (False, False)
     result[:] = 0
     for slot in range(row_0 * inner_size, row_1 * inner_size):
         exists = k_set_up(slot, descriptor, pieces, squares, board, piece_on)
@@ -156,10 +152,11 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
             k_clear(squares, board)
             exists = False
         if exists:
-            for side in range(2):
-                checked[side] = k_is_checked(
-                    board, squares[kings[side]], squares[kings[1 - side]], side
-                )
+            king, other_king = squares[kings[0]], squares[kings[1]]
+            checked = (
+                k_is_checked(board, king, other_king, 0),
+                k_is_checked(board, other_king, king, 1),
+            )
         image = np.int64(-1)
         lead = slot // (inner_size * mids)
         if exists and self_mirrored[lead]:
