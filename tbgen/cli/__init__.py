@@ -17,10 +17,13 @@ from tbgen import __version__
 from tbgen.cli.command import HELP_NAMES, Group
 
 COMMANDS = {
+    "plan": "Which tables a build would make, and what they would cost.",
+    "build": "Build tables and everything they need.",
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
+    "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
     "convert": "Write a position, or moves from it, in another notation.",
     "doctor": "Report on the environment.",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,9 +22,7 @@ from tbgen.tables.names import Rules
 @options.rules_option(default="check")
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @options.json_option
-def plan(
-    materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool
-) -> None:
+def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool) -> None:
     """What building MATERIAL... would take.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
@@ -32,7 +31,7 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     planned = plan_tables([Material.parse(name) for name in materials], Rules(rules))
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,
             "index_size": table.index_size,
@@ -46,7 +45,7 @@ def plan(
         for table in planned
     ]
     missing = [entry for entry in entries if not entry["present"]]
-    total = {
+    total: dict[str, Any] = {
         "tables": len(entries),
         "missing": len(missing),
         "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),

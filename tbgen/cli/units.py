@@ -9,12 +9,12 @@ import click
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def size(count: int) -> str:
+def size(count: float) -> str:
     """`1.4 GiB`."""
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} {unit}"
-        count /= 1024  # type: ignore[assignment]
+        count /= 1024
     return f"{count:.1f} GiB"
 
 
@@ -29,7 +29,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A number of bytes on the command line: `900M`, `1.5GiB`."""
 
     name = "size"

@@ -35,7 +35,7 @@ from tbgen.verify.material_arrays import (
 )
 
 Scratch = tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]
-"""squares, board, piece_on, and `work` int64 (4, MAX_MOVES): lists of moves."""
+"""squares, board, piece_on, and `work` int64 (3, MAX_MOVES): lists of moves."""
 
 
 def make_scratch(pieces: int) -> Scratch:
@@ -44,7 +44,7 @@ def make_scratch(pieces: int) -> Scratch:
         np.zeros(pieces, np.int64),
         np.zeros(SQUARES, np.int8),
         np.zeros(SQUARES, np.int64),
-        np.zeros((4, MAX_MOVES), np.int64),
+        np.zeros((3, MAX_MOVES), np.int64),
     )
 
 
@@ -94,7 +94,7 @@ def _k_beside_corner(square, king):
 
 
 @borrowing_kernel
-def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, buffer):
+def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets):
     """Write the legal moves of a side; returns how many.
 
     A king that was not attacked is not tested where it cannot be: another piece's move uncovers
@@ -106,7 +106,6 @@ def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, 
     checked : whether the side is in check; kings : (Red's king, Black's king) among the pieces
     pieces : int64 (pieces,); squares, board : the position
     movers, targets : int64 (MAX_MOVES,), out: which piece goes where
-    buffer : int64 (MAX_MOVES,), overwritten
     """
     count = 0
     king, other_king = squares[kings[side]], squares[kings[1 - side]]
@@ -114,7 +113,7 @@ def k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, 
         if piece_side(pieces[p]) != side:
             continue
         source = squares[p]
-        found = piece_moves(board, source, buffer, targets, count)
+        found = piece_moves(board, source, targets, count)
         is_king = p == kings[side]
         always = checked or is_king or _k_on_line(source, king) or _k_beside_corner(source, king)
         for i in range(count, found):

@@ -70,7 +70,7 @@ def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, capture
     block = options[INNER_SIZE] * mids
     kings = (np.int64(0), options[BLACK_KING])
     descriptor = descriptors[tables[0, FIRST_WORD] : tables[0, END_WORD]]
-    movers, targets, buffer, other = work[0], work[1], work[2], work[3]
+    movers, targets, other = work[0], work[1], work[2]
     found = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
@@ -81,9 +81,7 @@ def k_expand(nodes, offenders, mids, codes, tables, descriptors, pieces, capture
         image = np.int64(-1)
         if self_mirrored[lead]:
             image = lead * block + attacker_slot(squares, options[FIRST_ATTACKER], True, descriptor)
-        count = k_list_legal(
-            side, in_check[n], kings, pieces, squares, board, movers, targets, buffer
-        )
+        count = k_list_legal(side, in_check[n], kings, pieces, squares, board, movers, targets)
         for i in range(count):
             mover, target = movers[i], targets[i]
             if board[target] != EMPTY:

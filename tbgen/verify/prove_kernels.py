@@ -83,11 +83,11 @@ def _k_judge(side, checked, seek, slot, image, conversion, kings, codes, tables,
     ----------
     seek : whether the position may be an offender at all
     image : slot of the mirror image where the lead is its own, else -1
-    work : int64 (4, MAX_MOVES), overwritten
+    work : int64 (3, MAX_MOVES), overwritten
     The others are described in `material_arrays` and `move_kernels`.
     """
-    movers, targets, buffer, other = work[0], work[1], work[2], work[3]
-    count = k_list_legal(side, checked, kings, pieces, squares, board, movers, targets, buffer)
+    movers, targets, other = work[0], work[1], work[2]
+    count = k_list_legal(side, checked, kings, pieces, squares, board, movers, targets)
     descriptor = descriptors[tables[0, FIRST_WORD] : tables[0, END_WORD]]
     best = -MATE  # no legal move: lost in no plies
     first_order = 1 if seek else NEVER + 1

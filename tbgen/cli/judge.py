@@ -1,0 +1,149 @@
+"""`tbgen judge`: who violates the repetition rules, and why.
+
+    tbgen judge FEN MOVE...     one game
+    tbgen judge -               one `FEN;MOVE MOVE ...` per line of standard input
+
+Reads text, asks `tbgen.referee`, prints; tables are not involved.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from tbgen.cli import errors, options
+from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.indexing import InputError, Move
+from tbgen.indexing.squares import square_name
+from tbgen.notation import parse_move
+from tbgen.referee import Judgement, Label, RuleSet
+from tbgen.referee import judge as referee
+from tbgen.referee.diagram import Diagram
+
+
+@click.command(cls=Command)
+@click.argument("fen")
+@click.argument("moves", nargs=-1)
+@options.rules_option(RuleSet.WXF.label, chases=True)
+@click.option(
+    "--occurrences",
+    type=click.IntRange(min=2),
+    metavar="N",
+    default=2,
+    help="Judge once the position has stood on the board N times. Default: 2.",
+)
+@click.option(
+    "--advisor-chases/--no-advisor-chases",
+    default=True,
+    help="Whether an advisor or elephant that attacks a protected rook, knight or cannon chases "
+    "it. Default: it does.",
+)
+@options.tables_option
+@options.json_option
+@click.pass_context
+def judge(
+    context: click.Context,
+    fen: str,
+    moves: tuple[str, ...],
+    rules: str,
+    occurrences: int,
+    advisor_chases: bool,
+    tables: Path,
+    as_json: bool,
+) -> None:
+    """The referee: verdict on the last position of a game, and the label of every ply.
+
+    FEN is the first position, MOVES are what was played from it, as h2e2 or in any notation that
+    `convert` reads. If the last position has occurred before, the moves in between are judged:
+    checks on every move lose against anything else, chases of one piece on every move against
+    anything milder, and equal conduct draws. The label of a ply is check, chase (of which piece
+    by which) or idle. No tables are needed.
+
+    With - every line of standard input is one `FEN;MOVE MOVE ...`, answered in one line each; with
+    --json in one object each, a bad line by {"input","error","hint"}.
+
+    Exit status: 0 ok, 2 bad input.
+    """
+
+    def answer(fen_text: str, texts: Sequence[str]) -> Judgement:
+        start = Diagram.from_fen(fen_text)
+        return referee(
+            start,
+            _read_moves(start, texts),
+            rules=RuleSet.parse(rules),
+            occurrences=occurrences,
+            minor_chases=advisor_chases,
+        )
+
+    if fen == "-":
+        if moves:
+            raise click.UsageError("with - the moves are read from standard input too", context)
+        context.exit(_judge_lines(answer, as_json))
+    judgement = answer(fen, moves)
+    if as_json:
+        show_json(judgement.as_json())
+    else:
+        _show(judgement)
+
+
+def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
+    """The moves that the texts name, one after the other; raises `InputError` with the ply."""
+    moves: list[Move] = []
+    now = start
+    for ply, text in enumerate(texts, 1):
+        try:
+            moves.append(parse_move(now, text))
+        except InputError as error:
+            raise type(error)(f"ply {ply}: {error}", error.hint) from None
+        now = now.after(*moves[-1])
+    return moves
+
+
+def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: bool) -> int:
+    """Answer every line of standard input; returns the worst exit status."""
+    worst = errors.OK
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        text = line.decode(errors="replace").strip()
+        if not text:
+            continue
+        fen, _, moves = text.partition(";")
+        try:
+            judgement = answer(fen, moves.replace(",", " ").split())
+        except InputError as error:
+            failure = errors.Failure(errors.BAD_INPUT, str(error), error.hint)
+            worst = max(worst, failure.status)
+            if as_json:
+                show_json(failure.to_json(text))
+            else:
+                show_failure(failure, f"line {number}: ")
+            continue
+        if as_json:
+            show_json(judgement.as_json())
+        else:
+            click.echo(f"{judgement.verdict.text}: {judgement.reason}")
+    return worst
+
+
+def _show(judgement: Judgement) -> None:
+    """The plies with their labels, then the verdict and the reason."""
+    start = judgement.span[0] if judgement.span else len(judgement.plies)
+    for number, ply in enumerate(judgement.plies):
+        note = ""
+        if ply.label == Label.CHASE:
+            note = f"{_names(ply.chased)} by {_names(ply.by)}"
+        mark = "*" if number >= start else " "
+        side = ply.side.name.title()
+        click.echo(f"{number + 1:4}{mark} {ply.move}  {side:5}  {ply.label:5}  {note}".rstrip())
+    if judgement.span:
+        red, black = judgement.levels
+        click.echo(f"Judged: the plies marked *. Level of Red {red}, of Black {black}.")
+    click.echo(f"Verdict: {judgement.verdict.text}")
+    click.echo(f"{judgement.reason[0].upper()}{judgement.reason[1:]}.")
+
+
+def _names(squares: tuple[int, ...]) -> str:
+    """`c4, c6`."""
+    return ", ".join(square_name(square) for square in squares)

@@ -1,0 +1,172 @@
+"""A reader written from docs/format.md alone: slow, obvious, and without any of tbgen.
+
+`value_of(path, fen)` gives (outcome, order, plies) of a legal position with the colours of the
+table. If this reader and the real one agree, the page says enough.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from itertools import combinations
+from math import comb
+from pathlib import Path
+
+import zstandard
+
+RED_AREAS = {
+    "K": [3, 4, 5, 12, 13, 14, 21, 22, 23],
+    "A": [3, 5, 13, 21, 23],
+    "B": [2, 6, 18, 22, 26, 38, 42],
+    "P": [27, 29, 31, 33, 35, 36, 38, 40, 42, 44, *range(45, 90)],
+}
+
+
+def turn(square: int) -> int:
+    return 81 - 9 * (square // 9) + square % 9
+
+
+def mirror(square: int) -> int:
+    return square + 8 - 2 * (square % 9)
+
+
+def area(piece: str) -> list[int]:
+    """The squares of a piece; lower case is Black's."""
+    squares = RED_AREAS.get(piece.upper(), list(range(90)))
+    return squares if piece.isupper() else sorted(turn(square) for square in squares)
+
+
+def rank(piece: str, squares: list[int]) -> int:
+    places = sorted(area(piece).index(square) for square in squares)
+    return sum(comb(place, number) for number, place in enumerate(places, 1))
+
+
+Defenders = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+@cache
+def defenders(red: bool, advisors: int, elephants: int) -> dict[Defenders, int]:
+    """Every placement and its rank."""
+    king, advisor, elephant = "KAB" if red else "kab"
+    ordered = lambda piece, n: sorted(  # noqa: E731
+        combinations(area(piece), n), key=lambda squares: rank(piece, list(squares))
+    )
+    ranks: dict[Defenders, int] = {}
+    for k in area(king):
+        for a in ordered(advisor, advisors):
+            for e in ordered(elephant, elephants):
+                if len({k, *a, *e}) == 1 + advisors + elephants:
+                    ranks[k, a, e] = len(ranks)
+    return ranks
+
+
+@cache
+def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
+    ranks = defenders(red, advisors, elephants)
+    flip = lambda squares: tuple(sorted(mirror(square) for square in squares))  # noqa: E731
+    return [ranks[mirror(k), flip(a), flip(e)] for k, a, e in ranks]
+
+
+def slot_of(pieces: dict[str, list[int]]) -> tuple[int, int]:
+    """The slot of a position, and the number of slots."""
+    counts = {piece: len(squares) for piece, squares in pieces.items()}
+    red = True, counts.get("A", 0), counts.get("B", 0)
+    black = False, counts.get("a", 0), counts.get("b", 0)
+    red_mirror, black_mirror = mirror_ranks(*red), mirror_ranks(*black)
+
+    def defender_rank(side: tuple[bool, int, int], letters: str) -> int:
+        k, a, e = (tuple(sorted(pieces.get(letter, []))) for letter in letters)
+        return defenders(*side)[k[0], a, e]
+
+    w, b = defender_rank(red, "KAB"), defender_rank(black, "kab")
+    if red_mirror[w] < w or (red_mirror[w] == w and black_mirror[b] < b):
+        pieces = {piece: [mirror(s) for s in squares] for piece, squares in pieces.items()}
+        w, b = red_mirror[w], black_mirror[b]
+    symmetric = [other for other, image in enumerate(black_mirror) if other <= image]
+    sizes = [
+        len(black_mirror) if image > other else len(symmetric) if image == other else 0
+        for other, image in enumerate(red_mirror)
+    ]
+    lead = sum(sizes[:w]) + (symmetric.index(b) if red_mirror[w] == w else b)
+
+    attackers = [piece for piece in "RNCPrncp" if piece in pieces]
+    order = sorted(attackers, key=lambda p: (counts[p] > 1, "NRCP".index(p.upper()), p.islower()))
+    inner_piece = order[0] if order else ""
+    groups = [(p, counts[p] - (p == inner_piece)) for p in attackers]
+
+    def within(pieces: dict[str, list[int]]) -> int:
+        mid = inner = 0
+        for piece, count in groups:
+            squares = sorted(pieces[piece])
+            if piece == inner_piece:
+                inner = area(piece).index(squares.pop())
+            mid = mid * comb(len(area(piece)), count) + rank(piece, squares)
+        return mid * inner_size + inner
+
+    inner_size = len(area(inner_piece)) if order else 1
+    lead_size = inner_size
+    for piece, count in groups:
+        lead_size *= comb(len(area(piece)), count)
+    best = within(pieces)
+    if red_mirror[w] == w and black_mirror[b] == b:
+        best = min(best, within({p: [mirror(s) for s in squares] for p, squares in pieces.items()}))
+    return lead * lead_size + best, sum(sizes) * lead_size
+
+
+def number(data: bytes, offset: int, size: int) -> int:
+    return int.from_bytes(data[offset : offset + size], "little")
+
+
+def code_of(data: bytes, side: int, slot: int) -> int:
+    """The code of a slot of a table file."""
+    assert data[:8] == b"\x89XQT\r\n\x1a\n"
+    assert number(data, 8, 2) == 1
+    width, block_slots, slots = data[10], number(data, 24, 4), number(data, 32, 8)
+    blocks = number(data, 40, 8), number(data, 48, 8)
+    table, metadata = number(data, 64, 8), number(data, 72, 8)
+    assert number(data, 140, 4) == zlib.crc32(data[table:metadata], zlib.crc32(data[:140]))
+    if not blocks[side]:
+        return number(data, 56 + 4 * side, 4)
+    block, index = divmod(slot, block_slots)
+    in_block = min(block_slots, slots - block * block_slots)
+    entry = table + 8 * (block + side * blocks[0])
+    length, check = number(data, entry, 4), number(data, entry + 4, 4)
+    if length == 0:
+        return check
+    start = 144 + sum(number(data, at, 4) for at in range(table, entry, 8))
+    packed = data[start : start + length]
+    assert zlib.crc32(packed) == check
+    content = zstandard.ZstdDecompressor().decompress(packed)
+    count = number(content, 0, 2)
+    if count == 0:
+        return sum(content[2 + plane * in_block + index] << 8 * plane for plane in range(width))
+    place = content[2 + count * width + index] if count > 1 else 0
+    return number(content, 2 + place * width, width)
+
+
+def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
+    top = 256**width - 1
+    draw = (top + 1) // 2
+    if code == draw:
+        return "draw", 0, 0
+    win = code > draw
+    order, half = divmod(top - code if win else code - 1, span)
+    return ("win" if win else "loss"), order, 2 * half + (win == (order == 0))
+
+
+def value_of(path: Path, fen: str) -> tuple[str, int, int]:
+    """(outcome, order, plies) for the side to move; plies 0 for a draw."""
+    board, side = fen.split()[:2]
+    pieces: dict[str, list[int]] = {}
+    for row, text in enumerate(board.split("/")):
+        file = 0
+        for letter in text:
+            if letter.isdigit():
+                file += int(letter)
+            else:
+                pieces.setdefault(letter, []).append(9 * (9 - row) + file)
+                file += 1
+    data = path.read_bytes()
+    slot, slots = slot_of(pieces)
+    assert slots == number(data, 32, 8)
+    return decode(code_of(data, int(side == "b"), slot), data[10], number(data, 16, 4))

@@ -1,0 +1,170 @@
+"""The index is a bijection: one slot for a placement and its mirror image, and for no other."""
+
+import random
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material, MaterialError, Position, Side
+from tbgen.indexing.layout import MAX_SLOTS, Layout
+from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square, piece_code
+
+SMALL = ["KK", "KAKB", "KPK", "KRK", "KAAKB", "KNNK", "KPPK"]
+
+LARGE = [
+    "KRNKRAA",
+    "KRRNNCCKRRN",
+    "KPPPKPPP",
+    "KPPPPPKPPPPP",
+    "KRPPPPPAABBKNCAABB",
+    "KCCPPPKCCPPP",
+    "KRNCPABKRNPAB",
+    "KAABBKAABB",
+    "KRRKRR",
+    "KNNKNN",
+    "KRRNNPPPPPKAABB",
+    "KRPKCCPPP",
+]
+
+
+def all_boards(material: Material) -> list[bytes]:
+    """Every placement, by brute force: the obvious twin of `Layout`."""
+    groups = []
+    for side, army in zip(Side, material.armies, strict=True):
+        for kind in PieceType:
+            if army.count(kind):
+                code = piece_code(side, kind)
+                groups.append([(code, c) for c in combinations(area(side, kind), army.count(kind))])
+    boards = []
+    for placement in product(*groups):
+        board = bytearray(SQUARES)
+        for code, squares in placement:
+            for square in squares:
+                board[square] = 0 if board[square] else code
+        if sum(map(bool, board)) == material.men:
+            boards.append(bytes(board))
+    return boards
+
+
+def mirror_image(board: bytes) -> bytes:
+    return bytes(board[mirror_square(square)] for square in range(SQUARES))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_slot_of_small_materials(name: str) -> None:
+    layout = Layout.of(Material.parse(name))
+    boards = all_boards(Material.parse(name))
+    slots = layout.slots_of_boards(np.frombuffer(b"".join(boards), np.uint8).reshape(-1, SQUARES))
+    classes: dict[int, set[bytes]] = {}
+    for slot, board in zip(slots.tolist(), boards, strict=True):
+        classes.setdefault(slot, set()).add(board)
+    # Each slot in use belongs to one placement and its mirror image.
+    for members in classes.values():
+        board = next(iter(members))
+        assert members == {board, mirror_image(board)}
+    canonical = set()
+    for slot in range(layout.slots):
+        position = layout.position(slot, Side.RED)
+        if position is None:
+            continue
+        number = layout.slot(position)
+        assert position.board in classes[number]
+        if number == slot:
+            canonical.add(slot)
+    assert canonical == set(classes)
+
+
+def random_board(material: Material, rng: random.Random, centred: bool) -> Position | None:
+    """Pieces at random; `centred` puts the defenders on self-mirrored places if it can."""
+    board = bytearray(SQUARES)
+    for side, army in zip(Side, material.armies, strict=True):
+        for kind in PieceType:
+            squares = area(side, kind)
+            if centred and kind == PieceType.KING:
+                squares = tuple(s for s in squares if s % 9 == 4)
+            elif centred and army.count(kind) == 2 and not kind.is_attacker:
+                first = rng.choice([s for s in squares if s % 9 != 4])
+                squares = (first, mirror_square(first))
+            for square in rng.sample(squares, army.count(kind)):
+                if board[square]:
+                    return None
+                board[square] = piece_code(side, kind)
+    return Position(bytes(board), rng.choice(list(Side)))
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("centred", [False, True])
+def test_random_placements_of_large_materials(name: str, centred: bool) -> None:
+    material = Material.parse(name)
+    layout = Layout.of(material)
+    rng = random.Random(name)
+    positions = []
+    while len(positions) < 150:
+        position = random_board(material, rng, centred)
+        if position is not None:
+            positions.append(position)
+    slots = [layout.slot(position) for position in positions]
+    for position, slot in zip(positions, slots, strict=True):
+        assert 0 <= slot < layout.slots
+        again = layout.position(slot, position.side)
+        assert again in (position, position.mirrored())
+        assert layout.slot(position.mirrored()) == slot
+    boards = np.frombuffer(b"".join(p.board for p in positions), np.uint8).reshape(-1, SQUARES)
+    assert layout.slots_of_boards(boards).tolist() == slots
+    flipped = [bytearray(SQUARES) for _ in positions]
+    for board, position in zip(flipped, positions, strict=True):
+        for code, square in position.pieces():
+            board[flip_square(square)] = code ^ 8
+    exchanged = np.frombuffer(b"".join(flipped), np.uint8).reshape(-1, SQUARES)
+    assert layout.slots_of_boards(exchanged, swapped=True).tolist() == slots
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_random_slots_of_large_materials(name: str) -> None:
+    layout = Layout.of(Material.parse(name))
+    rng = random.Random(name)
+    for _ in range(300):
+        slot = rng.randrange(layout.slots)
+        position = layout.position(slot, Side.BLACK)
+        if position is None:
+            continue
+        canonical = layout.slot(position)
+        again = layout.position(canonical, Side.BLACK)
+        assert again is not None
+        assert layout.slot(again) == canonical
+        assert again in (position, position.mirrored())
+
+
+def test_sizes() -> None:
+    sizes = {"KK": 45, "KRK": 45 * 90, "KPK": 45 * 55, "KNNK": 45 * 90 * 90, "KRNKR": 45 * 90**3}
+    for name, size in sizes.items():
+        assert Layout.of(Material.parse(name)).slots == size
+
+
+def test_the_first_and_last_slots() -> None:
+    for name in LARGE:
+        layout = Layout.of(Material.parse(name))
+        for slot in (0, layout.slots - 1):
+            layout.position(slot, Side.RED)
+
+
+def test_slots_stay_within_64_bits() -> None:
+    assert max(Layout.of(Material.parse(name)).slots for name in LARGE) > 1 << 58
+    for name in ("KRRNNCCKRRNNCC", "KRRNNCCPPPPPAABBKRRNNCCPPPPPAABB"):
+        with pytest.raises(MaterialError, match="64-bit") as caught:
+            Layout.of(Material.parse(name))
+        assert int(str(caught.value).split()[2]) > MAX_SLOTS
+
+
+def test_unreduced_layouts_tell_mirror_images_apart() -> None:
+    armies = Material.parse("KRKA").armies
+    reduced = Layout.of(Material.parse("KRKA"))
+    layout = Layout(armies, reduced.inner, reduced=False)
+    boards = all_boards(Material.parse("KRKA"))
+    slots = layout.slots_of_boards(np.frombuffer(b"".join(boards), np.uint8).reshape(-1, SQUARES))
+    assert len(set(slots.tolist())) == len(boards)
+    for board, slot in random.Random(1).sample(list(zip(boards, slots.tolist(), strict=True)), 300):
+        position = Position(board, Side.RED)
+        assert layout.slot(position) == slot
+        assert layout.position(slot, Side.RED) == position

@@ -1,0 +1,101 @@
+"""Figures from histograms, as `tbgen stats` prints them."""
+
+import json
+from pathlib import Path
+
+from tbgen.indexing import Side
+from tbgen.tables import (
+    CodeSpace,
+    Outcome,
+    Rules,
+    TableFile,
+    TableStatistics,
+    Value,
+    longest_codes,
+    write_table,
+)
+from tests.tablekit import random_planes, source_of, spec_of
+
+CODES = CodeSpace(2)
+SPEC = spec_of("KRNKR", 2, Rules.CHECK, orders=3)
+
+
+def histogram(**counts: int) -> dict[int, int]:
+    """`win_0_7=5`: five positions that win in 7 plies at order 0."""
+    codes = {0: 1000}
+    for key, positions in counts.items():
+        outcome, order, plies = key.split("_")
+        value = Value(Outcome[outcome.upper()], int(order), int(plies))
+        codes[CODES.encode(value)] = positions
+    return codes
+
+
+RED = histogram(win_0_1=10, win_0_7=5, loss_0_8=2, draw_0_0=100, win_1_0=3, win_2_4=1)
+BLACK = histogram(loss_0_0=20, draw_0_0=50, loss_1_1=4, loss_1_3=1)
+FENS = {(0, Side.RED): "red 0", (1, Side.BLACK): "black 1", (2, Side.RED): "red 2"}
+
+
+def make() -> TableStatistics:
+    return TableStatistics.from_histograms(SPEC.name, CODES, 5000, (RED, BLACK), FENS)
+
+
+def test_counts() -> None:
+    data = make().to_json()
+    assert data["material"] == "KRNKR"
+    assert (data["rules"], data["metric"], data["orders_limit"]) == ("check", "dtm", 3)
+    assert data["index_size"] == 5000
+    assert data["red_to_move"] == {"legal": 121, "wins": 19, "draws": 100, "losses": 2}
+    assert data["black_to_move"] == {"legal": 75, "wins": 0, "draws": 50, "losses": 25}
+    assert (data["legal"], data["draws"]) == (196, 150)
+    assert data["max_distance"] == 8
+    # The smallest rule value is 251 (a win four plies before a direct state).
+    assert data["max_rule_distance"] == 4
+    assert data["rule_decided"] == 9
+    assert data["rule_decided_rate"] == 9 / 196
+    assert data["orders"] == (
+        {"order": 1, "positions": 8, "max_distance": 3},
+        {"order": 2, "positions": 1, "max_distance": 4},
+    )
+    assert sum(line["positions"] for line in data["histogram"]) == 196
+
+
+def test_longest() -> None:
+    assert [(entry.order, entry.side, entry.fen, entry.value) for entry in make().longest] == [
+        (0, "red", "red 0", 8),
+        (1, "black", "black 1", 252),
+        (2, "red", "red 2", 251),
+    ]
+    assert longest_codes(RED, CODES) == {
+        0: CODES.encode(Value(Outcome.LOSS, 0, 8)),
+        1: CODES.encode(Value(Outcome.WIN, 1, 0)),
+        2: CODES.encode(Value(Outcome.WIN, 2, 4)),
+    }
+    assert longest_codes({0: 5, CODES.draw: 7}, CODES) == {}
+
+
+def test_a_direct_loss_alone_gives_a_rule_distance_of_one() -> None:
+    side = histogram(loss_1_1=1)
+    statistics = TableStatistics.from_histograms(SPEC.name, CODES, 9, (side, {}), {})
+    assert statistics.max_rule_distance == 1
+
+
+def test_without_decided_positions() -> None:
+    draws = {CODES.draw: 7}
+    spec = spec_of("KRNKR", 2)
+    statistics = TableStatistics.from_histograms(spec.name, CODES, 9, (draws, {}), {})
+    assert statistics.max_distance == 0
+    assert statistics.max_rule_distance is None
+    assert statistics.orders_limit is None
+    assert statistics.orders == ()
+    empty = TableStatistics.from_histograms(spec.name, CODES, 9, ({}, {}), {})
+    assert (empty.legal, empty.rule_decided_rate) == (0, 0.0)
+
+
+def test_json_round_trip_and_storage(tmp_path: Path) -> None:
+    statistics = make()
+    assert TableStatistics.from_json(json.loads(json.dumps(statistics.to_json()))) == statistics
+    spec = spec_of("KPK")
+    path = tmp_path / spec.name.filename
+    write_table(path, spec, source_of(random_planes(spec, 1)), statistics)
+    with TableFile(path) as file:
+        assert file.statistics == statistics
