@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import Side
+from tbgen.indexing import InputError, Side
 from tbgen.indexing.material import Material
 from tbgen.jit import compile_lock
 from tbgen.tables.codes import CodeSpace, Outcome, Value
@@ -45,7 +45,7 @@ RANGE_SLOTS = 1 << 16
 """Slots per task, about: short enough for progress, and for lists of nodes to stay small."""
 
 
-def _no_progress(phase: str, done: int, total: int) -> None:
+def no_progress(phase: str, done: int, total: int) -> None:
     """Report to nobody."""
 
 
@@ -72,16 +72,18 @@ def verify(
     rules: Rules,
     orders_limit: int | None = None,
     threads: int = 2,
-    report: Progress = _no_progress,
+    report: Progress = no_progress,
 ) -> VerifyReport:
     """Prove every position of a table, given that its supporting tables are right.
 
     supporting : opens the table of any material that a capture leads to and that needs one, of
         the same rules and limit on orders
-    Raises `ValueError` for rules that cannot be proven yet.
+    Raises `InputError` for rules that cannot be proven yet.
     """
     if rules not in (Rules.NONE, Rules.CHECK):
-        raise ValueError(f"tables of the rules '{rules}' cannot be verified yet")
+        raise InputError(
+            f"tables of the rules '{rules}' cannot be verified yet", "verify none or check"
+        )
     start = time.monotonic()
     report("load", 0, 1)
     arrays = gather(table, supporting, seek_patterns=rules != Rules.NONE)
