@@ -21,6 +21,7 @@ COMMANDS = {
     "build": "Build tables and everything they need.",
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
+    "verify": "Prove finished tables from the rules.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
     "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
