@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT, Army, Material
@@ -61,7 +62,7 @@ class Position:
                     "piece codes are 1 to 7 for Red and 9 to 15 for Black",
                 )
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
-            if square not in area(side, kind):
+            if not self._may_stand(side, kind, square):
                 raise PositionError(
                     f"{side.name.title()}'s {kind.name.lower()} cannot stand on "
                     f"{square_name(square)}",
@@ -84,8 +85,12 @@ class Position:
                     f"a set has {limit}",
                 )
 
+    def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
+        """Whether the piece may stand there at all (the referee's diagrams are less strict)."""
+        return square in area(side, kind)
+
     @classmethod
-    def from_fen(cls, fen: str) -> Position:
+    def from_fen(cls, fen: str) -> Self:
         """Read a FEN.
 
         Accepts the aliases e=b, h=n, s=p, the sides w, r and b, two, four or six fields, and
@@ -150,26 +155,26 @@ class Position:
         """Whether Black's army is the one that the material names first."""
         return self.material.first != self.armies[Side.RED]
 
-    def swapped(self) -> Position:
+    def swapped(self) -> Self:
         """The same position with the colours exchanged (board flipped, other side to move)."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             board[flip_square(square)] = code ^ 8
-        return Position(bytes(board), self.side.other)
+        return type(self)(bytes(board), self.side.other)
 
-    def mirrored(self) -> Position:
+    def mirrored(self) -> Self:
         """The left-right mirror image."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             board[mirror_square(square)] = code
-        return Position(bytes(board), self.side)
+        return type(self)(bytes(board), self.side)
 
-    def after(self, source: int, target: int) -> Position:
+    def after(self, source: int, target: int) -> Self:
         """The position after moving what stands on `source`; legality is the caller's care."""
         board = bytearray(self.board)
         board[target] = board[source]
         board[source] = EMPTY
-        return Position(bytes(board), self.side.other)
+        return type(self)(bytes(board), self.side.other)
 
 
 def _parse_board(text: str) -> list[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
-from tbgen.indexing import Move, Position
+from tbgen.indexing import Move, Position, Side
 
 pyffish = pytest.importorskip("pyffish")
 
@@ -53,3 +54,19 @@ def perft(position: Position, depth: int) -> int:
         return sum(count([*moves, reply], left - 1) for reply in replies)
 
     return count([], depth)
+
+
+def repetition_verdict(position: Position, moves: Sequence[Move]) -> str:
+    """pyffish's verdict on the last position, which must stand there for the third time.
+
+    `undecided`, `draw`, `red wins` or `black wins`, under its AXF rules.
+    """
+    texts = [to_oracle(move) for move in moves]
+    ended, score = pyffish.is_optional_game_end(VARIANT, position.fen, texts)
+    if not ended:
+        return "undecided"
+    if score == 0:
+        return "draw"
+    to_move = Side(position.side ^ (len(moves) & 1))
+    winner = to_move if score > 0 else to_move.other
+    return f"{winner.name.lower()} wins"

@@ -20,7 +20,7 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
-from tbgen.retrograde.check_pattern import CheckPattern
+from tbgen.retrograde.check_pattern import declare_perpetual_checks
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import Workers
@@ -190,7 +190,7 @@ def _settle_orders(propagation: Propagation, orders: int | None) -> None:
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
-            CheckPattern(propagation, winner, order).search()
+            declare_perpetual_checks(propagation, winner, order)
         changed = propagation.run(order)
         order += 1
 

@@ -37,10 +37,11 @@ from tbgen.rules.board import (
 def find_king(board: Board, side: int) -> int:
     """The square of the side's king, or -1 if it is not on the board."""
     king = piece_code(side, PieceType.KING)
-    first = 0 if side == Side.RED else 63
-    for square in range(first, first + 27):
-        if board[square] == king:
-            return square
+    first = 3 if side == Side.RED else 66
+    for start in range(first, first + 27, 9):
+        for square in range(start, start + 3):
+            if board[square] == king:
+                return square
     return -1
 
 

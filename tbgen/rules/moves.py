@@ -37,13 +37,16 @@ def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) 
     for square in range(SQUARES):
         code = board[square]
         if code != EMPTY and piece_side(code) == side:
-            count = _piece_moves(board, square, sources, targets, count)
+            following = piece_moves(board, square, targets, count)
+            for i in range(count, following):
+                sources[i] = square
+            count = following
     return count
 
 
 @scalar
-def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, count: int) -> int:
-    """Append the moves of the piece on `source`; returns the new count."""
+def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
+    """Write the targets of the piece on `source` from index `count` on; returns the new count."""
     side, kind = piece_side(board[source]), piece_kind(board[source])
     rank, file = source // 9, source % 9
     if kind == PieceType.ROOK or kind == PieceType.CANNON:
@@ -55,12 +58,14 @@ def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, 
                 code = board[target]
                 if code == EMPTY:
                     if mounts == 0:
-                        count = _append(source, target, sources, targets, count)
+                        targets[count] = target
+                        count += 1
                 elif kind == PieceType.CANNON and mounts == 0:
                     mounts = 1
                 else:
                     if piece_side(code) != side:
-                        count = _append(source, target, sources, targets, count)
+                        targets[count] = target
+                        count += 1
                     mounts = 2
                 to_rank += rank_step
                 to_file += file_step
@@ -72,7 +77,8 @@ def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, 
                 and board[9 * (rank + leg_rank) + file + leg_file] == EMPTY
                 and _is_open_to(board, side, 9 * to_rank + to_file)
             ):
-                count = _append(source, 9 * to_rank + to_file, sources, targets, count)
+                targets[count] = 9 * to_rank + to_file
+                count += 1
     elif kind == PieceType.ADVISOR or kind == PieceType.ELEPHANT:
         distance = 1 if kind == PieceType.ADVISOR else 2
         for rank_step, file_step in DIAGONALS:
@@ -82,7 +88,8 @@ def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, 
                 and attacks(board, source, 9 * to_rank + to_file)
                 and _is_open_to(board, side, 9 * to_rank + to_file)
             ):
-                count = _append(source, 9 * to_rank + to_file, sources, targets, count)
+                targets[count] = 9 * to_rank + to_file
+                count += 1
     else:
         for rank_step, file_step in STEPS:
             to_rank, to_file = rank + rank_step, file + file_step
@@ -91,7 +98,8 @@ def _piece_moves(board: Board, source: int, sources: Squares, targets: Squares, 
                 and attacks(board, source, 9 * to_rank + to_file)
                 and _is_open_to(board, side, 9 * to_rank + to_file)
             ):
-                count = _append(source, 9 * to_rank + to_file, sources, targets, count)
+                targets[count] = 9 * to_rank + to_file
+                count += 1
     return count
 
 

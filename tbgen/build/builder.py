@@ -1,0 +1,236 @@
+"""Building tables: each material of a closure, bottom-up, solved, counted and written.
+
+A finished file is never touched again (unless forced), and an unfinished one has no name yet:
+so an interrupted build continues where it stopped. Builds that share a directory lock the table
+that each works on, and use what the other finished.
+
+    auto metric    DTM if it fits a byte and all supporting tables have it, else DTC
+    a table        wider codes where a byte does not hold the distances; nothing saturates
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from tbgen.build.plan import code_spaces, has_orders, memory_needed
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
+from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.errors import TablebaseError
+from tbgen.tables.header import TableSpec
+from tbgen.tables.names import Metric, Rules, TableName, write_build_record
+from tbgen.tables.reader import TableFile
+from tbgen.tables.statistics import TableStatistics, longest_codes
+from tbgen.tables.writer import write_table
+
+class NotEnoughMemoryError(TablebaseError):
+    """A table does not fit in memory; facts as attributes, bytes."""
+
+    def __init__(self, material: str, needed: int, available: int) -> None:
+        self.material = material
+        self.needed = needed
+        self.available = available
+        super().__init__(
+            f"{material} needs {_size(needed)} of memory to build, "
+            f"and {_size(available)} are available"
+        )
+
+
+class Progress(Protocol):
+    """Who wants to know how a build goes on."""
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        """A table is begun, or found finished."""
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        """A phase of the table at hand, and how many positions it settled."""
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        """A table has been written."""
+
+
+@dataclass
+class Builder:
+    """Builds tables of one rule set into one directory.
+
+    `orders` limits the number of orders (0: no limit), `memory` the bytes used at once (0: what
+    the machine has available).
+    """
+
+    directory: Path
+    rules: Rules
+    progress: Progress
+    orders: int = 0
+    threads: int = 2
+    memory: int = 0
+    force: bool = False
+    _files: dict[str, TableFile] = field(default_factory=dict)
+    _forced: set[str] = field(default_factory=set)
+
+    def build(self, materials: list[Material], metric: Metric | None = None) -> None:
+        """Build the closure of some materials; `metric` (None: auto) is for these alone.
+
+        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, and
+        `LimitExceededError` where not even the widest codes hold a distance.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        wanted = {material.name for material in materials}
+        closure: dict[str, Material] = {}
+        for material in materials:
+            for child in material.closure():
+                closure.setdefault(child.name, child)
+        ordered = sorted(closure.values(), key=lambda m: (m.men, m.name))
+        for number, material in enumerate(ordered, 1):
+            own_metric = metric if material.name in wanted else None
+            with self._lock(material):
+                finished = self._finished(material, own_metric)
+                name = self._name(material, finished or own_metric or Metric.DTM)
+                rebuild = self.force and material.name in wanted
+                done = finished is not None and not rebuild
+                self.progress.table(number, len(ordered), name, done)
+                if not done:
+                    self._build_table(material, own_metric)
+
+    def _name(self, material: Material, metric: Metric) -> TableName:
+        return TableName(material, self.rules, metric, self.orders)
+
+    def _path(self, name: TableName) -> Path:
+        return self.directory / name.filename
+
+    def _finished(self, material: Material, metric: Metric | None) -> Metric | None:
+        """The metric of a finished table: the one asked for, or any."""
+        return finished_table(self.directory, material, self.rules, self.orders, metric)
+
+    def _open(self, material: Material, metric: Metric) -> TableFile:
+        """The finished table of a supporting material.
+
+        For a DTM table it must be DTM, and is built so if need be; else any will do.
+        """
+        found = self._finished(material, metric if metric == Metric.DTM else None)
+        if found is None:
+            with self._lock(material):
+                self._build_table(material, Metric.DTM)
+            found = Metric.DTM
+        path = self._path(self._name(material, found))
+        if path.name not in self._files:
+            self._files[path.name] = TableFile(path)
+        return self._files[path.name]
+
+    def _build_table(self, material: Material, metric: Metric | None) -> None:
+        """Solve a material in the first metric and codes that hold it, and write its table."""
+        started = time.perf_counter()
+        for choice, codes in self._choices(material, metric):
+            try:
+                size = self._solve_and_write(material, choice, codes)
+            except LimitExceededError:
+                if (choice, codes) == self._choices(material, metric)[-1]:
+                    raise
+                continue
+            seconds = time.perf_counter() - started
+            name = self._name(material, choice)
+            write_build_record(self._path(name), {"build_seconds": round(seconds, 3)})
+            self.progress.written(name, size, seconds)
+            return
+
+    def _choices(
+        self, material: Material, metric: Metric | None
+    ) -> list[tuple[Metric, CodeSpace]]:
+        """The metrics and codes to try in turn."""
+        short, long = code_spaces(material, self.rules)
+        if metric is not None:
+            return [(metric, short), (metric, long)]
+        choices = [(Metric.DTC, short), (Metric.DTC, long)]
+        children = [m for m in material.captures().values() if m.needs_table]
+        if all(self._finished(child, Metric.DTM) for child in children):
+            choices.insert(0, (Metric.DTM, short))
+        return choices
+
+    def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
+        """One attempt; returns the size of the file."""
+        # Compiled kernels are loaded only where something is to be solved.
+        from tbgen.retrograde.solve import count_codes, solve
+        from tbgen.retrograde.warm_up import warm_up
+
+        needed = memory_needed(material, codes)
+        available = self.memory or available_memory()
+        if needed > available:
+            raise NotEnoughMemoryError(material.name, needed, available)
+        self.progress.phase("compile", 0, 0, 0)
+        warm_up(codes.width, has_orders(material, self.rules))
+        solution = solve(
+            material,
+            lambda child: self._open(child, metric),
+            rules=self.rules,
+            orders=self.orders or None,
+            metric=metric,
+            code_space=codes,
+            threads=self.threads,
+            report=self.progress.phase,
+        )
+        name = self._name(material, metric)
+        histograms = [count_codes(solution.rows[side], codes) for side in Side]
+        fens = {}
+        for side in Side:
+            for order, code in longest_codes(histograms[side], codes).items():
+                slot = solution.find(side, code)
+                position = solution.layout.position(slot, side)
+                assert position is not None
+                fens[order, side] = position.fen
+        statistics = TableStatistics.from_histograms(
+            name, codes, solution.layout.slots, histograms, fens
+        )
+        self.progress.phase("write", 0, 0, 0)
+        header = write_table(
+            self._path(name), TableSpec(name, codes), solution.codes, statistics,
+            threads=self.threads,
+        )  # fmt: skip
+        return header.file_size
+
+    @contextlib.contextmanager
+    def _lock(self, material: Material) -> Iterator[None]:
+        """Keep other builds off a table; they wait here, and then find it finished."""
+        path = self.directory / f".{self._name(material, Metric.DTM)}.lock"
+        while True:
+            file = open(path, "w")  # noqa: SIM115 - closed below, or when found stale
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Whoever held the lock before has removed the file: then this lock guards nothing.
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                    break
+            file.close()
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+            file.close()
+
+
+def finished_table(
+    directory: Path, material: Material, rules: Rules, orders: int, metric: Metric | None = None
+) -> Metric | None:
+    """The metric of a finished table: the one asked for, or any; None if there is none."""
+    for candidate in Metric if metric is None else (metric,):
+        if (directory / TableName(material, rules, candidate, orders).filename).exists():
+            return candidate
+    return None
+
+
+def available_memory() -> int:
+    """The bytes that can be had without swapping."""
+    with contextlib.suppress(OSError), open("/proc/meminfo") as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _size(count: int) -> str:
+    """`1.4 GiB`."""
+    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"

@@ -1,0 +1,194 @@
+"""The referee at speed: push and pop moves, and ask for the verdict at any moment.
+
+    boards  int8 [capacity, 90]           position p in row p, p = 0 .. plies
+    ids     int8 [capacity, 90]
+    log     int64[capacity, LOG_FIELDS]
+
+Compiled from the functions of `tbgen.referee.record`, so that it cannot differ from `judge`. This
+is the one module of the package that imports numba: import it where it is needed. A history
+belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import SQUARES, Side
+from tbgen.jit import kernel
+from tbgen.referee import record
+from tbgen.referee.verdict import Judgement, Verdict, judge
+from tbgen.rules import check_legal, play
+from tbgen.rules.moves import is_legal_move
+from tbgen.rules.rulesets import RuleSet
+
+FIRST_CAPACITY = 512
+"""Positions for which a new history has room; it grows by doubling."""
+
+_VERDICTS = {int(verdict): verdict for verdict in Verdict}
+
+
+@kernel
+def _k_start(boards: NDArray[np.int8], ids: NDArray[np.int8], log: NDArray[np.int64], side: int):  # type: ignore[no-untyped-def]
+    """Fill in row 0 of `ids` and `log` for the board in row 0 of `boards`."""
+    record.start_record(boards, ids, log, side)
+
+
+@kernel
+def _k_push(  # type: ignore[no-untyped-def]
+    boards: NDArray[np.int8],
+    ids: NDArray[np.int8],
+    log: NDArray[np.int64],
+    ply: int,
+    side: int,
+    source: int,
+    target: int,
+):
+    """Play a move from row `ply` into row `ply + 1`; False, and nothing done, if it is illegal."""
+    if not is_legal_move(boards[ply], side, source, target):
+        return False
+    record.append_ply(boards, ids, log, ply, side, source, target)
+    return True
+
+
+@kernel
+def _k_judge(  # type: ignore[no-untyped-def]
+    boards: NDArray[np.int8],
+    ids: NDArray[np.int8],
+    log: NDArray[np.int64],
+    plies: int,
+    side: int,
+    rules: int,
+    occurrences: int,
+    minor_chases: bool,
+    draw_is_enough: bool,
+):
+    """The verdict of `record.judge_record`; most calls end at `find_span`, before any buffer."""
+    if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
+        return record.UNDECIDED
+    scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
+    return record.judge_record(
+        boards,
+        ids,
+        log,
+        plies,
+        side,
+        rules,
+        occurrences,
+        minor_chases,
+        draw_is_enough,
+        (scratch[0], scratch[1]),
+    )
+
+
+class History:
+    """A game that grows and shrinks, and the verdict on its last position.
+
+    The options are those of `tbgen.referee.judge`. A search pushes and pops along its line and
+    asks for the verdict after each push: checks are noted when a move is pushed, chases are
+    worked out only once a position has repeated, and kept while the moves stay (Tan & Watkinson,
+    5.1). Raises `PositionError` if the position is not legal.
+
+    >>> from tbgen.referee.history import History
+    >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
+    >>> for move in "e0f0 e3f3 f0e0 f3e3".split():
+    ...     history.push(Move.from_iccs(move))
+    >>> history.verdict().text
+    'red wins'
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        *,
+        rules: RuleSet = RuleSet.WXF,
+        occurrences: int = 2,
+        minor_chases: bool = True,
+    ) -> None:
+        check_legal(position)
+        if occurrences < 2:
+            raise ValueError("a repetition needs at least 2 occurrences")
+        self.start = position
+        self.rules = rules
+        self.occurrences = occurrences
+        self.minor_chases = minor_chases
+        self._plies = 0
+        self._side = int(position.side)
+        self._boards = np.zeros((FIRST_CAPACITY, SQUARES), np.int8)
+        self._ids = np.zeros((FIRST_CAPACITY, SQUARES), np.int8)
+        self._log = np.zeros((FIRST_CAPACITY, record.LOG_FIELDS), np.int64)
+        self._boards[0] = np.frombuffer(position.board, np.int8)
+        _k_start(self._boards, self._ids, self._log, self._side)
+
+    def __len__(self) -> int:
+        """How many moves have been pushed and not popped."""
+        return self._plies
+
+    @property
+    def moves(self) -> list[Move]:
+        """The moves of the game so far."""
+        rows = self._log[: self._plies]
+        return [Move(int(row[record.SOURCE]), int(row[record.TARGET])) for row in rows]
+
+    @property
+    def position(self) -> Position:
+        """The last position."""
+        return type(self.start)(self._boards[self._plies].tobytes(), Side(self._side))
+
+    def push(self, move: Move) -> None:
+        """Play a move; raises `MoveTextError`, and changes nothing, if it is illegal."""
+        plies = self._plies
+        if plies + 1 == len(self._log):
+            self._grow()
+        if not _k_push(self._boards, self._ids, self._log, plies, self._side, move[0], move[1]):
+            play(self.position, Move(*move))  # says why
+        self._plies = plies + 1
+        self._side = 1 - self._side
+
+    def pop(self) -> Move:
+        """Take the last move back and return it; raises `IndexError` if there is none."""
+        if self._plies == 0:
+            raise IndexError("there is no move to take back")
+        self._plies -= 1
+        self._side = 1 - self._side
+        row = self._log[self._plies]
+        return Move(int(row[record.SOURCE]), int(row[record.TARGET]))
+
+    def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
+        """The verdict on the last position: `UNDECIDED` until it has repeated.
+
+        A search whose beta is no higher than the value of a draw may pass `draw_is_enough`: if
+        the side to move commits no offence the answer is then `DRAW` for "at least a draw", and
+        the opponent's moves are not looked at (Tan & Watkinson, 5.2).
+        """
+        return _VERDICTS[
+            _k_judge(
+                self._boards,
+                self._ids,
+                self._log,
+                self._plies,
+                self._side,
+                int(self.rules),
+                self.occurrences,
+                self.minor_chases,
+                draw_is_enough,
+            )
+        ]
+
+    def judgement(self) -> Judgement:
+        """The same verdict with the label of every ply and the reason (uncompiled)."""
+        return judge(
+            self.start,
+            self.moves,
+            rules=self.rules,
+            occurrences=self.occurrences,
+            minor_chases=self.minor_chases,
+        )
+
+    def _grow(self) -> None:
+        """Double the room."""
+        self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
+        self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
+        self._log = np.concatenate([self._log, np.zeros_like(self._log)])

@@ -1,0 +1,212 @@
+"""Why a verdict is what it is, in words a player understands, with the article of the rules.
+
+    Conduct of each side over the span  ->  "Red's rook chases the cannon on every move, ..."
+
+Articles ("art.") are those of the Asian rules, whose verdicts WXF 2018 keeps; D numbers are the
+diagrams of the rule book. docs/referee.md goes through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    piece_kind,
+    square_name,
+)
+from tbgen.referee import record
+from tbgen.rules.rulesets import RuleSet
+
+if TYPE_CHECKING:
+    from tbgen.referee.verdict import Game
+
+_ARTICLES = {
+    (PieceType.CANNON, PieceType.ROOK): "art. 15",
+    (PieceType.KNIGHT, PieceType.ROOK): "art. 20",
+    (PieceType.ROOK, PieceType.CANNON): "art. 18",
+    (PieceType.ROOK, PieceType.ROOK): "art. 24",
+    (PieceType.KNIGHT, PieceType.KNIGHT): "art. 24",
+    (PieceType.CANNON, PieceType.CANNON): "art. 24",
+}
+"""The article that forbids one kind of piece to chase another for ever, where it has its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What one side does over a span.
+
+    `chasing` counts its plies that chase, `chasers` and `victims` are the kinds in the chase of
+    common victims, several of a kind repeated; `victim_squares` is where each victim stands when
+    the span begins, None if its side has no other of the kind.
+    """
+
+    side: Side
+    level: int
+    plies: int
+    checks: int
+    chasing: int
+    chasers: tuple[PieceType, ...]
+    victims: tuple[PieceType, ...]
+    victim_squares: tuple[int | None, ...]
+
+    @classmethod
+    def of_side(
+        cls,
+        game: Game,
+        chases: list[list[tuple[int, int]]],
+        start: int,
+        side: Side,
+        rules: RuleSet,
+        minor_chases: bool,
+    ) -> Conduct:
+        """Look at a side's plies in the span from `start` to the end of the game.
+
+        `chases` are the (attacker, victim) squares of every ply.
+        """
+        end = game.plies
+        first = start if game.last.side == side else start + 1
+        scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+        span = (game.boards, game.ids, game.log, start, end, first)
+        level = record.side_level(*span, rules, minor_chases, scratch)
+        checks = record.count_checks(game.log, first, end)
+        common = 0 if checks else record.common_victims(*span, minor_chases, scratch)
+        attackers: dict[int, PieceType] = {}
+        for ply in range(first, end, 2):
+            for attacker, victim in chases[ply]:
+                if common >> game.ids[ply + 1][victim] & 1:
+                    kind = PieceType(piece_kind(game.boards[ply + 1][attacker]))
+                    attackers[game.ids[ply + 1][attacker]] = kind
+        board = game.boards[start]
+        squares = [
+            square
+            for square in range(SQUARES)
+            if board[square] != EMPTY and common >> game.ids[start][square] & 1
+        ]
+        return cls(
+            side=side,
+            level=level,
+            plies=(end - first + 1) // 2,
+            checks=checks,
+            chasing=sum(bool(chases[ply]) for ply in range(first, end, 2)),
+            chasers=tuple(sorted(attackers.values())),
+            victims=tuple(PieceType(piece_kind(board[square])) for square in squares),
+            victim_squares=tuple(
+                square if _count(board, board[square]) > 1 else None for square in squares
+            ),
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no ply checks or chases."""
+        return not self.checks and not self.chasing
+
+    @property
+    def article(self) -> str:
+        """What the rules say about this conduct; empty if nothing in particular."""
+        if self.checks == self.plies:
+            return "art. 6"
+        if self.victims:
+            return self._chase_article()
+        if self.checks and self.chasing:
+            return "art. 12"
+        if self.chasing == self.plies:
+            return "art. 32"
+        return ""
+
+    def _chase_article(self) -> str:
+        """The article, or the point of docs/referee.md, that makes this chase an offence."""
+        own = _ARTICLES.get((self.chasers[0], self.victims[0]))
+        if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
+            return own  # one cannon or two, one knight or two
+        if len(self.chasers) > 1:
+            return "art. 33"
+        if own is not None:
+            return own
+        return "no real root, point 4b" if self.chasers[0].is_attacker else "point 4"
+
+    def clause(self) -> str:
+        """The conduct as a clause with the side as its subject."""
+        name = self.side.name.title()
+        if self.checks == self.plies:
+            return f"{name} checks on every move"
+        if self.victims:
+            chasers = _list_kinds(self.chasers)
+            verb = "chases" if len(self.chasers) == 1 else "chase"
+            return f"{name}'s {chasers} {verb} {self._victim_names()} on every move"
+        if self.checks and self.chasing:
+            return f"{name} mixes checks and chases"
+        if self.checks:
+            return f"{name} checks on some moves only"
+        if self.chasing == self.plies:
+            return f"{name} chases different pieces in turn"
+        if self.chasing:
+            return f"{name} chases on some moves only"
+        return f"{name}'s moves are idle"
+
+    def _victim_names(self) -> str:
+        """`the cannon`, `the cannon that stood on b6`, `the cannon and the knight`."""
+        return _join(
+            f"the {kind.name.lower()}"
+            + (f" that stood on {square_name(square)}" if square is not None else "")
+            for kind, square in zip(self.victims, self.victim_squares, strict=True)
+        )
+
+
+def explain(conducts: tuple[Conduct, ...], verdict: str, rules: RuleSet) -> str:
+    """One sentence: what both sides do, the verdict, and the article that decides.
+
+    `verdict` is `draw`, `red wins` or `black wins`.
+    """
+    red, black = conducts
+    if rules == RuleSet.NONE:
+        return "the position repeats, and without repetition rules that is a draw"
+    offender, other = (red, black) if red.level >= black.level else (black, red)
+    if offender.level > other.level:
+        what = f"{offender.clause()}, {other.clause()}"
+        return f"{what}: {verdict.capitalize()} ({offender.article})"
+    if offender.level == record.PERPETUAL_CHECK:
+        return "both sides check on every move: draw (art. 7)"
+    if red.is_idle and black.is_idle:
+        return "neither side checks or chases: draw (art. 5)"
+    what = f"{red.clause()}, {black.clause()}"
+    if offender.level == record.PERPETUAL_CHASE:
+        return f"{what}: draw (mutual chase, D48)"
+    if rules == RuleSet.CHECK:
+        return (
+            f"{what}, and perpetual chases are allowed here: draw"
+            if (red.victims or black.victims)
+            else f"{what}: draw (art. 5)"
+        )
+    articles = _join_articles(red.article, black.article)
+    return f"{what}: draw ({articles or 'art. 5'})"
+
+
+def _count(board: bytearray, code: int) -> int:
+    """How many pieces of a code are on the board."""
+    return sum(content == code for content in board)
+
+
+def _list_kinds(kinds: tuple[PieceType, ...]) -> str:
+    """`rook`, `rooks`, `rook and cannons`."""
+    return _join(
+        kind.name.lower() + ("s" if kinds.count(kind) > 1 else "") for kind in sorted(set(kinds))
+    )
+
+
+def _join(names: Iterable[str]) -> str:
+    """Words joined by commas and a last `and`."""
+    words = list(names)
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _join_articles(*articles: str) -> str:
+    """The articles that apply, each once."""
+    return ", ".join(dict.fromkeys(article for article in articles if article))

@@ -1,0 +1,367 @@
+"""The record of a game, and what a repetition in it is worth.
+
+    boards[p]  ids[p]  log[p]      after p plies, p = 0 .. plies
+      |          |        KEY, FIRST, CHECKED    of the position
+      |          |        SOURCE, TARGET, VICTIMS   of the ply played from it
+      |          the id (0..31) of the piece on each square, -1 where there is none
+      ninety piece codes
+
+Owned here: appending a ply, finding the span of a repetition, the victims of a ply, the level of
+each side, the verdict. Scalar functions (`tbgen.indexing.scalar`): the referee calls them on lists,
+the compiled `tbgen.referee.history` on arrays. Words are in `tbgen.referee.reasons`.
+
+A ply's chases depend on the reply, so they are worked out only when a position has repeated, and
+kept (Tan & Watkinson, 5.1: most positions of a search never need them). Ids follow the physical
+pieces: a set of victims is a bit mask of ids, and victims common to a loop are an intersection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence
+from typing import Protocol
+
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
+from tbgen.rules.attacks import in_check
+from tbgen.rules.board import MutableBoard
+from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
+from tbgen.rules.moves import piece_moves
+from tbgen.rules.rulesets import RuleSet
+
+
+class Boards(Protocol):
+    """A board, or the piece ids of a board, per position of a game."""
+
+    def __getitem__(self, index: int, /) -> MutableBoard:
+        """The board after `index` plies."""
+        ...
+
+
+class Log(Protocol):
+    """A row of `LOG_FIELDS` integers per position of a game."""
+
+    def __getitem__(self, index: int, /) -> MutableSequence[int]:
+        """The row of the position after `index` plies."""
+        ...
+
+
+KEY = 0
+"""Sum of `square_key` over the pieces: equal for equal boards, and seldom otherwise."""
+FIRST = 1
+"""The earliest position that this one can repeat: none lies before a capture or pawn advance."""
+CHECKED = 2
+"""Whether the side to move is in check, so whether the ply before gave check."""
+SOURCE = 3
+TARGET = 4
+VICTIMS = 5
+"""Ids (a bit mask) of the pieces that the ply chases in view of its reply, or `NOT_LOOKED_AT`."""
+LOG_FIELDS = 6
+
+NOT_LOOKED_AT = -1
+
+MAX_PAIRS = 192
+"""More than the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
+PAIRS_ROOM = MAX_PAIRS + 17
+"""The length of a buffer for `chase_pairs`, which keeps a piece's moves behind the pairs."""
+
+NO_REPLY = -1
+"""In place of a reply, where none has been played yet: attacks count as if they were answered."""
+
+NO_SPAN = -1
+"""Returned by `find_span` when the last position has not occurred often enough."""
+
+UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
+"""Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
+
+CHECKS_ONLY = int(RuleSet.CHECK)
+
+ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
+"""Levels of offence; the higher loses."""
+
+
+@scalar
+def square_key(code: int, square: int) -> int:
+    """The part of a piece in a position's key; 0 for an empty square."""
+    if code == EMPTY:
+        return 0
+    number = 90 * code + square + 1
+    return number * number * number
+
+
+@scalar
+def start_record(boards: Boards, ids: Boards, log: Log, side: int) -> None:
+    """Fill in ids and log row 0 for the board in `boards[0]`, `side` to move."""
+    board, names = boards[0], ids[0]
+    key, count = 0, 0
+    for square in range(SQUARES):
+        names[square] = -1
+        if board[square] != EMPTY:
+            names[square] = count
+            count += 1
+            key += square_key(board[square], square)
+    row = log[0]
+    row[KEY], row[FIRST], row[CHECKED] = key, 0, int(in_check(board, side))
+    row[VICTIMS] = NOT_LOOKED_AT
+
+
+@scalar
+def append_ply(
+    boards: Boards, ids: Boards, log: Log, ply: int, side: int, source: int, target: int
+) -> None:
+    """Play `source`-`target` by `side` from position `ply`, and fill in position `ply + 1`.
+
+    The move is legal, and row `ply + 1` exists in all three arrays.
+    """
+    before, after = boards[ply], boards[ply + 1]
+    names, names_after = ids[ply], ids[ply + 1]
+    for square in range(SQUARES):
+        after[square] = before[square]
+        names_after[square] = names[square]
+    code, taken = before[source], before[target]
+    after[source], after[target] = EMPTY, code
+    names_after[source], names_after[target] = -1, names[source]
+    advance = piece_kind(code) == PieceType.PAWN and source % 9 == target % 9
+    here, following = log[ply], log[ply + 1]
+    following[KEY] = (
+        here[KEY] - square_key(code, source) - square_key(taken, target) + square_key(code, target)
+    )
+    following[FIRST] = ply + 1 if advance or taken != EMPTY else here[FIRST]
+    following[CHECKED] = int(in_check(after, 1 - side))
+    following[VICTIMS] = NOT_LOOKED_AT
+    here[SOURCE], here[TARGET], here[VICTIMS] = source, target, NOT_LOOKED_AT
+    if ply > 0:
+        # Who was chased by the ply before depends on this reply.
+        log[ply - 1][VICTIMS] = NOT_LOOKED_AT
+
+
+@scalar
+def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
+    """Whether two positions of the record have the same pieces on the same squares."""
+    if log[one][KEY] != log[other][KEY]:
+        return False
+    first, second = boards[one], boards[other]
+    for square in range(SQUARES):  # noqa: SIM110  (kernels know no generators)
+        if first[square] != second[square]:
+            return False
+    return True
+
+
+@scalar
+def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
+    """Where the span to be judged begins: a position index, or `NO_SPAN`.
+
+    The span runs to the last position from its second-last earlier occurrence, or from the only
+    earlier one. `occurrences` (2 or more) is how often the last position must have occurred.
+    """
+    start, earlier = NO_SPAN, 0
+    position = plies - 2
+    while position >= log[plies][FIRST]:
+        if _same_board(boards, log, position, plies):
+            earlier += 1
+            if earlier <= 2:
+                start = position
+            if earlier >= 2 and earlier >= occurrences - 1:
+                return start
+        position -= 2
+    return start if earlier >= occurrences - 1 else NO_SPAN
+
+
+@scalar
+def chase_pairs(
+    boards: Boards,
+    log: Log,
+    ply: int,
+    reply: int,
+    minor_chases: bool,
+    attackers: MutableSequence[int],
+    victims: MutableSequence[int],
+) -> int:
+    """Write the (attacker, victim) squares after `ply` of every chase it makes; returns how many.
+
+    The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
+    closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`.
+    """
+    if log[ply + 1][CHECKED]:
+        return 0
+    before, after = boards[ply], boards[ply + 1]
+    source, target = log[ply][SOURCE], log[ply][TARGET]
+    side = piece_side(after[target])
+    count = 0
+    for attacker in range(SQUARES):
+        if not may_be_offender(after[attacker]) or piece_side(after[attacker]) != side:
+            continue
+        for i in range(MAX_PAIRS, piece_moves(after, attacker, victims, MAX_PAIRS)):
+            victim = victims[i]
+            if after[victim] == EMPTY or not is_new_attack(
+                before, after, source, target, attacker, victim, minor_chases
+            ):
+                continue
+            if reply == NO_REPLY or is_answered(
+                boards[reply + 1],
+                log[reply][SOURCE],
+                log[reply][TARGET],
+                attacker,
+                victim,
+                minor_chases,
+            ):
+                attackers[count] = attacker
+                victims[count] = victim
+                count += 1
+    return count
+
+
+@scalar
+def _victims_of_ply(
+    boards: Boards,
+    ids: Boards,
+    log: Log,
+    ply: int,
+    reply: int,
+    minor_chases: bool,
+    attackers: MutableSequence[int],
+    victims: MutableSequence[int],
+) -> int:
+    """The ids (bit mask) of the pieces that a ply chases."""
+    mask = 0
+    count = chase_pairs(boards, log, ply, reply, minor_chases, attackers, victims)
+    for i in range(count):
+        mask |= 1 << ids[ply + 1][victims[i]]
+    return mask
+
+
+@scalar
+def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
+    """Keep the victims that stay common if the span is repeated for ever.
+
+    Where identical pieces have changed places at the end of the span, a second pass chases the
+    piece that has come to stand where the first pass found its victim. The span is unrolled
+    until everything is back; pieces change places in cycles, so this ends.
+    """
+    common, image = mask, mask
+    while True:
+        moved = 0
+        for square in range(SQUARES):
+            before = ids[start][square]
+            if before >= 0 and image >> before & 1:
+                moved |= 1 << ids[end][square]
+        image = moved
+        common &= image
+        if image == mask:
+            return common
+
+
+@scalar
+def common_victims(
+    boards: Boards,
+    ids: Boards,
+    log: Log,
+    start: int,
+    end: int,
+    first_ply: int,
+    minor_chases: bool,
+    scratch: tuple[MutableSequence[int], MutableSequence[int]],
+) -> int:
+    """The ids, at the start of the span, of the pieces that every second ply of it chases.
+
+    The plies looked at are `first_ply`, `first_ply + 2`, ... before `end`; the last ply of the
+    span is answered by its first. Chases once worked out are kept in the log. Looks backwards,
+    because the last plies are the likeliest to be known, and stops when nothing is common.
+    """
+    mask = -1
+    ply = first_ply + (end - 1 - first_ply) // 2 * 2
+    while ply >= first_ply:
+        if ply + 1 == end:
+            chased = _victims_of_ply(
+                boards, ids, log, ply, start, minor_chases, scratch[0], scratch[1]
+            )
+        else:
+            chased = log[ply][VICTIMS]
+            if chased == NOT_LOOKED_AT:
+                chased = _victims_of_ply(
+                    boards, ids, log, ply, ply + 1, minor_chases, scratch[0], scratch[1]
+                )
+                log[ply][VICTIMS] = chased
+        mask &= chased
+        if mask == 0:
+            return 0
+        ply -= 2
+    return _follow_exchanges(ids, start, end, mask)
+
+
+@scalar
+def count_checks(log: Log, first_ply: int, end: int) -> int:
+    """How many of the plies `first_ply`, `first_ply + 2`, ... before `end` give check."""
+    checks = 0
+    for ply in range(first_ply, end, 2):
+        checks += log[ply + 1][CHECKED]
+    return checks
+
+
+@scalar
+def side_level(
+    boards: Boards,
+    ids: Boards,
+    log: Log,
+    start: int,
+    end: int,
+    first_ply: int,
+    rules: int,
+    minor_chases: bool,
+    scratch: tuple[MutableSequence[int], MutableSequence[int]],
+) -> int:
+    """The level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
+    if rules == RuleSet.NONE:
+        return ALLOWED
+    checks = count_checks(log, first_ply, end)
+    if checks == (end - first_ply + 1) // 2:
+        return PERPETUAL_CHECK
+    if checks > 0 or rules == RuleSet.CHECK:
+        return ALLOWED
+    common = common_victims(boards, ids, log, start, end, first_ply, minor_chases, scratch)
+    return PERPETUAL_CHASE if common != 0 else ALLOWED
+
+
+@scalar
+def verdict_of(level_red: int, level_black: int) -> int:
+    """The verdict of a repetition: the higher level loses, equal levels draw."""
+    if level_red > level_black:
+        return BLACK_WINS
+    if level_black > level_red:
+        return RED_WINS
+    return DRAW
+
+
+@scalar
+def judge_record(
+    boards: Boards,
+    ids: Boards,
+    log: Log,
+    plies: int,
+    side: int,
+    rules: int,
+    occurrences: int,
+    minor_chases: bool,
+    draw_is_enough: bool,
+    scratch: tuple[MutableSequence[int], MutableSequence[int]],
+) -> int:
+    """The verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
+
+    `draw_is_enough` is the shortcut of Tan & Watkinson (5.2) for a search whose beta is no higher
+    than a draw: if the side to move commits no offence the answer is DRAW, which then means "at
+    least a draw", and the opponent's chases are not worked out.
+    """
+    start = find_span(boards, log, plies, occurrences)
+    if start == NO_SPAN:
+        return UNDECIDED
+    # The span has an even number of plies, so the side to move plays its first one. A side that
+    # only checks loses whether the other chases or not: then chases are not looked at.
+    half = (plies - start) // 2
+    if rules == RuleSet.WXF and (
+        count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half
+    ):
+        rules = CHECKS_ONLY
+    own = side_level(boards, ids, log, start, plies, start, rules, minor_chases, scratch)
+    if draw_is_enough and own == ALLOWED:
+        return DRAW
+    other = side_level(boards, ids, log, start, plies, start + 1, rules, minor_chases, scratch)
+    return verdict_of(own, other) if side == 0 else verdict_of(other, own)

@@ -1,0 +1,223 @@
+"""The referee: who violates what in a repeated position, ply by ply and in words.
+
+    judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
+
+Reads a game into a `tbgen.referee.record` and reports on its last position. Plain Python, no
+numba; for engines and servers, which push and pop, see `tbgen.referee.history`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import SQUARES, Side, square_name
+from tbgen.referee import reasons, record
+from tbgen.rules import check_legal, is_terminal, play
+from tbgen.rules.rulesets import RuleSet
+
+
+class Verdict(IntEnum):
+    """The outcome of a repetition; the numbers are those of `record`."""
+
+    UNDECIDED = record.UNDECIDED
+    DRAW = record.DRAW
+    RED_WINS = record.RED_WINS
+    BLACK_WINS = record.BLACK_WINS
+
+    @property
+    def text(self) -> str:
+        """`red wins`, as in the answers of the command line."""
+        return self.name.lower().replace("_", " ")
+
+    @classmethod
+    def won_by(cls, side: Side) -> Verdict:
+        """The verdict that a side wins."""
+        return cls.RED_WINS if side == Side.RED else cls.BLACK_WINS
+
+
+class Label(StrEnum):
+    """What a ply does, as far as the repetition rules ask."""
+
+    CHECK = "check"
+    CHASE = "chase"
+    IDLE = "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class Ply:
+    """One ply and its label.
+
+    `chased` and `by` are the squares, after the ply, of the pieces that it chases and of those
+    that chase them. The reply decides about a chase; the last ply of a game that has not repeated
+    has none yet, and is labelled as if its attacks were going to be answered.
+    """
+
+    move: Move
+    side: Side
+    label: Label
+    chased: tuple[int, ...]
+    by: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the referee says about the last position of a game.
+
+    `span` is the pair of plies between which the judged repetition lies, None if undecided;
+    `levels` are Red's and Black's over it: 0 allowed, 1 perpetual chase, 2 perpetual check.
+    """
+
+    position: Position
+    verdict: Verdict
+    levels: tuple[int, int]
+    plies: tuple[Ply, ...]
+    span: tuple[int, int] | None
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer of `tbgen judge --json` (DESIGN 3)."""
+        return {
+            "fen": self.position.fen,
+            "moves": [ply.move.iccs for ply in self.plies],
+            "verdict": self.verdict.text,
+            "level": {"red": self.levels[Side.RED], "black": self.levels[Side.BLACK]},
+            "plies": [
+                {
+                    "move": ply.move.iccs,
+                    "side": ply.side.name.lower(),
+                    "label": ply.label.value,
+                    "chased": [square_name(square) for square in ply.chased],
+                    "by": [square_name(square) for square in ply.by],
+                }
+                for ply in self.plies
+            ],
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game as lists: the record that the scalar functions read, and the positions passed."""
+
+    boards: list[bytearray]
+    ids: list[list[int]]
+    log: list[list[int]]
+    side: Side
+    last: Position
+
+    @property
+    def plies(self) -> int:
+        """How many plies have been played."""
+        return len(self.boards) - 1
+
+    @classmethod
+    def read(cls, position: Position, moves: Sequence[Move]) -> Game:
+        """Play the moves from a position.
+
+        Raises `PositionError` if it is not legal and `MoveTextError` for the first illegal move.
+        """
+        check_legal(position)
+        length = len(moves) + 1
+        game_boards = [bytearray(position.board) for _ in range(length)]
+        ids = [[-1] * SQUARES for _ in range(length)]
+        log = [[0] * record.LOG_FIELDS for _ in range(length)]
+        record.start_record(game_boards, ids, log, position.side)
+        now = position
+        for ply, move in enumerate(moves):
+            try:
+                following = play(now, move)
+            except InputError as error:
+                raise type(error)(f"ply {ply + 1}: {error}", error.hint) from None
+            record.append_ply(game_boards, ids, log, ply, now.side, move.source, move.target)
+            now = following
+        return cls(game_boards, ids, log, position.side, now)
+
+    def pairs(self, ply: int, reply: int, minor_chases: bool) -> list[tuple[int, int]]:
+        """(attacker, victim) squares, after the ply, of every chase that it makes."""
+        attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+        count = record.chase_pairs(
+            self.boards, self.log, ply, reply, minor_chases, attackers, victims
+        )
+        return list(zip(attackers[:count], victims[:count], strict=True))
+
+
+def judge(
+    position: Position,
+    moves: Sequence[Move],
+    *,
+    rules: RuleSet = RuleSet.WXF,
+    occurrences: int = 2,
+    minor_chases: bool = True,
+) -> Judgement:
+    """Judge the last position of a game.
+
+    `occurrences` (2 or more) is how often it must have stood on the board, the first time
+    included. `minor_chases` says whether an advisor or elephant that attacks a protected rook,
+    knight or cannon chases it, on which the rule book is silent.
+
+    Raises `PositionError` for an impossible start, `MoveTextError` for an illegal move, and
+    `ValueError` if `occurrences` is less than 2.
+
+    >>> fen = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
+    >>> loop = [Move.from_iccs(m) for m in "c4b4 b6c6 b4c4 c6b6".split()]
+    >>> judge(Position.from_fen(fen), loop).reason
+    "Red's rook chases the cannon on every move, Black's moves are idle: Black wins (art. 18)"
+    """
+    if occurrences < 2:
+        raise ValueError("a repetition needs at least 2 occurrences")
+    game = Game.read(position, moves)
+    end = game.plies
+    start = record.find_span(game.boards, game.log, end, occurrences)
+    chases = [_pairs_of(game, ply, start, minor_chases) for ply in range(end)]
+    plies = tuple(_label(game, ply, moves[ply], pairs) for ply, pairs in enumerate(chases))
+    if start == record.NO_SPAN:
+        verdict, reason = _without_repetition(game, occurrences)
+        return Judgement(position, verdict, (0, 0), plies, None, reason)
+    conducts = tuple(
+        reasons.Conduct.of_side(game, chases, start, side, rules, minor_chases) for side in Side
+    )
+    levels = conducts[Side.RED].level, conducts[Side.BLACK].level
+    verdict = Verdict(record.verdict_of(*levels))
+    reason = reasons.explain(conducts, verdict.text, rules)
+    return Judgement(position, verdict, levels, plies, (start, end), reason)
+
+
+def _pairs_of(game: Game, ply: int, start: int, minor_chases: bool) -> list[tuple[int, int]]:
+    """The chases of a ply; in a span (from `start`) the last ply is answered by the first."""
+    if ply + 1 < game.plies:
+        reply = ply + 1
+    else:
+        reply = record.NO_REPLY if start == record.NO_SPAN else start
+    return game.pairs(ply, reply, minor_chases)
+
+
+def _label(game: Game, ply: int, move: Move, pairs: list[tuple[int, int]]) -> Ply:
+    """A ply with its label."""
+    if game.log[ply + 1][record.CHECKED]:
+        label = Label.CHECK
+    else:
+        label = Label.CHASE if pairs else Label.IDLE
+    by = tuple(sorted({attacker for attacker, _ in pairs}))
+    chased = tuple(sorted({victim for _, victim in pairs}))
+    side = game.side if ply % 2 == 0 else game.side.other
+    return Ply(move, side, label, chased, by)
+
+
+def _without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
+    """Verdict and reason where no repetition is to be judged: the game has ended, or goes on."""
+    loser = game.last.side
+    if is_terminal(game.last):
+        name = loser.other.name.title()
+        return (
+            Verdict.won_by(loser.other),
+            f"{loser.name.title()} has no legal move: {name} wins",
+        )
+    if occurrences > 2:
+        return Verdict.UNDECIDED, f"the last position has not occurred {occurrences} times"
+    return Verdict.UNDECIDED, "the last position has not occurred before"

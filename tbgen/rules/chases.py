@@ -1,0 +1,200 @@
+"""What attacks another piece in earnest: legal captures, roots, new and answered attacks.
+
+    attacks  ->  threatens(board, Q, V)            points 1-5: the capture Q x V is worth making
+             ->  is_new_attack(before, after, ..)  point 6:    the move has made it
+             ->  is_answered(after, replied, ..)   point 7:    the reply has met it
+
+Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
+after WXF 2018 and the articles of the Asian rules); Q is the attacker, V the victim, S the side
+of Q. The referee and the tables ask the same functions. They are scalar
+(`tbgen.indexing.scalar`), try moves on the board they are given, and put it back. They know
+nothing of loops and levels: that is `tbgen.referee`.
+"""
+
+from __future__ import annotations
+
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
+from tbgen.rules.attacks import attacks, find_king, in_check, is_attacked, kings_face
+from tbgen.rules.board import MutableBoard, is_own_half
+from tbgen.rules.moves import is_safe_after
+
+
+@scalar
+def may_be_offender(code: int) -> bool:
+    """Whether this piece's attacks can be chases: kings and pawns may chase for ever (point 1)."""
+    kind = piece_kind(code)
+    return code != EMPTY and kind != PieceType.KING and kind != PieceType.PAWN
+
+
+@scalar
+def may_be_victim(code: int, square: int) -> bool:
+    """Whether this piece can be chased: no king, and no pawn on its own half (point 2)."""
+    kind = piece_kind(code)
+    if code == EMPTY or kind == PieceType.KING:
+        return False
+    return kind != PieceType.PAWN or not is_own_half(piece_side(code), square // 9)
+
+
+@scalar
+def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
+    """Whether the piece on `source` attacks the king there; a king does by facing it."""
+    if piece_kind(board[source]) == PieceType.KING:
+        return kings_face(board)
+    return attacks(board, source, king)
+
+
+@scalar
+def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
+    """Whether Q x V may be played as far as the king of Q's side is concerned (point 3).
+
+    A check that already stands is ignored: the capture is legal if afterwards no piece attacks
+    that king which did not attack it before. Without such a check this is ordinary legality.
+    That Q attacks V is the caller's care.
+    """
+    side = piece_side(board[attacker])
+    if is_safe_after(board, side, attacker, victim):
+        return True
+    if not in_check(board, side):
+        return False
+    king = find_king(board, side)
+    taking, taken = board[attacker], board[victim]
+    for square in range(SQUARES):
+        code = board[square]
+        if code == EMPTY or piece_side(code) == side or square == victim:
+            continue
+        stands = _hits_king(board, square, king)
+        board[victim] = taking
+        board[attacker] = EMPTY
+        added = _hits_king(board, square, king) and not stands
+        board[attacker] = taking
+        board[victim] = taken
+        if added:
+            return False
+    return True
+
+
+@scalar
+def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
+    """Whether, after Q x V, a piece of V's side can legally recapture (point 4b).
+
+    With `without_xray` a rook or cannon counts only if it protects V while Q still stands on its
+    own square; a root that would work only through that square is then none (point 6).
+    """
+    side = piece_side(board[victim])
+    taking, taken = board[attacker], board[victim]
+    board[victim] = taking
+    board[attacker] = EMPTY
+    found = False
+    # Looking outward from the square is cheap, and settles it where nothing can recapture.
+    for root in range(SQUARES if is_attacked(board, victim, side) else 0):
+        code = board[root]
+        if (
+            code == EMPTY
+            or piece_side(code) != side
+            or not attacks(board, root, victim)
+            or not is_safe_after(board, side, root, victim)
+        ):
+            continue
+        found = True
+        if without_xray and (
+            piece_kind(code) == PieceType.ROOK or piece_kind(code) == PieceType.CANNON
+        ):
+            board[attacker] = taking
+            board[victim] = taken
+            found = attacks(board, root, victim)
+            board[victim] = taking
+            board[attacker] = EMPTY
+        if found:
+            break
+    board[attacker] = taking
+    board[victim] = taken
+    return found
+
+
+@scalar
+def is_unequal(attacker_kind: int, victim_kind: int, minor_chases: bool) -> bool:
+    """Whether V is worth taking for Q even if it is protected (point 4a).
+
+    A knight or cannon for a rook (art. 15-16, 20); with `minor_chases` also an advisor or
+    elephant for a rook, knight or cannon, on which the book is silent.
+    """
+    if attacker_kind == PieceType.KNIGHT or attacker_kind == PieceType.CANNON:
+        return victim_kind == PieceType.ROOK
+    if attacker_kind == PieceType.ADVISOR or attacker_kind == PieceType.ELEPHANT:
+        return minor_chases and victim_kind >= PieceType.ROOK and victim_kind <= PieceType.CANNON
+    return False
+
+
+@scalar
+def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
+    """Whether Q and V are of a kind and V could legally take Q at once (point 5, art. 24)."""
+    return (
+        piece_kind(board[attacker]) == piece_kind(board[victim])
+        and attacks(board, victim, attacker)
+        and is_safe_after(board, piece_side(board[victim]), victim, attacker)
+    )
+
+
+@scalar
+def threatens(
+    board: MutableBoard, attacker: int, victim: int, without_xray: bool, minor_chases: bool
+) -> bool:
+    """Whether the pair (Q, V) satisfies points 1-5: taking V is legal and wins something.
+
+    `attacker` and `victim` are any two squares. `without_xray` reads roots as before a move
+    (`has_root`), `minor_chases` is the option of `is_unequal`.
+    """
+    taking, taken = board[attacker], board[victim]
+    if not may_be_offender(taking) or not may_be_victim(taken, victim):
+        return False
+    if piece_side(taking) == piece_side(taken) or not attacks(board, attacker, victim):
+        return False
+    if is_even_exchange(board, attacker, victim):
+        return False
+    if not is_legal_capture(board, attacker, victim):
+        return False
+    return is_unequal(piece_kind(taking), piece_kind(taken), minor_chases) or not has_root(
+        board, attacker, victim, without_xray
+    )
+
+
+@scalar
+def is_new_attack(
+    before: MutableBoard,
+    after: MutableBoard,
+    source: int,
+    target: int,
+    attacker: int,
+    victim: int,
+    minor_chases: bool,
+) -> bool:
+    """Whether the move `source`-`target` has made the attack of Q on V (points 1-6).
+
+    `before` and `after` are the boards around the move, `attacker` and `victim` squares of
+    `after`. That the move gives no check is the caller's care.
+    """
+    if not threatens(after, attacker, victim, False, minor_chases):
+        return False
+    origin = source if attacker == target else attacker
+    return not threatens(before, origin, victim, True, minor_chases)
+
+
+@scalar
+def is_answered(
+    replied: MutableBoard,
+    source: int,
+    target: int,
+    attacker: int,
+    victim: int,
+    minor_chases: bool,
+) -> bool:
+    """Whether the reply `source`-`target` has met the attack of Q on V (point 7).
+
+    `replied` is the board after the reply, `attacker` and `victim` squares of the board before
+    it; the victim is followed if it is what moves.
+    """
+    if target == attacker:
+        return True
+    moved = target if victim == source else victim
+    return not threatens(replied, attacker, moved, False, minor_chases)
