@@ -29,7 +29,7 @@
 enum { SIDES = 2, KINDS = 7, SQUARES = 90, MAX_GROUPS = 8, MAX_COUNT = 5 };
 enum { KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN };
 enum { CODES = 16, NO_PLACE = 255 };
-enum { MAX_DEFENDERS = 5, KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
+enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
 enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21 };
 enum { HEADER_BYTES = 144, ENTRY_BYTES = 8, CRC_AT = 140, FORMAT_VERSION = 1 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_SLOTS = 65536, MAX_PALETTE = 256 };
@@ -239,73 +239,92 @@ static int parse_material(const uint8_t *name, material *m)
     return army_key(m->count[0]) >= army_key(m->count[1]);
 }
 
-/* -- ranks --------------------------------------------------------------------------------- */
+/* -- placements and ranks ------------------------------------------------------------------ */
 
-/* The rank of identical pieces on `squares`, which are sorted here. */
-static uint32_t rank_of(const tb_set *set, int side, int kind, uint8_t *squares, int count)
+/* A placement by piece: list[code] are the squares of the pieces of a code, ascending. */
+typedef struct {
+    uint8_t count[CODES];
+    uint8_t list[CODES][MAX_COUNT];
+} placement;
+
+static int code_of(int side, int kind) { return 8 * side + kind + 1; }
+
+/* Put a square into its place among those of a code. */
+static void add_square(placement *p, int code, int square)
 {
+    int i = p->count[code];
+    if (i >= MAX_COUNT)
+        return; /* never: counts have been checked */
+    for (; i > 0 && p->list[code][i - 1] > square; i--)
+        p->list[code][i] = p->list[code][i - 1];
+    p->list[code][i] = (uint8_t)square;
+    p->count[code]++;
+}
+
+static void mirror_placement(const placement *p, placement *image)
+{
+    memset(image, 0, sizeof *image);
+    for (int code = 1; code < CODES; code++)
+        for (int i = 0; i < p->count[code]; i++)
+            add_square(image, code, mirrored(p->list[code][i]));
+}
+
+/* The rank of the first `count` pieces of a kind: areas ascend, so that place numbers do too. */
+static uint32_t rank_of(const tb_set *set, const placement *p, int side, int kind, int count)
+{
+    const uint8_t *list = p->list[code_of(side, kind)];
     uint32_t rank = 0;
-    for (int i = 1; i < count; i++) {
-        uint8_t square = squares[i];
-        int j = i;
-        for (; j > 0 && squares[j - 1] > square; j--)
-            squares[j] = squares[j - 1];
-        squares[j] = square;
-    }
-    /* Areas ascend, so that place numbers are in order where squares are. */
     for (int i = 0; i < count; i++)
-        rank += set->choose[set->areas[side][kind].place[squares[i]]][i + 1];
+        rank += set->choose[set->areas[side][kind].place[list[i]]][i + 1];
     return rank;
 }
 
-/* The squares of the rank-th placement of none, one or two pieces on an area. */
-static void unrank(const area *a, int count, int rank, uint8_t *squares)
+static int defender_rank(const tb_set *set, const defenders *d, const placement *p, int side)
 {
-    if (count == 1)
-        squares[0] = a->squares[rank];
-    if (count == 2) {
-        int second = 1;
-        for (; rank >= second; second++)
-            rank -= second;
-        squares[0] = a->squares[rank];
-        squares[1] = a->squares[second];
-    }
+    int king = set->areas[side][KING].place[p->list[code_of(side, KING)][0]];
+    return d->rank[king][rank_of(set, p, side, ADVISOR, d->advisors)]
+                  [rank_of(set, p, side, ELEPHANT, d->elephants)];
 }
 
+/* How many placements none, one or two pieces have. */
 static int placements(int area_size, int count)
 {
     return count == 0 ? 1 : count == 1 ? area_size : area_size * (area_size - 1) / 2;
 }
 
-/* The defenders' rank of squares in the order king, advisors, elephants; they do not overlap. */
-static int defender_rank(const tb_set *set, const defenders *d, int side, const uint8_t *squares)
+/* Add none, one or two pieces of a rank. */
+static void add_ranked(const tb_set *set, placement *p, int side, int kind, int count, int rank)
 {
-    uint8_t sorted[MAX_DEFENDERS];
-    memcpy(sorted, squares, (size_t)(1 + d->advisors + d->elephants));
-    uint32_t advisors = rank_of(set, side, ADVISOR, sorted + 1, d->advisors);
-    uint32_t elephants = rank_of(set, side, ELEPHANT, sorted + 1 + d->advisors, d->elephants);
-    return d->rank[set->areas[side][KING].place[sorted[0]]][advisors][elephants];
+    const uint8_t *squares = set->areas[side][kind].squares;
+    int second = 1;
+    for (; count == 2 && rank >= second; second++)
+        rank -= second;
+    if (count >= 1)
+        add_square(p, code_of(side, kind), squares[rank]);
+    if (count == 2)
+        add_square(p, code_of(side, kind), squares[second]);
 }
 
-/* Call for every placement of a side's defenders: squares of (king, advisor rank, elephant rank),
- * 0 where they overlap. */
-static int defender_squares(const tb_set *set, const defenders *d, int side, int king, int advisors,
-                            int elephants, uint8_t *squares)
+/* The defenders of a king's place number and the ranks of advisors and elephants; 0 if they
+ * overlap. */
+static int place_defenders(const tb_set *set, const defenders *d, placement *p, int side, int king,
+                           int advisors, int elephants)
 {
-    int n = 1 + d->advisors + d->elephants;
-    squares[0] = set->areas[side][KING].squares[king];
-    unrank(&set->areas[side][ADVISOR], d->advisors, advisors, squares + 1);
-    unrank(&set->areas[side][ELEPHANT], d->elephants, elephants, squares + 1 + d->advisors);
-    for (int i = 1; i < n; i++)
-        for (int j = 0; j < i; j++)
-            if (squares[i] == squares[j])
+    uint8_t taken[SQUARES] = {0};
+    memset(p, 0, sizeof *p);
+    add_square(p, code_of(side, KING), set->areas[side][KING].squares[king]);
+    add_ranked(set, p, side, ADVISOR, d->advisors, advisors);
+    add_ranked(set, p, side, ELEPHANT, d->elephants, elephants);
+    for (int code = code_of(side, KING); code <= code_of(side, ELEPHANT); code++)
+        for (int i = 0; i < p->count[code]; i++)
+            if (taken[p->list[code][i]]++)
                 return 0;
     return 1;
 }
 
 static void fill_defenders(const tb_set *set, defenders *d, int side, const uint8_t *count)
 {
-    uint8_t squares[MAX_DEFENDERS];
+    placement p, image;
     d->advisors = count[ADVISOR];
     d->elephants = count[ELEPHANT];
     int advisor_ranks = placements(ADVISOR_AREA, d->advisors);
@@ -313,20 +332,17 @@ static void fill_defenders(const tb_set *set, defenders *d, int side, const uint
     d->size = 0;
     for (int k = 0; k < KING_AREA; k++)
         for (int a = 0; a < advisor_ranks; a++)
-            for (int e = 0; e < elephant_ranks; e++)
-                d->rank[k][a][e] = defender_squares(set, d, side, k, a, e, squares)
-                                       ? (int16_t)d->size++
-                                       : -1;
+            for (int e = 0; e < elephant_ranks; e++) {
+                int sound = place_defenders(set, d, &p, side, k, a, e);
+                d->rank[k][a][e] = sound ? (int16_t)d->size++ : -1;
+            }
     for (int k = 0; k < KING_AREA; k++)
         for (int a = 0; a < advisor_ranks; a++)
-            for (int e = 0; e < elephant_ranks; e++) {
-                if (d->rank[k][a][e] < 0)
-                    continue;
-                defender_squares(set, d, side, k, a, e, squares);
-                for (int i = 0; i < 1 + d->advisors + d->elephants; i++)
-                    squares[i] = (uint8_t)mirrored(squares[i]);
-                d->mirror[d->rank[k][a][e]] = (int16_t)defender_rank(set, d, side, squares);
-            }
+            for (int e = 0; e < elephant_ranks; e++)
+                if (place_defenders(set, d, &p, side, k, a, e)) {
+                    mirror_placement(&p, &image);
+                    d->mirror[d->rank[k][a][e]] = (int16_t)defender_rank(set, d, &image, side);
+                }
 }
 
 /* -- layouts ------------------------------------------------------------------------------- */
@@ -397,66 +413,39 @@ static int fill_layout(const tb_set *set, layout *l, const material *m)
     return 1;
 }
 
-/* A placement sorted by piece: list[code] are the squares of the pieces of a code. */
-typedef struct {
-    uint8_t count[CODES];
-    uint8_t list[CODES][MAX_COUNT];
-} placement;
-
-/* The (mid, inner) part of a slot, of the position or of its mirror image. */
-static uint64_t attacker_slot(const tb_set *set, const layout *l, const placement *p, int mirror)
+/* The (mid, inner) part of a slot. */
+static uint64_t attacker_slot(const tb_set *set, const layout *l, const placement *p)
 {
     uint64_t mid = 0;
-    int inner_square = -1;
-    for (int i = -1; i < l->groups; i++) {
-        /* i = -1: a single inner piece, which is in no group. */
-        if (i < 0 && (l->inner_kind < 0 || l->twin >= 0))
-            continue;
-        int side = i < 0 ? l->inner_side : l->group[i].side;
-        int kind = i < 0 ? l->inner_kind : l->group[i].kind;
-        int count = i < 0 ? 0 : l->group[i].count;
-        int pieces = count + (i < 0 || i == l->twin);
-        uint8_t squares[MAX_COUNT];
-        for (int j = 0; j < pieces; j++) {
-            int square = p->list[8 * side + kind + 1][j];
-            squares[j] = (uint8_t)(mirror ? mirrored(square) : square);
-        }
-        uint32_t rank;
-        if (pieces > count) {
-            /* Of the inner piece and its twins, the one on the largest square is inner. */
-            rank_of(set, side, kind, squares, pieces);
-            inner_square = squares[count];
-        }
-        rank = rank_of(set, side, kind, squares, count);
-        if (i >= 0)
-            mid += rank * l->group[i].stride;
+    for (int i = 0; i < l->groups; i++) {
+        const group *g = &l->group[i];
+        /* A twin group has one piece less: that on the largest square, the last, is inner. */
+        mid += rank_of(set, p, g->side, g->kind, g->count) * g->stride;
     }
     if (l->inner_kind < 0)
         return mid;
-    return mid * l->inner_size + set->areas[l->inner_side][l->inner_kind].place[inner_square];
+    int code = code_of(l->inner_side, l->inner_kind);
+    int square = p->list[code][p->count[code] - 1];
+    return mid * l->inner_size + set->areas[l->inner_side][l->inner_kind].place[square];
 }
 
 static uint64_t slot_of(const tb_set *set, const layout *l, const placement *p)
 {
     int rank[SIDES], image[SIDES];
+    placement mirror;
     for (int side = 0; side < SIDES; side++) {
-        const defenders *d = &l->side[side];
-        uint8_t squares[MAX_DEFENDERS];
-        const uint8_t(*list)[MAX_COUNT] = p->list + 8 * side + 1;
-        squares[0] = list[KING][0];
-        memcpy(squares + 1, list[ADVISOR], (size_t)d->advisors);
-        memcpy(squares + 1 + d->advisors, list[ELEPHANT], (size_t)d->elephants);
-        rank[side] = defender_rank(set, d, side, squares);
-        image[side] = d->mirror[rank[side]];
+        rank[side] = defender_rank(set, &l->side[side], p, side);
+        image[side] = l->side[side].mirror[rank[side]];
     }
-    int symmetric = image[0] == rank[0] && image[1] == rank[1];
-    int mirror = image[0] < rank[0] || (image[0] == rank[0] && image[1] < rank[1]);
-    int w = mirror ? image[0] : rank[0], b = mirror ? image[1] : rank[1];
-    int own_image = image[0] == rank[0];
+    int own_image = image[0] == rank[0], symmetric = own_image && image[1] == rank[1];
+    int is_mirrored = image[0] < rank[0] || (own_image && image[1] < rank[1]);
+    int w = is_mirrored ? image[0] : rank[0], b = is_mirrored ? image[1] : rank[1];
     uint64_t lead = (uint64_t)l->base[w] + (uint64_t)(own_image ? l->symmetric_place[b] : b);
-    uint64_t within = attacker_slot(set, l, p, mirror);
+    if (is_mirrored || symmetric)
+        mirror_placement(p, &mirror);
+    uint64_t within = attacker_slot(set, l, is_mirrored ? &mirror : p);
     if (symmetric) {
-        uint64_t other = attacker_slot(set, l, p, 1);
+        uint64_t other = attacker_slot(set, l, &mirror);
         within = other < within ? other : within;
     }
     return lead * l->mids * l->inner_size + within;
@@ -1097,11 +1086,11 @@ static int sort_pieces(const tb_set *set, const uint8_t *pieces, const uint8_t *
     uint32_t red = army_key(counts[TB_RED]), black = army_key(counts[TB_BLACK]);
     *swap = black > red;
     *key = *swap ? material_key(black, red) : material_key(red, black);
-    memset(p->count, 0, sizeof p->count);
+    memset(p, 0, sizeof *p);
     for (size_t i = 0; i < count; i++) {
         int code = *swap ? pieces[i] ^ TB_BLACK_PIECE : pieces[i];
         int square = *swap ? flipped(squares[i]) : squares[i];
-        p->list[code][p->count[code]++] = (uint8_t)square;
+        add_square(p, code, square);
     }
     return TB_OK;
 }
