@@ -20,6 +20,8 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
+from tbgen.retrograde.chase_graph import Places, make_places
+from tbgen.retrograde.chase_pattern import declare_perpetual_chases
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
 from tbgen.retrograde.legality import find_legal
@@ -141,6 +143,7 @@ def solve(
     *,
     rules: Rules = Rules.NONE,
     orders: int | None = None,
+    minor_chases: bool = True,
     metric: Metric = Metric.DTM,
     code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
@@ -170,8 +173,9 @@ def solve(
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
         propagation.run(0)
-        if rules == Rules.CHECK and material.both_armed:
-            _settle_orders(propagation, orders)
+        if rules != Rules.NONE and material.both_armed:
+            places = make_places(layout, frame) if rules == Rules.WXF else None
+            _settle_orders(propagation, orders, places, minor_chases)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
@@ -181,9 +185,12 @@ def solve(
     return Solution(layout, code_space, metric, codes)
 
 
-def _settle_orders(propagation: Propagation, orders: int | None) -> None:
+def _settle_orders(
+    propagation: Propagation, orders: int | None, places: Places | None, minor_chases: bool
+) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
+    Checks come before chases within an order; without `places` there are no chases.
     An order without direct wins is still propagated where captures into supporting tables have
     values of it.
     """
@@ -191,6 +198,8 @@ def _settle_orders(propagation: Propagation, orders: int | None) -> None:
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
             declare_perpetual_checks(propagation, winner, order)
+        for winner in Side if places is not None else ():
+            declare_perpetual_chases(propagation, winner, order, places, minor_chases=minor_chases)
         changed = propagation.run(order)
         order += 1
 
