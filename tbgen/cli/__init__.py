@@ -24,6 +24,7 @@ COMMANDS = {
     "verify": "Prove finished tables from the rules.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
+    "dump": "A table, or a sample of it, as CSV or as a NumPy array.",
     "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
     "convert": "Write a position, or moves from it, in another notation.",
     "doctor": "Report on the environment.",
