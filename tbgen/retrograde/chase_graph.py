@@ -29,7 +29,6 @@ from tbgen.retrograde.frame import (
     INNER_KIND,
     MIDS,
     SIZE,
-    STRIDE,
     Frame,
     canonical,
 )
@@ -39,9 +38,9 @@ from tbgen.retrograde.sweep import Rows
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_victim
-from tbgen.rules.moves import generate_moves, is_safe_after
+from tbgen.rules.moves import generate_moves
 
-KING = int(PieceType.KING)
+KING, ELEPHANT, PAWN = int(PieceType.KING), int(PieceType.ELEPHANT), int(PieceType.PAWN)
 
 
 class Places(NamedTuple):
@@ -73,10 +72,8 @@ class Setting(NamedTuple):
     winner: int
     minor_chases: bool
     """Whether advisors and elephants chase protected rooks, knights and cannons."""
-    unwon: Rows
-    winner_codes: NDArray[np.generic]
-    """Codes of the winner's positions (rows * 90,); those above `not_won` are won by a capture."""
-    not_won: int
+    escapes: Rows
+    """The winner's positions that are no win for him, known or by a capture."""
     wins: Rows
     losses: Rows
     rank: NDArray[np.int64]
@@ -116,10 +113,10 @@ def _find(squares, places):
 def _is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
     _set_up(row, square, places, scratch, scratch_board)
+    differs = False
     for i in range(places.codes.size):
-        if scratch_board[squares[i]] != places.codes[i]:
-            return True
-    return False
+        differs = differs or scratch_board[squares[i]] != places.codes[i]
+    return differs
 
 
 @kernel
@@ -134,10 +131,11 @@ def _move(squares, board, source, target):
 
 @kernel
 def _is_won(row, square, setting):
-    """Whether the winner, to move, has won: known, or by a capture."""
-    if not has(setting.unwon[row, 0], setting.unwon[row, 1], square):
-        return True
-    return setting.winner_codes[row * STRIDE + square] > setting.not_won
+    """Whether the winner, to move, has won.
+
+    True also where no position is legal: so an illegal move of the offender is no escape.
+    """
+    return not has(setting.escapes[row, 0], setting.escapes[row, 1], square)
 
 
 @kernel
@@ -206,10 +204,13 @@ def _k_victims(first, last, rows, inner, victims, setting, places):
         count = generate_moves(board, offender, sources, targets)
         lo, hi = FULL, FULL
         chases = 0
-        for m in range(count):
-            source, target = sources[m], targets[m]
+        # Kings, advisors, elephants and pawns first: their moves seldom chase, which settles it.
+        for m in range(2 * count):
+            source, target = sources[m % count], targets[m % count]
+            kind = piece_kind(board[source])
+            is_minor = kind <= ELEPHANT or kind == PAWN
             # Captures lose by this order: the candidate would not be one otherwise.
-            if board[target] != 0 or not is_safe_after(board, offender, source, target):
+            if is_minor != (m < count) or board[target] != 0:
                 continue
             _move(squares, after, source, target)
             row, square = _find(squares, places)
@@ -277,7 +278,7 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
             count = generate_moves(board, offender, sources, targets)
             for m in range(count):
                 source, target = sources[m], targets[m]
-                if board[target] != 0 or not is_safe_after(board, offender, source, target):
+                if board[target] != 0:
                     continue
                 after[:] = board
                 _move(squares, after, source, target)
@@ -315,8 +316,6 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
                     replied[:] = after
                     replied[reply_to] = replied[reply]
                     replied[reply] = 0
-                    if not is_safe_after(after, setting.winner, reply, reply_to):
-                        continue
                     answered = False
                     for n in range(new):
                         answered = answered or is_answered(
@@ -459,10 +458,20 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
+@kernel
+def _k_failed(first, last, rows, inner, victims, failed):
+    """Add the candidates [first, last) that must not chase one piece to `failed`."""
+    for c in range(first, last):
+        if not (victims[c, 0] | victims[c, 1]):
+            failed[rows[c], 0] |= BIT[inner[c], 0]
+            failed[rows[c], 1] |= BIT[inner[c], 1]
+
+
+def find_chase_wins(setting: Setting, places: Places, failed: Rows, workers: Workers) -> Rows:
     """The winner's positions that win because the offender must chase one piece for ever.
 
-    `setting.losses` is cut down to canonical positions. Returns a set of canonical positions.
+    `setting.losses` is cut down to canonical positions; those that need not chase any one piece
+    are added to `failed`. Returns a set of canonical positions.
     """
     marked = np.zeros_like(setting.wins)
     total = int(np.bitwise_count(setting.losses).sum())
@@ -472,6 +481,7 @@ def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
     setting.rank[:] = _starts(np.bitwise_count(setting.losses).sum(axis=1))[:-1]
     victims = np.zeros((count, 2), np.uint64)
     workers.over(count, _k_victims, rows, inner, victims, setting, places)
+    _k_failed(0, count, rows, inner, victims, failed)
     nodes_of = np.bitwise_count(victims).sum(axis=1).astype(np.int64)
     node_start = _starts(nodes_of)
     if not node_start[-1]:
