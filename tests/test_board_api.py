@@ -22,7 +22,7 @@ from tbgen.board import i18n, words
 from tbgen.board.server import create_app
 from tbgen.indexing import Position
 from tbgen.mainline import Ending
-from tests.boardkit import demo
+from tests.boardkit import ROOT, demo
 
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5 w"
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
@@ -285,6 +285,24 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
     assert words.explain_distance(1, "en") == "1 ply (1 move)"
 
 
+def test_the_documentation_names_every_address(client: TestClient) -> None:
+    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
+    pages = {"/", "/play", "/line", "/edit", "/static/{name}"}
+    there = {route.path for route in client.app.routes} - pages  # type: ignore[attr-defined]
+    assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
+
+
 def test_answers_are_json_of_one_kind(client: TestClient) -> None:
     answer = client.get("/v1/probe", params={"fen": "x"})
     assert json.loads(answer.text).keys() == {"error", "hint"}
+
+
+def test_the_editor_lists_every_fault(client: TestClient) -> None:
+    page = client.get("/edit", params={"fen": "4k4/9/9/9/9/9/9/9/A3P4/4K3R w"}).text
+    assert "A cannot stand on a1" in page
+    assert "P cannot stand on e1" in page
+    page = client.get("/edit", params={"fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b", "lang": "zh-Hant"}).text
+    assert "黑方有0個將（帥），應為一個" in page
+    assert "紅方有3個R，最多2個" in page
+    page = client.get("/edit", params={"fen": "4k4/9/9/9/4R4/9/9/9/9/4K4 w"}).text
+    assert "Black is in check, but Red is to move" in page

@@ -183,7 +183,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     assert "perpetual check, order 1" in one(page, ".reason").text
     page.find_element(By.LINK_TEXT, "Show the forced loop").click()
     until(lambda: count(page, "ol.line li.loop") == 4)
-    assert "perpetual check by Black, Red wins" in one(page, ".end").text
+    assert "Black checks on every move" in one(page, ".end").text
     start = page.execute_script("return document.querySelector('.board .pieces').innerHTML")
     one(page, ".play-line").click()
     until(lambda: count(page, "ol.line li.now") == 1)

@@ -8,6 +8,7 @@ to such links too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -20,7 +21,8 @@ from tbgen.board.layout import link, page
 from tbgen.board.pieces import piece_id, piece_path
 from tbgen.board.state import View, position_text
 from tbgen.indexing import Position, Side
-from tbgen.indexing.errors import InputError, PositionError
+from tbgen.indexing.errors import PositionError
+from tbgen.indexing.material import MAX_COUNT
 from tbgen.indexing.position import LETTER_ALIASES
 from tbgen.indexing.squares import (
     EMPTY,
@@ -29,12 +31,17 @@ from tbgen.indexing.squares import (
     RANKS,
     SQUARES,
     PieceType,
+    area,
     flip_square,
     mirror_square,
     piece_code,
+    piece_kind,
+    piece_side,
+    square_name,
 )
 from tbgen.notation import format_position, read_position
 from tbgen.rules import check_legal
+from tbgen.rules.attacks import in_check, kings_face
 
 
 @dataclass(frozen=True)
@@ -42,13 +49,37 @@ class Sketch(Position):
     """An arrangement that need not be possible: only its size is certain."""
 
     def __post_init__(self) -> None:
-        """Refuse nothing: telling what is wrong is `complaint`."""
+        """Refuse nothing: telling what is wrong is for `faults`."""
 
     def checked(self) -> Position:
         """The same as a legal position; raises `PositionError` if it is none."""
         position = Position(self.board, self.side)
         check_legal(position)
         return position
+
+    def faults(self) -> list[tuple[str, dict[str, object]]]:
+        """Everything that makes it impossible, as messages of `i18n` and their fields."""
+        found: list[tuple[str, dict[str, object]]] = []
+        counts = Counter(code for code, _ in self.pieces())
+        for code, square in self.pieces():
+            side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
+            if square not in area(side, kind):
+                name = piece_id(code)[2:]
+                found.append(("fault_area", {"piece": name, "square": square_name(square)}))
+        for side in Side:
+            for kind in PieceType:
+                count = counts[piece_code(side, kind)]
+                king = kind == PieceType.KING
+                if count > MAX_COUNT[kind] or (king and count != 1):
+                    key = "fault_kings" if king else "fault_count"
+                    name, limit = piece_id(piece_code(side, kind))[2:], MAX_COUNT[kind]
+                    found.append((key, {"side": side, "n": count, "piece": name, "limit": limit}))
+        if all(counts[piece_code(side, PieceType.KING)] == 1 for side in Side):
+            if kings_face(self.board):
+                found.append(("fault_facing", {}))
+            elif in_check(self.board, self.side.other):
+                found.append(("fault_check", {"side": self.side.other, "mover": self.side}))
+        return found
 
     def moved(self, mirror: bool = False, swap: bool = False) -> Sketch:
         """The left-right mirror image, or the same with the colours exchanged."""
@@ -135,24 +166,32 @@ def _read_fen(given: str) -> Sketch:
 def _verdict(view: View, sketch: Sketch, problem: PositionError | None) -> str:
     """Whether the position is possible, and what is wrong if not."""
     language = view.language
-    error: InputError | None = problem
-    if error is None:
-        try:
-            position = sketch.checked()
-        except PositionError as found:
-            error = found
-        else:
-            study = view.at(position).href(mode="read")
-            play = view.at(position).href(mode="play", human=position.side)
-            return (
-                f'<p class="notice fine" role="status">{escape(text(language, "possible"))} '
-                f"{link(study, text(language, 'study'), 'button')} "
-                f"{link(play, text(language, 'play'), 'button')}</p>"
-            )
+    if problem is not None:
+        text_only = f"{escape(str(problem))} ({escape(problem.hint)})"
+        faults = [f'<span lang="en">{text_only}</span>']
+    else:
+        faults = [escape(_fault(language, key, fields)) for key, fields in sketch.faults()]
+    if faults:
+        items = "".join(f"<li>{fault}</li>" for fault in faults)
+        heading = escape(text(language, "impossible"))
+        return f'<div class="notice problem" role="alert"><b>{heading}</b><ul>{items}</ul></div>'
+    position = sketch.checked()
+    study = view.at(position).href(mode="read")
+    play = view.at(position).href(mode="play", human=position.side)
     return (
-        f'<p class="notice problem" role="alert"><b>{escape(text(language, "impossible"))}:</b> '
-        f'<span lang="en">{escape(str(error))} ({escape(error.hint)})</span></p>'
+        f'<p class="notice fine" role="status">{escape(text(language, "possible"))} '
+        f"{link(study, text(language, 'study'), 'button')} "
+        f"{link(play, text(language, 'play'), 'button')}</p>"
     )
+
+
+def _fault(language: str, key: str, fields: dict[str, object]) -> str:
+    """A fault in words; sides are named in the language."""
+    named = {
+        name: text(language, value.name.lower()) if isinstance(value, Side) else value
+        for name, value in fields.items()
+    }
+    return text(language, key, **named)
 
 
 def _palette(view: View) -> str:

@@ -90,6 +90,24 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "missing": ("No table for this position", "没有此局面的残局库"),
     "impossible": ("This position is impossible", "此局面不合法"),
     "possible": ("This position is possible.", "此局面合法。"),
+    "fault_area": (
+        "{piece} cannot stand on {square}: kings and advisors stay in the palace, elephants on "
+        "their seven points, pawns before their start, on their files until they cross the river",
+        "{piece}不能在{square}：将士不出九宫，象只在七个位置，兵不能在起始位置之后，过河前不能横移",
+    ),
+    "fault_kings": ("{side} has {n} kings, not one", "{side}有{n}个将（帅），应为一个"),
+    "fault_count": (
+        "{side} has {n} of {piece}; a set has {limit}",
+        "{side}有{n}个{piece}，最多{limit}个",
+    ),
+    "fault_facing": (
+        "The kings face each other: put a piece between them or move one",
+        "将帅照面：请在中间放一子或移开",
+    ),
+    "fault_check": (
+        "{side} is in check, but {mover} is to move",
+        "{side}正被将军，却轮到{mover}走棋",
+    ),
     "paste": ("FEN, Pai's string, six-integer code", "FEN、Pai 记法、六整数编码"),
     "set": ("Set up", "设置"),
     "mirror": ("Mirror", "左右镜像"),
@@ -163,7 +181,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
 _PAIRS = (
     "为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒"
     "浅淺点點环環离離码碼类類红紅终終结結继繼续續编編联聯胜勝节節规規计計记記设設询詢语語请請谱譜负負败敗赖賴车車转轉轮輪载載"
-    "边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦号號"
+    "边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦号號帅帥个個宫宮横橫"
 )
 """Simplified characters that occur here or in `words`, each before its traditional form."""
 

@@ -22,7 +22,8 @@ from tbgen.indexing import Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.mainline import Mainline
 from tbgen.preference import RootMove
-from tbgen.referee import Judgement, RuleSet, Verdict, judge
+from tbgen.referee import Judgement, RuleSet, judge
+from tbgen.repetition import is_lost_by
 from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tablebase import GameTablebase
 from tbgen.tables import (
@@ -133,11 +134,10 @@ class Library:
         """The moves that repeat a position so that their side loses."""
         found = {}
         seen = set(positions)
-        loses = Verdict.won_by(positions[-1].side.other)
         for choice in choices:
             if choice.after in seen:
                 judgement = self._judge(positions[0], [*moves, choice.move])
-                if judgement.verdict == loses:
+                if is_lost_by(judgement, positions[-1].side):
                     found[choice.move] = judgement.reason
         return found
 

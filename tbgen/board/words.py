@@ -15,6 +15,7 @@ from tbgen.choice import is_direct_win
 from tbgen.indexing import Position, Side
 from tbgen.mainline import Ending, Mainline
 from tbgen.preference import RootMove
+from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules
 
@@ -107,9 +108,11 @@ def _line(line: Mainline) -> str:
         return "未完：后面还有着法"
     if line.ending == Ending.UNKNOWN:
         return f"缺少{line.missing}残局库，无法继续"
-    if line.offender is None:
-        return "局面重复，双方均非单方长将"
-    return f"着法循环：{_name(line.offender)}长将，{_name(line.offender.other)}胜"
+    if line.verdict is None or line.winner is None:
+        return "局面重复，判和"
+    loser = line.winner.other
+    offence = "长将" if line.verdict.levels[loser] == PERPETUAL_CHECK else "长捉"
+    return f"着法循环：{_name(loser)}{offence}，{_name(line.winner)}胜"
 
 
 def _distance(plies: int) -> str:
