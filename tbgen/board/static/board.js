@@ -18,7 +18,7 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // -- following links -----------------------------------------------------------------------
 
-async function go(href, { push = true, animate = true } = {}) {
+async function go(href, { keep = "push", animate = true, reply = true } = {}) {
   state.loading?.abort();
   clearTimeout(state.reply);
   const request = (state.loading = new AbortController());
@@ -46,9 +46,10 @@ async function go(href, { push = true, animate = true } = {}) {
   const theme = page.documentElement.dataset.theme;
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
-  if (push) history.pushState(null, "", href);
+  if (keep === "push") history.pushState(null, "", href);
+  if (keep === "replace") history.replaceState(null, "", href);
   if (!sameForm) scrollTo(0, 0);
-  prepare();
+  prepare(reply);
   if (animate && before) slide(before);
   return true;
 }
@@ -444,10 +445,10 @@ document.addEventListener("keydown", (event) => {
 
 addEventListener("popstate", () => {
   stopPlaying();
-  go(location.href, { push: false });
+  go(location.href, { keep: "", reply: false });
 });
 
-function prepare() {
+function prepare(reply = true) {
   state.chosen = null;
   main().classList.remove("busy");
   const button = main().querySelector(".autoplay");
@@ -458,8 +459,10 @@ function prepare() {
   // Without scripts the chosen piece shows its targets as links; here they are marks.
   const chosen = new URL(location.href).searchParams.get("from");
   if (chosen && board() && !editing()) choose(chosen);
-  if (main().dataset.reply) {
-    state.reply = setTimeout(() => go(main().dataset.reply), calm.matches ? 50 : 500);
+  if (reply && main().dataset.reply) {
+    // Takes the place of the reader's move in the history, so that going back is taking back.
+    const answer = () => go(main().dataset.reply, { keep: "replace" });
+    state.reply = setTimeout(answer, calm.matches ? 50 : 500);
   }
 }
 
