@@ -259,6 +259,24 @@ def test_no_tables_at_all(tmp_path: Path) -> None:
         assert "--demo" in client.get("/endgames").text
 
 
+def test_tables_built_meanwhile_are_found(tmp_path: Path) -> None:
+    with open_tablebase(tmp_path) as tables:
+        client = TestClient(create_app(tables, tmp_path))
+        before = client.get("/v1/probe", params={"fen": LOOP})
+        assert before.status_code == 404
+        shutil.copy(demo().tables / "KRKN.check.dtm.xqt", tmp_path)
+        after = client.get("/v1/probe", params={"fen": LOOP})
+        assert after.json()["order"] == 1
+        page = client.get("/")
+        assert "KRKN" in page.text
+        same = client.get("/", headers={"if-none-match": page.headers["etag"]})
+        assert same.status_code == 304
+        shutil.copy(demo().tables / "KNKA.check.dtm.xqt", tmp_path)
+        again = client.get("/", headers={"if-none-match": page.headers["etag"]})
+        assert again.status_code == 200
+        assert "KNKA" in again.text
+
+
 def test_a_damaged_table_is_told_without_its_place(tmp_path: Path) -> None:
     path = tmp_path / "KRKN.check.dtm.xqt"
     path.write_bytes((demo().tables / path.name).read_bytes()[:-100])

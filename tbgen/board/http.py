@@ -36,8 +36,9 @@ THREADS = 4
 ANSWER_SECONDS = 20
 """How long a request may wait for its answer."""
 
-MAX_AGE = 300
-"""Seconds for which a browser need not ask again; tables may be built meanwhile."""
+MAX_AGE = 60
+"""Seconds for which an answer need not be asked for again; tables may be built meanwhile. Pages
+are always asked for, and mostly have not changed."""
 
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -134,7 +135,8 @@ class Gate:
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:
-                headers |= {"etag": tag, "cache-control": f"public, max-age={MAX_AGE}"}
+                kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
+                headers |= {"etag": tag, "cache-control": kept}
                 headers["vary"] = "accept-language"
             else:
                 headers.setdefault("cache-control", "no-store")

@@ -13,7 +13,8 @@ import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from tbgen import __version__
@@ -59,10 +60,18 @@ class Study:
 
 
 class Library:
-    """The tables of one directory, as the board shows them."""
+    """The tables of one directory, as the board shows them.
 
-    def __init__(self, tables: GameTablebase) -> None:
+    Tables that are built meanwhile are found when the directory has changed.
+    """
+
+    def __init__(self, tables: GameTablebase, directory: Path | None = None) -> None:
         self.tables = tables
+        self._directory = directory
+        self._changed = 0
+        self._fingerprint = ""
+        self._first_position: Position | None = None
+        self._lock = Lock()
 
     # -- positions ---------------------------------------------------------------------------
 
@@ -167,18 +176,36 @@ class Library:
             for (side, kind), child in material.captures().items()
         ]
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Changes with the tables and with the program: answers of one fingerprint are equal."""
+        with self._lock:
+            changed = 1
+            if self._directory is not None and self._directory.is_dir():
+                changed = self._directory.stat().st_mtime_ns
+            if changed != self._changed:
+                if self._directory is not None and self._directory.is_dir():
+                    self.tables.add_directory(self._directory)
+                self._fingerprint = self._describe()
+                self._first_position = None
+                self._changed = changed
+            return self._fingerprint
+
+    def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
         for name in self.tables.available():
             state = self.tables.path(name).stat()
             digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
         return digest.hexdigest()[:16]
 
-    @cached_property
+    @property
     def first_position(self) -> Position:
         """Where the board begins: the longest win of the table with the longest one."""
+        if self._first_position is None:
+            self._first_position = self._find_first()
+        return self._first_position
+
+    def _find_first(self) -> Position:
         best, found = -1, None
         for name in self.available()[-64:]:
             try:

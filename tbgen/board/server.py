@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
@@ -53,9 +54,9 @@ _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Where the links of an error page lead."""
 
 
-def create_app(tables: GameTablebase) -> Starlette:
-    """The application for some tables."""
-    library = Library(tables)
+def create_app(tables: GameTablebase, directory: Path | None = None) -> Starlette:
+    """The application for some tables; more of them may come into `directory` later."""
+    library = Library(tables, directory)
     api = Api(library)
     gate = Gate(lambda: library.fingerprint)
     static = _static_files()
@@ -263,11 +264,13 @@ class PatientProtocol(H11Protocol):
             self._deadline = None
 
 
-def make_server(tables: GameTablebase, host: str, port: int, *, log: bool = False) -> Server:
+def make_server(
+    tables: GameTablebase, directory: Path, host: str, port: int, *, log: bool = False
+) -> Server:
     """A server that `run()` starts; it opens no port before that."""
     return Server(
         Config(
-            create_app(tables),
+            create_app(tables, directory),
             host=host,
             port=port,
             http=PatientProtocol,

@@ -50,10 +50,13 @@ def serve(
     from tbgen.board.server import make_server
 
     with options.open_tables(tables, rules, orders, metric) as opened:
+        present, limit = opened.rule_set  # several present and none chosen: say so now
+    # Tables of other rules that are built meanwhile are not to make the choice unclear.
+    chosen = rules if present is None else str(present)
+    with options.open_tables(tables, chosen, limit if present else orders, metric) as opened:
         count = len(opened.available())
-        _ = opened.rule_set  # several present and none chosen: say so now
         listener = _listen(host, port)
-        server = make_server(opened, host, port, log=log)
+        server = make_server(opened, tables, host, port, log=log)
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if as_json:
