@@ -31,6 +31,7 @@ CLAUSES = (
     "same_attacker",
     "exchanges",
     "minor_chases",
+    "root_cuts",
 )
 UNEXPLAINED = "unexplained"
 

@@ -27,6 +27,8 @@ class Clauses:
     """Point 6: an attack that stood before the move is no chase."""
     same_attacker: bool = True
     """Point 7: it is answered if another piece attacks the victim instead."""
+    root_cuts: bool = True
+    """Point 6: taking away a root makes an attack that stood before a new one."""
     xray: bool = True
     """Point 6: a root that works only through the attacker's square is none before the move."""
     legal_captures: bool = True
@@ -140,6 +142,8 @@ def worth_taking(board: Board, q: Square, v: Square, before: bool, on: Clauses) 
     ):
         return False
     if (kind in "NC" and victim == "R") or (on.minor_chases and kind in "AB" and victim in "RNC"):
+        return True
+    if before and not on.root_cuts:
         return True
     for root, piece in board.items():
         if piece[0] != other or root == v or v not in hits(after, root):

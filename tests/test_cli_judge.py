@@ -72,16 +72,24 @@ def test_good_lines_exit_with_0():
         (["nonsense"], "fields"),
         (["4k4/9/9/9/9/9/9/9/9/4K4 w"], "the kings face each other"),
         ([FEN, "c4d5"], "the rook on c4 cannot reach d5"),
-        ([FEN, "c4"], "'c4' is no move"),
+        ([FEN, "c4b4", "b6"], "ply 2: 'b6' is no move"),
     ],
 )
-def test_bad_input_is_one_line_on_stderr(args, message):
+def test_bad_input_is_one_line_and_a_hint_on_stderr(args, message):
     result = run(*args)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    error, hint = result.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert message in error
+    assert hint.startswith("hint: ")
+    answer = json.loads(run(*args, "--json").stdout)
+    assert list(answer) == ["input", "error", "hint"]
+
+
+def test_moves_in_other_notations():
+    result = run(FEN, "R7.8", "c2.3", "車八平七", "C3.2", "--json")
+    assert json.loads(result.stdout)["moves"] == LOOP.split()
 
 
 def test_usage_errors():

@@ -51,6 +51,16 @@ def test_published_cases(case, length):
         assert verdict_of(case["fen"], case[length]).verdict.text == case["verdict"]
 
 
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_published_cases_by_the_slow_twin(case):
+    loop, positions = moves_of(case["moves"]), [Diagram.from_fen(case["fen"])]
+    for move in loop:
+        positions.append(positions[-1].after(*move))
+    start = positions.index(positions[-1])
+    levels = naive_referee.levels(positions[-1], loop[start:])
+    assert naive_referee.verdict(levels) == case["verdict"]
+
+
 def test_random_loops_agree_with_the_slow_twin():
     for position, loop in loops(21, 500):
         judgement = judge(position, loop)

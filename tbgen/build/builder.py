@@ -30,6 +30,7 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
 
+
 class NotEnoughMemoryError(TablebaseError):
     """A table does not fit in memory; facts as attributes, bytes."""
 
@@ -139,9 +140,7 @@ class Builder:
             self.progress.written(name, size, seconds)
             return
 
-    def _choices(
-        self, material: Material, metric: Metric | None
-    ) -> list[tuple[Metric, CodeSpace]]:
+    def _choices(self, material: Material, metric: Metric | None) -> list[tuple[Metric, CodeSpace]]:
         """The metrics and codes to try in turn."""
         short, long = code_spaces(material, self.rules)
         if metric is not None:

@@ -3,125 +3,131 @@
     tbgen judge FEN MOVE...     one game
     tbgen judge -               one `FEN;MOVE MOVE ...` per line of standard input
 
-Reads text, asks `tbgen.referee`, prints; imports no numba. Exit status 0, or 2 if anything read
-was bad (the other lines are answered all the same).
+Reads text, asks `tbgen.referee`, prints; tables are not involved.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import click
 
-from tbgen.indexing.errors import InputError
-from tbgen.indexing.move import Move
+from tbgen.cli import errors, options
+from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.indexing import InputError, Move
 from tbgen.indexing.squares import square_name
+from tbgen.notation import parse_move
 from tbgen.referee import Judgement, Label, RuleSet
 from tbgen.referee import judge as referee
 from tbgen.referee.diagram import Diagram
 
-BAD_INPUT = 2
-"""Exit status for text that cannot be understood."""
 
-
-@click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
-    short_help="Verdict on a repeated position, with each ply's label.",
-)
+@click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@click.option(
-    "--rules",
-    type=click.Choice([rules.label for rules in RuleSet], case_sensitive=False),
-    default=RuleSet.WXF.label,
-    show_default=True,
-    help="What a side may not do for ever: nothing is forbidden, checks, or checks and chases.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per game.")
+@options.rules_option(RuleSet.WXF.label, chases=True)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),
+    metavar="N",
     default=2,
-    show_default=True,
-    help="Judge once the position has stood on the board this many times.",
+    help="Judge once the position has stood on the board N times. Default: 2.",
 )
 @click.option(
     "--advisor-chases/--no-advisor-chases",
     default=True,
-    show_default=True,
-    help="Whether an advisor or elephant attacking a protected rook, knight or cannon chases it.",
+    help="Whether an advisor or elephant that attacks a protected rook, knight or cannon chases "
+    "it. Default: it does.",
 )
-@click.option("--tables", hidden=True, help="Accepted as on every command; the referee reads none.")
+@options.tables_option
+@options.json_option
+@click.pass_context
 def judge(
+    context: click.Context,
     fen: str,
     moves: tuple[str, ...],
     rules: str,
-    as_json: bool,
     occurrences: int,
     advisor_chases: bool,
-    tables: str | None,
+    tables: Path,
+    as_json: bool,
 ) -> None:
-    """Judge the last position of a game: FEN, then the moves played from it (h2e2 ...).
+    """The referee: verdict on the last position of a game, and the label of every ply.
 
-    If that position has occurred before, each side's moves in between are judged: checks on
-    every move lose against everything else, chases of one piece on every move lose against
-    anything milder, equal conduct draws. With - as FEN, one `FEN;MOVE MOVE ...` is read per line
-    of standard input. Exit status: 0, or 2 for bad input.
+    FEN is the first position, MOVES are what was played from it, as h2e2 or in any notation that
+    `convert` reads. If the last position has occurred before, the moves in between are judged:
+    checks on every move lose against anything else, chases of one piece on every move against
+    anything milder, and equal conduct draws. The label of a ply is check, chase (of which piece
+    by which) or idle. No tables are needed.
+
+    With - every line of standard input is one `FEN;MOVE MOVE ...`, answered in one line each; with
+    --json in one object each, a bad line by {"input","error","hint"}.
+
+    Exit status: 0 ok, 2 bad input.
     """
 
-    def answer(fen_text: str, move_texts: Iterable[str]) -> Judgement:
+    def answer(fen_text: str, texts: Sequence[str]) -> Judgement:
+        start = Diagram.from_fen(fen_text)
         return referee(
-            Diagram.from_fen(fen_text),
-            [Move.from_iccs(text) for text in move_texts],
+            start,
+            _read_moves(start, texts),
             rules=RuleSet.parse(rules),
             occurrences=occurrences,
             minor_chases=advisor_chases,
         )
 
-    status = 0
-    if fen != "-":
-        games = [(" ".join([fen, *moves]), fen, list(moves))]
-    elif moves:
-        raise click.UsageError("with -, games and their moves are read from standard input")
+    if fen == "-":
+        if moves:
+            raise click.UsageError("with - the moves are read from standard input too", context)
+        context.exit(_judge_lines(answer, as_json))
+    judgement = answer(fen, moves)
+    if as_json:
+        show_json(judgement.as_json())
     else:
-        games = [_split_line(line.decode(errors="replace")) for line in sys.stdin.buffer]
-    for text, fen_text, move_texts in games:
+        _show(judgement)
+
+
+def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
+    """The moves that the texts name, one after the other; raises `InputError` with the ply."""
+    moves: list[Move] = []
+    now = start
+    for ply, text in enumerate(texts, 1):
+        try:
+            moves.append(parse_move(now, text))
+        except InputError as error:
+            raise type(error)(f"ply {ply}: {error}", error.hint) from None
+        now = now.after(*moves[-1])
+    return moves
+
+
+def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: bool) -> int:
+    """Answer every line of standard input; returns the worst exit status."""
+    worst = errors.OK
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        text = line.decode(errors="replace").strip()
         if not text:
             continue
+        fen, _, moves = text.partition(";")
         try:
-            judgement = answer(fen_text, move_texts)
+            judgement = answer(fen, moves.replace(",", " ").split())
         except InputError as error:
-            status = BAD_INPUT
-            _report_error(text, error, as_json)
+            failure = errors.Failure(errors.BAD_INPUT, str(error), error.hint)
+            worst = max(worst, failure.status)
+            if as_json:
+                show_json(failure.to_json(text))
+            else:
+                show_failure(failure, f"line {number}: ")
             continue
         if as_json:
-            click.echo(json.dumps(judgement.as_json()))
-        elif fen == "-":
-            click.echo(f"{judgement.verdict.text}: {judgement.reason}")
+            show_json(judgement.as_json())
         else:
-            _print_game(judgement)
-    sys.exit(status)
+            click.echo(f"{judgement.verdict.text}: {judgement.reason}")
+    return worst
 
 
-def _split_line(line: str) -> tuple[str, str, list[str]]:
-    """The whole line, its FEN and its moves."""
-    text = line.strip()
-    fen, _, moves = text.partition(";")
-    return text, fen, moves.replace(",", " ").split()
-
-
-def _report_error(text: str, error: InputError, as_json: bool) -> None:
-    """One line that says what is wrong and what to do about it."""
-    if as_json:
-        click.echo(json.dumps({"input": text, "error": str(error), "hint": error.hint}))
-    else:
-        hint = f" ({error.hint})" if error.hint else ""
-        click.echo(f"Error: {error}{hint}", err=True)
-
-
-def _print_game(judgement: Judgement) -> None:
+def _show(judgement: Judgement) -> None:
     """The plies with their labels, then the verdict and the reason."""
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     for number, ply in enumerate(judgement.plies):

@@ -11,13 +11,15 @@ belongs to one thread.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.squares import SQUARES, Side
-from tbgen.jit import kernel
+from tbgen.jit import compile_lock, kernel
 from tbgen.referee import record
 from tbgen.referee.verdict import Judgement, Verdict, judge
 from tbgen.rules import check_legal, play
@@ -83,6 +85,20 @@ def _k_judge(  # type: ignore[no-untyped-def]
     )
 
 
+@cache
+def _compile() -> None:
+    """Compile the kernels, or load them, while no other process does (`jit.compile_lock`)."""
+    board = np.zeros((2, SQUARES), np.int8)
+    ids = np.zeros((2, SQUARES), np.int8)
+    log = np.zeros((2, record.LOG_FIELDS), np.int64)
+    position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")
+    board[0] = np.frombuffer(position.board, np.int8)
+    with compile_lock():
+        _k_start(board, ids, log, 0)
+        _k_push(board, ids, log, 0, 0, 4, 13)
+        _k_judge(board, ids, log, 1, 1, int(RuleSet.WXF), 2, True, False)
+
+
 class History:
     """A game that grows and shrinks, and the verdict on its last position.
 
@@ -110,6 +126,7 @@ class History:
         check_legal(position)
         if occurrences < 2:
             raise ValueError("a repetition needs at least 2 occurrences")
+        _compile()
         self.start = position
         self.rules = rules
         self.occurrences = occurrences

@@ -169,7 +169,8 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: RuleSet) -> str:
     offender, other = (red, black) if red.level >= black.level else (black, red)
     if offender.level > other.level:
         what = f"{offender.clause()}, {other.clause()}"
-        return f"{what}: {verdict.capitalize()} ({offender.article})"
+        article = "art. 8" if offender.checks and other.checks else offender.article
+        return f"{what}: {verdict.capitalize()} ({article})"
     if offender.level == record.PERPETUAL_CHECK:
         return "both sides check on every move: draw (art. 7)"
     if red.is_idle and black.is_idle:

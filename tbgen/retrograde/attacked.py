@@ -49,16 +49,19 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     if ranks == 1 and files == 1:
         if has(AREA[side, ADVISOR, 0], AREA[side, ADVISOR, 1], target):
             return FULL, FULL
-    elif ranks == 2 and files == 2 and has(AREA[side, ELEPHANT, 0], AREA[side, ELEPHANT, 1], target):
+    elif (
+        ranks == 2 and files == 2 and has(AREA[side, ELEPHANT, 0], AREA[side, ELEPHANT, 1], target)
+    ):
         eye = (source + target) // 2
-        if not has(occ_lo, occ_hi, eye):
+        area_lo, area_hi = AREA[side, ELEPHANT, 0], AREA[side, ELEPHANT, 1]
+        if has(area_lo, area_hi, target) and not has(occ_lo, occ_hi, eye):
             return ~BIT[eye, 0], ~BIT[eye, 1]
     return EMPTY, EMPTY
 
 
 @kernel
 def _reached_from(kind, source, occ_lo, occ_hi):
-    """The squares that a rook, knight or cannon on `source` attacks, if the inner piece is there."""
+    """Where a rook, knight or cannon on `source` attacks the inner piece."""
     lo, hi = EMPTY, EMPTY
     if kind == KNIGHT:
         for k in range(8):
@@ -201,5 +204,3 @@ def attacked_row(lead, mid, side, frame):
                     lo |= x
                     hi |= y
     return lo, hi
-
-

@@ -101,7 +101,7 @@ class Candidates:
         ranks = (order + 1) * space.span
         self._longest_loss = ranks
         """The largest code of a capture that loses by this order."""
-        self._not_won = space.top - ranks
+        self.not_won = space.top - ranks
         """The largest code of a capture that does not win by this order."""
 
     @property
@@ -141,7 +141,7 @@ class Candidates:
 
     def keep_unwinning(self, found: Frontier) -> None:
         """Keep on `found` the winner's positions without a winning capture."""
-        self.over(k_keep, found, self.propagation.codes[self.winner], self._not_won)
+        self.over(k_keep, found, self.propagation.codes[self.winner], self.not_won)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""

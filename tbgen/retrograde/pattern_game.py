@@ -20,12 +20,17 @@ the edges reply_start[r] up to reply_start[r + 1], each leading to offence node 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.jit import kernel
+
+ONE = np.uint64(1)
+ALL_BITS = ~np.uint64(0)
+CHECK_BIT = np.uint64(1 << 63)
 
 
 class PatternGraph(NamedTuple):
@@ -123,7 +128,9 @@ def _k_calm(graph, alive_offence, alive_reply):
                     good = graph.calm[e]
                     if not good:
                         good = True
-                        for f in range(graph.offence_start[target], graph.offence_start[target + 1]):
+                        for f in range(
+                            graph.offence_start[target], graph.offence_start[target + 1]
+                        ):
                             good = good and reaching[f]
                     if good:
                         reaching[r] = True
@@ -141,8 +148,8 @@ def _k_calm(graph, alive_offence, alive_reply):
 class Conditions(NamedTuple):
     """What the exact stage knows of the pairs (reply, offence that follows it).
 
-    Pair p of edge e is pair_start[e] + (place of the reply node among those of its offence node).
-    Pieces are bits of one word, each the offender's piece on the board of the reply node.
+    Edge e and the i-th edge of the offence node it leads to are pair pair_start[e] + i. The
+    offender's pieces are bits of a word, numbered at each offence node anew.
     """
 
     check: NDArray[np.bool_]
@@ -151,10 +158,10 @@ class Conditions(NamedTuple):
     """int64 (edges + 1,)."""
     chased: NDArray[np.uint64]
     """uint64 (pairs,): the pieces that the reply attacks anew, and the offence answers for."""
-    pieces: NDArray[np.uint64]
-    """uint64 (reply nodes,): the offender's pieces that can be chased at all."""
+    pieces: np.uint64
+    """The numbers of the pieces that can be chased at all."""
     follow: NDArray[np.int8]
-    """int8 (pairs, 64): the number of each piece at the next reply node."""
+    """int8 (edges, pieces): the number of each piece at the offence node that an edge leads to."""
 
 
 @kernel
@@ -167,13 +174,12 @@ def _k_exact(graph, conditions, calm, alive_offence, alive_reply):
     """
     replies = graph.reply_start.size - 1
     inside, safe = alive_reply.copy(), alive_offence.copy()
-    all_bits = ~np.uint64(0)
     while True:
-        # A node's word: bit 63 for the check, the others for pieces; set once it can be forced.
+        # A node's word: a bit for the checks and one for each piece, set once it can be forced.
         forced = np.zeros(replies, np.uint64)
         for r in range(replies):
             if calm[r]:
-                forced[r] = all_bits
+                forced[r] = ALL_BITS
         changed = True
         while changed:
             changed = False
@@ -185,20 +191,18 @@ def _k_exact(graph, conditions, calm, alive_offence, alive_reply):
                     target = graph.reply_target[e]
                     if not safe[target]:
                         continue
-                    met = all_bits
+                    met = ALL_BITS
                     first = graph.offence_start[target]
                     for f in range(first, graph.offence_start[target + 1]):
                         pair = conditions.pair_start[e] + f - first
                         here = np.uint64(0)
-                        for bit in range(64):
-                            one = np.uint64(1) << np.uint64(bit)
-                            if bit == 63:
-                                event = not conditions.check[e]
-                                after = bit
-                            else:
-                                event = conditions.check[e] or not conditions.chased[pair] & one
-                                after = np.int64(conditions.follow[pair, bit])
-                            if event or (forced[f] >> np.uint64(after)) & np.uint64(1):
+                        if not conditions.check[e] or forced[f] & CHECK_BIT:
+                            here |= CHECK_BIT
+                        for piece in range(conditions.follow.shape[1]):
+                            one = ONE << np.uint64(piece)
+                            after = ONE << np.uint64(conditions.follow[e, piece])
+                            chased = not conditions.check[e] and conditions.chased[pair] & one
+                            if not chased or forced[f] & after:
                                 here |= one
                         met &= here
                     word |= met
@@ -206,15 +210,30 @@ def _k_exact(graph, conditions, calm, alive_offence, alive_reply):
                     forced[r] = word
                     changed = True
         lost = False
-        check_bit = np.uint64(1) << np.uint64(63)
+        needed = conditions.pieces | CHECK_BIT
         for r in range(replies):
-            if inside[r] and not calm[r]:
-                needed = conditions.pieces[r] | check_bit
-                if forced[r] & needed != needed:
-                    inside[r] = False
-                    lost = True
+            if inside[r] and not calm[r] and forced[r] & needed != needed:
+                inside[r] = False
+                lost = True
         if not lost:
             for r in range(replies):
                 alive_reply[r] = inside[r]
             return
         _k_safe(graph, safe, inside)
+
+
+def winning_replies(
+    graph: PatternGraph, conditions: Callable[[NDArray[np.bool_]], Conditions]
+) -> NDArray[np.bool_]:
+    """bool (reply nodes,): from where the winner-to-be wins by the offence alone.
+
+    conditions : called with bool (reply nodes,), only if some nodes cannot force calm replies:
+        those for which the exact stage needs to know the pairs
+    """
+    alive_offence = np.ones(graph.offence_start.size - 1, np.bool_)
+    alive_reply = np.ones(graph.reply_start.size - 1, np.bool_)
+    _k_safe(graph, alive_offence, alive_reply)
+    calm = _k_calm(graph, alive_offence, alive_reply)
+    if (alive_reply & ~calm).any():
+        _k_exact(graph, conditions(alive_reply & ~calm), calm, alive_offence, alive_reply)
+    return alive_reply

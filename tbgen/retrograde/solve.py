@@ -20,6 +20,7 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
+from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
 from tbgen.retrograde.legality import find_legal
@@ -141,6 +142,7 @@ def solve(
     *,
     rules: Rules = Rules.NONE,
     orders: int | None = None,
+    minor_chases: bool = True,
     metric: Metric = Metric.DTM,
     code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
@@ -170,8 +172,13 @@ def solve(
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
         propagation.run(0)
-        if rules == Rules.CHECK and material.both_armed:
-            _settle_orders(propagation, orders)
+        if rules != Rules.NONE and material.both_armed:
+            chases = [
+                ChaseSearch(propagation, layout, winner, minor_chases=minor_chases)
+                for winner in Side
+                if rules == Rules.WXF
+            ]
+            _settle_orders(propagation, orders, chases)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
@@ -181,9 +188,10 @@ def solve(
     return Solution(layout, code_space, metric, codes)
 
 
-def _settle_orders(propagation: Propagation, orders: int | None) -> None:
+def _settle_orders(propagation: Propagation, orders: int | None, chases: list[ChaseSearch]) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
+    Checks come before chases within an order.
     An order without direct wins is still propagated where captures into supporting tables have
     values of it.
     """
@@ -191,6 +199,8 @@ def _settle_orders(propagation: Propagation, orders: int | None) -> None:
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
             declare_perpetual_checks(propagation, winner, order)
+        for search in chases:
+            search.declare(order)
         changed = propagation.run(order)
         order += 1
 
