@@ -1,6 +1,7 @@
 """The numba policy, in one place.
 
     kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
+    borrowing_kernel   the same for kernels that create no arrays: no counting of references
     scalar   a plain function that kernels may call (`tbgen.indexing.scalar`)
 
 The cache folder is named after the sources, because numba notices a change only in the file that
@@ -58,6 +59,19 @@ def kernel(function: Function) -> Function:
     """Compile a kernel: cached, without the GIL, and without Python's checks for division."""
     compiled: Function = njit(
         cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS
+    )(function)
+    return compiled
+
+
+def borrowing_kernel(function: Function) -> Function:
+    """Compile a kernel that counts no references to its arrays; it cannot create any.
+
+    Without this, every call between compiled functions counts up and down for each array, in
+    atomic operations on memory that all threads share: half the time of a kernel that looks at
+    positions one by one, and worse with every thread. What it calls inherits the promise.
+    """
+    compiled: Function = njit(
+        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS, _nrt=False
     )(function)
     return compiled
 

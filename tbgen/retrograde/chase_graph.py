@@ -29,7 +29,6 @@ from tbgen.retrograde.frame import (
     INNER_KIND,
     MIDS,
     SIZE,
-    STRIDE,
     Frame,
     canonical,
 )
@@ -73,10 +72,8 @@ class Setting(NamedTuple):
     winner: int
     minor_chases: bool
     """Whether advisors and elephants chase protected rooks, knights and cannons."""
-    unwon: Rows
-    winner_codes: NDArray[np.generic]
-    """Codes of the winner's positions (rows * 90,); those above `not_won` are won by a capture."""
-    not_won: int
+    escapes: Rows
+    """The winner's positions that are no win for him, known or by a capture."""
     wins: Rows
     losses: Rows
     rank: NDArray[np.int64]
@@ -134,13 +131,11 @@ def _move(squares, board, source, target):
 
 @kernel
 def _is_won(row, square, setting):
-    """Whether the winner, to move, has won: known, or by a capture.
+    """Whether the winner, to move, has won.
 
     True also where no position is legal: so an illegal move of the offender is no escape.
     """
-    if not has(setting.unwon[row, 0], setting.unwon[row, 1], square):
-        return True
-    return setting.winner_codes[row * STRIDE + square] > setting.not_won
+    return not has(setting.escapes[row, 0], setting.escapes[row, 1], square)
 
 
 @kernel
@@ -463,10 +458,20 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
+@kernel
+def _k_failed(first, last, rows, inner, victims, failed):
+    """Add the candidates [first, last) that must not chase one piece to `failed`."""
+    for c in range(first, last):
+        if not (victims[c, 0] | victims[c, 1]):
+            failed[rows[c], 0] |= BIT[inner[c], 0]
+            failed[rows[c], 1] |= BIT[inner[c], 1]
+
+
+def find_chase_wins(setting: Setting, places: Places, failed: Rows, workers: Workers) -> Rows:
     """The winner's positions that win because the offender must chase one piece for ever.
 
-    `setting.losses` is cut down to canonical positions. Returns a set of canonical positions.
+    `setting.losses` is cut down to canonical positions; those that need not chase any one piece
+    are added to `failed`. Returns a set of canonical positions.
     """
     marked = np.zeros_like(setting.wins)
     total = int(np.bitwise_count(setting.losses).sum())
@@ -476,6 +481,7 @@ def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
     setting.rank[:] = _starts(np.bitwise_count(setting.losses).sum(axis=1))[:-1]
     victims = np.zeros((count, 2), np.uint64)
     workers.over(count, _k_victims, rows, inner, victims, setting, places)
+    _k_failed(0, count, rows, inner, victims, failed)
     nodes_of = np.bitwise_count(victims).sum(axis=1).astype(np.int64)
     node_start = _starts(nodes_of)
     if not node_start[-1]:

@@ -1,0 +1,138 @@
+"""What a proof reports: counts, and the first counter-example.
+
+Nothing here computes; `verify --json` prints `VerifyReport.to_json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tbgen.tables.codes import Outcome, Value
+
+
+def describe(value: Value | None) -> str:
+    """A value in words; None is no value at all."""
+    if value is None:
+        return "no value"
+    if value.outcome == Outcome.DRAW:
+        return "a draw"
+    name = value.outcome.name.lower()
+    if not value.order:
+        return f"a {name} in {value.plies} plies"
+    if value.outcome == Outcome.WIN and not value.plies:
+        return f"a direct win of order {value.order}"
+    return f"a {name} of order {value.order}, {value.plies} plies from a direct win"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A position whose stored value the rules refute.
+
+    `expected` is what the rules give instead, None where they only say what it is not; `reason`
+    is one line to read.
+    """
+
+    fen: str
+    stored: Value | None
+    expected: Value | None
+    reason: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.fen}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class SideTotals:
+    """Positions checked with one side to move; `direct` counts direct wins by rules."""
+
+    positions: int
+    wins: int
+    draws: int
+    losses: int
+    rule_decided: int
+    direct: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """The outcome of a proof.
+
+    `findings` counts refuted positions, `first` is the first of them. `file_problems` are
+    disagreements between the file and itself (header, statistics). `complete` tells whether the
+    draws were searched for patterns that the table misses; with a limit on orders they are not,
+    beyond those orders, and without repetition rules there are none.
+    """
+
+    material: str
+    rules: str
+    metric: str
+    orders_limit: int | None
+    index_size: int
+    red_to_move: SideTotals
+    black_to_move: SideTotals
+    offenders_examined: int
+    orders_examined: int
+    complete: bool
+    findings: int
+    first: Finding | None
+    file_problems: tuple[str, ...]
+    histograms: tuple[dict[int, int], dict[int, int]]
+    seconds: float
+
+    @property
+    def positions(self) -> int:
+        """Positions checked, either side to move."""
+        return self.red_to_move.positions + self.black_to_move.positions
+
+    @property
+    def ok(self) -> bool:
+        """Whether the table is proven."""
+        return not self.findings and not self.file_problems
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `tbgen verify --json` prints for a material."""
+        sides = {
+            name: {field: getattr(totals, field) for field in SideTotals.__slots__}
+            for name, totals in (
+                ("red_to_move", self.red_to_move),
+                ("black_to_move", self.black_to_move),
+            )
+        }
+        first = None
+        if self.first is not None:
+            first = {
+                "fen": self.first.fen,
+                "stored": _value_to_json(self.first.stored),
+                "expected": _value_to_json(self.first.expected),
+                "reason": self.first.reason,
+            }
+        return {
+            "material": self.material,
+            "rules": self.rules,
+            "metric": self.metric,
+            "orders_limit": self.orders_limit,
+            "ok": self.ok,
+            "index_size": self.index_size,
+            "positions": self.positions,
+            **sides,
+            "offenders_examined": self.offenders_examined,
+            "orders_examined": self.orders_examined,
+            "complete": self.complete,
+            "findings": self.findings,
+            "first": first,
+            "file_problems": list(self.file_problems),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _value_to_json(value: Value | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return {
+        "outcome": value.outcome.name.lower(),
+        "value": value.number,
+        "order": value.order,
+        "plies": None if value.outcome == Outcome.DRAW else value.plies,
+    }

@@ -1,0 +1,204 @@
+"""The proof of finished tables: sound tables pass, and every planted error is found."""
+
+from __future__ import annotations
+
+import ast
+import random
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tbgen.verify
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.retrograde.solve import Solution, solve
+from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.names import Metric, Rules
+from tbgen.verify import verify
+from tbgen.verify.keys import key_after_move, key_of_code, value_of_key
+
+MATERIALS = ["KRK", "KPK", "KNKA", "KCKA", "KNKP", "KRKN", "KRKA", "KPPK", "KNNKB", "KRKAABB"]
+
+
+@cache
+def solution(material: Material) -> Solution:
+    return solve(material, solution)
+
+
+@dataclass
+class Planted:
+    """A table in memory whose planes a test may alter."""
+
+    layout: Layout
+    code_space: CodeSpace
+    metric: Metric
+    planes: list[np.ndarray] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, table: Solution) -> Planted:
+        planes = [table.plane(side).copy() for side in Side]
+        return cls(table.layout, table.code_space, table.metric, planes)
+
+    def plane(self, side: int) -> np.ndarray:
+        return self.planes[side]
+
+
+SPACES = [CodeSpace(1), CodeSpace(2), CodeSpace(2, 16383), CodeSpace(4, 16383)]
+
+
+def recoded(table: Solution, space: CodeSpace) -> Planted:
+    """The same values in another coding."""
+    copy = Planted.of(table)
+    own = table.code_space
+    codes = np.zeros(own.top + 1, space.dtype)
+    for code in np.unique(np.concatenate(copy.planes)):
+        codes[code] = space.encode(own.decode(int(code))) if code else 0
+    return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
+
+
+def prove(table, rules=Rules.NONE, **options):
+    return verify(table, solution, rules=rules, **options)
+
+
+def test_imports_nothing_of_the_builder():
+    for path in Path(tbgen.verify.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            assert not any("retrograde" in name for name in names), path
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_sound_tables_pass(name):
+    table = solution(Material.parse(name))
+    report = prove(table)
+    assert report.ok
+    assert report.first is None
+    for side, totals in zip(Side, (report.red_to_move, report.black_to_move), strict=True):
+        plane = table.plane(side)
+        assert totals.positions == np.count_nonzero(plane)
+        assert totals.draws == np.count_nonzero(plane == table.code_space.draw)
+        assert totals.wins == np.count_nonzero(plane > table.code_space.draw)
+
+
+@pytest.mark.parametrize("metric", list(Metric))
+@pytest.mark.parametrize("space", SPACES)
+def test_every_metric_and_coding(metric, space):
+    table = solve(Material.parse("KRKA"), solution, metric=metric)
+    assert prove(recoded(table, space)).ok
+
+
+def test_garbage_in_holes_is_no_matter():
+    table = Planted.of(solution(Material.parse("KRKR")))
+    for plane in table.planes:
+        holes = plane == 0
+        plane[holes] = np.arange(np.count_nonzero(holes)) % 255 + 1
+    report = prove(table)
+    assert report.ok
+    assert report.positions == sum(
+        np.count_nonzero(solution(Material.parse("KRKR")).plane(side)) for side in Side
+    )
+
+
+def test_threads_do_not_matter():
+    table = Planted.of(solution(Material.parse("KRKN")))
+    for side, slot in ((0, 300_000), (1, 5_000), (0, 123_456)):
+        slot += int(np.flatnonzero(table.planes[side][slot:])[0])
+        table.planes[side][slot] ^= 3
+    reports = [prove(table, threads=threads).to_json() for threads in (1, 2, 3)]
+    for report in reports:
+        del report["seconds"]
+    assert reports[0] == reports[1] == reports[2]
+    assert not reports[0]["ok"]
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KNKP", "KCKA", "KPPK"])
+def test_a_single_altered_code_is_found(name):
+    """Whatever is written in place of one value: another distance, outcome, order, or nothing."""
+    rng = random.Random(name)
+    table = Planted.of(solution(Material.parse(name)))
+    space = table.code_space
+    for attempt in range(12):
+        side = Side(attempt % 2)
+        slot = int(rng.choice(np.flatnonzero(table.planes[side])))
+        right = int(table.planes[side][slot])
+        value = space.decode(right)
+        wrong = {
+            0: right + 1 if right != space.top else right - 1,  # two plies, or out of the draw
+            1: space.draw,
+            2: space.encode(Value(Outcome.WIN, 0, 1)),
+            3: space.encode(Value(Outcome.LOSS, 0, 0)),
+            4: 0,
+            5: rng.randrange(1, 256),
+        }[attempt // 2]
+        if wrong == right:
+            continue
+        table.planes[side][slot] = wrong
+        report = prove(table)
+        assert not report.ok, (name, side, slot, value, wrong)
+        position = table.layout.position(slot, side)
+        assert position is not None
+        # The position itself, or one that leads to it, is the first finding.
+        assert report.findings >= 1
+        assert report.first is not None
+        if report.findings == 1:
+            assert report.first.fen == position.fen
+            assert report.first.expected == value
+        table.planes[side][slot] = right
+    assert prove(table).ok
+
+
+def test_orders_mean_nothing_without_rules():
+    """A loop of rule-decided values that lean on each other is no proof under `none`."""
+    wide = CodeSpace(2)
+    table = Planted.of(solve(Material.parse("KRKN"), solution, code_space=wide))
+    for plane in table.planes:
+        plane[plane == wide.draw] = wide.encode(Value(Outcome.WIN, 1, 2))
+    assert not prove(table).ok
+
+
+@pytest.mark.parametrize("metric", list(Metric))
+@pytest.mark.parametrize("space", SPACES)
+def test_supporting_tables_are_read_in_their_own_coding(metric, space):
+    table = solve(Material.parse("KRKN"), solution, metric=metric)
+
+    def supporting(material):
+        own = solution(material)
+        return recoded(own, space) if material.name == "KRK" else own
+
+    assert verify(table, supporting, rules=Rules.NONE).ok
+
+
+def test_keys_follow_values():
+    """Keys order as codes do, whatever the coding, and moves cost a ply."""
+    for space in (CodeSpace(1), CodeSpace(2), CodeSpace(4, 16383)):
+        codes = [*range(1, space.top + 1)] if space.width < 4 else [1, 2, 40000, 1 << 31, 1 << 32]
+        codes = [code for code in codes if code <= space.top][:: 1 if space.width == 1 else 97]
+        keys = [key_of_code(code, space.top, space.draw, space.span) for code in codes]
+        assert keys == sorted(set(keys))
+        for code, key in zip(codes, keys, strict=True):
+            assert value_of_key(key) == space.decode(code)
+    assert key_after_move(0) == 0
+    lost = key_of_code(1, 255, 128, 127)
+    assert value_of_key(key_after_move(lost)) == Value(Outcome.WIN, 0, 1)
+    assert value_of_key(key_after_move(key_after_move(lost))) == Value(Outcome.LOSS, 0, 2)
+
+
+def test_findings_name_the_position():
+    table = Planted.of(solution(Material.parse("KRK")))
+    position = Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w")
+    slot = table.layout.slot(position)
+    shown = table.layout.position(slot, Side.RED)
+    assert shown is not None
+    table.planes[Side.RED][slot] = table.code_space.draw
+    report = prove(table)
+    assert not report.ok
+    assert report.first is not None
+    assert report.to_json()["first"]["stored"]["outcome"] in ("draw", "loss", "win")
+    assert shown.fen.split()[0] in {report.first.fen.split()[0], shown.fen.split()[0]}
