@@ -72,7 +72,7 @@ def borrowing_kernel(function: Function) -> Function:
     """
     compiled: Function = njit(
         cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS, _nrt=False
-    )(function)
+    )(function)  # type: ignore[call-overload]
     return compiled
 
 

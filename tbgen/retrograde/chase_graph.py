@@ -207,11 +207,16 @@ class Desk(NamedTuple):
 def make_desk(places: Places) -> Desk:
     """The boards and lists of one thread."""
     pieces = len(places.codes)
-    boards = [np.zeros(SQUARES, np.int8) for _ in range(4)]
-    lists = [np.zeros(MAX_MOVES, np.int64) for _ in range(4)]
+
+    def board() -> NDArray[np.int8]:
+        return np.zeros(SQUARES, np.int8)
+
+    def numbers(count: int) -> NDArray[np.int64]:
+        return np.zeros(count, np.int64)
+
     return Desk(
-        np.zeros(pieces, np.int64), np.zeros(pieces, np.int64), *boards, *lists,
-        np.zeros(256, np.int64),
+        numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
+        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(256),
     )  # fmt: skip
 
 
