@@ -312,6 +312,35 @@ class Layout:
             return mid
         return mid * self.inner_size + np.searchsorted(self.inner.area, inner)
 
+    def squares_of_slots(
+        self, slots: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """The squares (n, pieces) of slots, in the order of `piece_codes`, and which are positions.
+
+        bool (n,): False for holes, whose squares mean nothing.
+        """
+        row, inner = np.divmod(np.asarray(slots, np.int64), self.inner_size)
+        lead, mid = np.divmod(row, self.mids)
+        w, b = (ranks[lead] for ranks in self.lead_ranks)
+        red, black = self.defenders
+        columns = [red.squares[w], black.squares[b]]
+        for group, stride in zip(self.groups, self.strides, strict=True):
+            columns.append(group.squares[mid // stride % group.size])
+        if self.inner is not None:
+            columns.append(np.array(self.inner.area)[inner][:, None])
+        squares = np.concatenate(columns, axis=1).astype(np.uint8)
+        ascending = np.sort(squares, axis=1)
+        sound = (ascending[:, 1:] != ascending[:, :-1]).all(axis=1)
+        boards = self.boards_of_squares(squares[sound])
+        sound[sound] = self.slots_of_boards(boards) == np.asarray(slots)[sound]
+        return squares, sound
+
+    def boards_of_squares(self, squares: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """uint8 (n, 90): the boards of placements (n, pieces) as `squares_of_slots` lists them."""
+        boards = np.zeros((len(squares), SQUARES), np.uint8)
+        boards[np.arange(len(squares))[:, None], squares] = np.array(self.piece_codes, np.uint8)
+        return boards
+
     def position(self, slot: int, side: Side) -> Position | None:
         """The position of a slot, or None where pieces overlap there."""
         squares = [0] * len(self.piece_codes)

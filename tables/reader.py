@@ -63,9 +63,10 @@ class _Descriptor:
     def __init__(self, path: Path) -> None:
         self.number = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # `close` is bound early: the module may be gone when the interpreter ends.
         if hasattr(self, "number"):
-            os.close(self.number)
+            close(self.number)
 
 
 class TableFile:
@@ -129,6 +130,17 @@ class TableFile:
         return out
 
     # -- whole sides -------------------------------------------------------------------------
+
+    def block_codes(self, number: int) -> Codes:
+        """All codes of one block (slots of the block,); blocks are numbered Red's first.
+
+        The cache is neither used nor filled.
+        """
+        codes = np.empty(self._slots_in(number), self._dtype)
+        start, end = (int(self._offsets[n]) for n in (number, number + 1))
+        content = self._content(number, self._read(start, end - start))
+        self._decode(number, content).write_to(codes)
+        return codes
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
         """All codes of one side (slots,): `header.slots` times the code width in bytes.

@@ -77,6 +77,7 @@ def line_answer(line: Mainline, notation: str = "iccs") -> dict[str, Any]:
         **position_answer(line.start, line.result),
         "ending": str(line.ending),
         "end": explain_line(line),
+        "winner": None if line.winner is None else line.winner.name.lower(),
         "loop_start": line.loop_start,
         "moves": [
             {

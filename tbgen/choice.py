@@ -3,11 +3,11 @@
     win, order 0, or order k above 255     the best move is shorter, or of a lower order
     win, order k at 255                    keep the opponent in his pattern, and do not check for
                                            ever oneself: `_keep_pattern`
-    draw                                   no repetition in which only the own side always checks
+    draw                                   no repetition that the referee would judge against him
     loss                                   the longest resistance
 
-The values alone are enough for all but the last two words on patterns and draws: a pattern is a
-loop by nature, and who offends in a loop is a matter of the moves made.
+Values alone are enough for all but patterns and draws: those are loops by nature, and who offends
+in a loop is a matter of the moves made.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tbgen.indexing import Position, Side
+from tbgen.indexing import Position
 from tbgen.preference import RootMove
-from tbgen.rules import in_check
+from tbgen.repetition import is_lost_by, judge_repetition
 from tbgen.tables import Outcome, ProbeResult, Rules
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def choose(
     if not moves:
         return None
     good = equally_good(root, moves)
+    game = [*history, position]
     if is_direct_win(root):
-        return _keep_pattern(tables, position, good)
-    if root.outcome == Outcome.DRAW and root.rules not in (None, Rules.NONE):
-        game = [*history, position]
-        return min(good, key=lambda move: (_offences(game, move.after), move.sort_key))
+        return _keep_pattern(tables, game, root, good)
+    if root.outcome == Outcome.DRAW:
+        return min(good, key=lambda move: (_offences(game, move, root.rules), move.sort_key))
     return good[0]
 
 
@@ -62,54 +62,43 @@ def is_direct_win(result: ProbeResult) -> bool:
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0
 
 
-def _offences(game: Sequence[Position], after: Position) -> int:
-    """How often the side that moves to `after` would have repeated it, alone always checking.
-
-    0 if `after` is new, or if the moves since it last occurred are no offence of this side
-    alone. RULES section 1: a side that always checks against one that does not loses.
-    """
-    seen = [number for number, position in enumerate(game) if position == after]
-    if not seen:
-        return 0
-    loop = [*game[seen[-1] + 1 :], after]
-    mover = after.side.other
-    return len(seen) if offenders(loop) == {mover} else 0
-
-
-def offenders(loop: Sequence[Position]) -> set[Side]:
-    """The sides that give check with every move of a loop.
-
-    `loop` has the positions after each move of it, the last one where it began.
-    """
-    return {
-        side
-        for side in Side
-        if all(in_check(position) for position in loop if position.side != side)
-    }
+def _offences(game: Sequence[Position], move: RootMove, rules: Rules | None) -> int:
+    """How often the position after the move has been on the board, if repeating it now loses."""
+    judgement = judge_repetition([*game, move.after], rules)
+    return game.count(move.after) if is_lost_by(judgement, game[-1].side) else 0
 
 
 # -- staying in the pattern ------------------------------------------------------------------
 
 
 def _keep_pattern(
-    tables: GameTablebase, position: Position, good: Sequence[RootMove]
-) -> RootMove | None:
+    tables: GameTablebase, game: Sequence[Position], root: ProbeResult, good: Sequence[RootMove]
+) -> RootMove:
     """A move after which the opponent must go on offending, and oneself need not.
 
-    `good` lead to losses of the same order, in the pattern or (captures) in another table. One
-    that gives no check or captures is taken at once; otherwise the replies that lead to one in
-    the fewest moves, whatever checks the opponent chooses.
+    `good` lead to losses of the same order, in the pattern or (captures) in another table. A
+    repetition that the opponent would not lose is left as often as it occurs. Then, one that
+    gives no check or captures is best; otherwise the replies that lead to one in the fewest
+    moves, whatever checks the opponent chooses.
     """
-    for move in good:
-        if _is_idle(move):
-            return move
-    distance = _moves_to_idle(tables, position)
+    position = game[-1]
+    distance: dict[Position, int] = {}
+    if not any(_is_idle(move) for move in good):
+        distance = _moves_to_idle(tables, position)
     far = len(distance) + MAX_PATTERN
 
-    def longest(move: RootMove) -> int:
-        return max((distance.get(child, far) for child in _pattern(tables, move)), default=0)
+    def wasted(move: RootMove) -> int:
+        judgement = judge_repetition([*game, move.after], root.rules)
+        if judgement is None or is_lost_by(judgement, position.side.other):
+            return 0
+        return game.count(move.after)
 
-    return min(good, key=lambda move: (longest(move), move.sort_key))
+    def checks_left(move: RootMove) -> int:
+        if _is_idle(move):
+            return 0
+        return 1 + max((distance.get(child, far) for child in _pattern(tables, move)), default=0)
+
+    return min(good, key=lambda move: (wasted(move), checks_left(move), move.sort_key))
 
 
 def _is_idle(move: RootMove) -> bool:

@@ -13,14 +13,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tbgen.choice import choose, offenders
+from tbgen.choice import choose
 from tbgen.indexing import Position, Side
 from tbgen.preference import RootMove
+from tbgen.referee import Judgement
+from tbgen.repetition import is_lost_by, judge_repetition
 from tbgen.rules import in_check
 from tbgen.tables import Outcome, ProbeResult
 
 if TYPE_CHECKING:
     from tbgen.tablebase import GameTablebase
+
+
+PATIENCE = 4
+"""How often a position may occur in a line that no verdict ends."""
 
 
 class Ending(StrEnum):
@@ -48,8 +54,8 @@ class Mainline:
     """A line of best play.
 
     `result` is the value of the position it starts from. `loop_start` numbers the move (from 0)
-    with which the loop begins that all moves from there on make up. `offender` is the side that
-    alone gives check with every move of the loop, None if there is none.
+    with which the loop begins that all moves from there on make up, and `verdict` is the
+    referee's word on it.
     """
 
     start: Position
@@ -57,12 +63,19 @@ class Mainline:
     moves: tuple[LineMove, ...]
     ending: Ending
     loop_start: int | None = None
-    offender: Side | None = None
+    verdict: Judgement | None = None
 
     @property
     def final(self) -> Position:
         """The position at the end of the line."""
         return self.moves[-1].choice.after if self.moves else self.start
+
+    @property
+    def winner(self) -> Side | None:
+        """The side that has won at the end of the line; None for a draw, or an open end."""
+        if self.ending in (Ending.MATE, Ending.STALEMATE):
+            return self.final.side.other
+        return next((side for side in Side if is_lost_by(self.verdict, side.other)), None)
 
     @property
     def missing(self) -> str | None:
@@ -72,21 +85,22 @@ class Mainline:
 
 def follow(tables: GameTablebase, start: Position, plies: int | None = None) -> Mainline:
     """The line from `start`; see `GameTablebase.mainline`."""
-    position, moves = start, list[LineMove]()
-    seen: dict[Position, int] = {}
+    moves: list[LineMove] = []
+    game = [start]
     while True:
+        position = game[-1]
         root, choices = tables.probe_with_moves(position)
         first = moves[0].result if moves else root
         if root.outcome == Outcome.DRAW:
             return Mainline(start, first, tuple(moves), Ending.DRAW)
-        if position in seen:
-            begin = seen[position]
-            guilty = offenders([move.choice.after for move in moves[begin:]])
-            offender = guilty.pop() if len(guilty) == 1 else None
-            return Mainline(start, first, tuple(moves), Ending.LOOP, begin, offender)
-        seen[position] = len(moves)
-        history = [move.position for move in moves]
-        choice = choose(tables, position, root, choices, history)
+        begin = game.index(position)
+        if begin < len(moves):
+            verdict = judge_repetition(game, root.rules)
+            winner = position.side if root.outcome == Outcome.WIN else position.side.other
+            # A winner who was led round once without result knows it from the game, and deviates.
+            if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:
+                return Mainline(start, first, tuple(moves), Ending.LOOP, begin, verdict)
+        choice = choose(tables, position, root, choices, game[:-1])
         if choice is None:
             ending = Ending.MATE if in_check(position) else Ending.STALEMATE
             return Mainline(start, first, tuple(moves), ending)
@@ -95,4 +109,4 @@ def follow(tables: GameTablebase, start: Position, plies: int | None = None) -> 
         moves.append(LineMove(position, root, choice))
         if choice.result is None:
             return Mainline(start, first, tuple(moves), Ending.UNKNOWN)
-        position = choice.after
+        game.append(choice.after)

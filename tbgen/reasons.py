@@ -94,10 +94,9 @@ def explain_line(line: Mainline) -> str:
         return "cut off: there are more moves"
     if line.ending == Ending.UNKNOWN:
         return f"no table of {line.missing}: the line cannot be followed further"
-    if line.offender is None:
-        return "the position repeats, and neither side alone gives check on every move"
-    loser, winner = _name(line.offender), _name(line.offender.other)
-    return f"the moves repeat: perpetual check by {loser}, {winner} wins"
+    if line.verdict is None:
+        return "the position repeats: draw"
+    return f"the moves repeat: {line.verdict.reason}"
 
 
 def _goal(metric: Metric | None) -> str:

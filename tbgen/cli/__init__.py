@@ -24,8 +24,10 @@ COMMANDS = {
     "verify": "Prove finished tables from the rules.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
+    "dump": "A table, or a sample of it, as CSV or as a NumPy array.",
     "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
     "convert": "Write a position, or moves from it, in another notation.",
+    "serve": "The board in a browser, and the HTTP API.",
     "doctor": "Report on the environment.",
 }
 """Name and one-line help of every command; `tbgen.cli.NAME` has a command of that name."""

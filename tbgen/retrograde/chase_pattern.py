@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
-from tbgen.retrograde.candidates import Candidates
-from tbgen.retrograde.chase_graph import Places, Setting, find_chase_wins
-from tbgen.retrograde.frame import MIDS, canonical
+from tbgen.retrograde.candidates import Candidates, k_difference
+from tbgen.retrograde.chase_graph import Setting, find_chase_wins, make_places
+from tbgen.retrograde.frame import MIDS, STRIDE, canonical
 from tbgen.retrograde.legality import legal_row
-from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.sweep import clear_lead, put_row
+from tbgen.retrograde.propagation import Propagation, keep_up_to
+from tbgen.retrograde.sweep import Rows, clear_lead, put_row
 
 
-@kernel
+@borrowing_kernel
 def _k_attacked(lead_0, lead_1, side, within, found, frame):
     """Put the positions of `within` where `side` is not in check but has a piece attacked."""
     mids = frame.size[MIDS]
@@ -46,7 +47,7 @@ def _k_attacked(lead_0, lead_1, side, within, found, frame):
                     put_row(lead, mid, lo, hi, found, mids)
 
 
-@kernel
+@borrowing_kernel
 def _k_images(lead_0, lead_1, marked, wins, frame):
     """Keep in `wins` (inout) the positions whose canonical slot is marked."""
     mids = frame.size[MIDS]
@@ -65,25 +66,64 @@ def _k_images(lead_0, lead_1, marked, wins, frame):
                 wins[row, word] = kept
 
 
-def declare_perpetual_chases(
-    propagation: Propagation, winner: Side, order: int, places: Places, *, minor_chases: bool
-) -> bool:
-    """Find the direct wins of one side at one order, and make them due; whether there are any.
+@borrowing_kernel
+def _k_escapes(lead_0, lead_1, unwon, codes, not_won, escapes, frame):
+    """escapes = unwon without the positions that a capture wins (a code above `not_won`)."""
+    mids = frame.size[MIDS]
+    for row in range(lead_0 * mids, lead_1 * mids):
+        lo, hi = keep_up_to(codes, row * STRIDE, unwon[row, 0], unwon[row, 1], not_won)
+        escapes[row, 0] = lo
+        escapes[row, 1] = hi
 
-    minor_chases : whether advisors and elephants chase protected rooks, knights and cannons
+
+class ChaseSearch:
+    """The search for one winner's direct wins by perpetual chase, order after order.
+
+    Most candidates of the sieve fail on their own: some move is no chase, or chases another
+    piece. They are remembered, and looked at again only when one of their moves has come to lose.
     """
-    candidates = Candidates(propagation, winner, order)
-    unknown = propagation.unknown[winner]
-    candidates.over(_k_attacked, winner, unknown, candidates.wins)
-    if candidates.find():
-        # The candidates are escapes again: in the graph only what is truly won is none.
-        candidates.transfer(candidates.wins, np.zeros_like(unknown), candidates.unwon)
-        setting = Setting(
-            int(winner), minor_chases, candidates.unwon, propagation.codes[winner],
-            candidates.not_won, candidates.wins.rows, candidates.losses.rows,
-            np.zeros(len(unknown), np.int64),
-        )  # fmt: skip
-        marked = find_chase_wins(setting, places, propagation.workers)
-        candidates.over(_k_images, marked, candidates.wins.rows)
-    candidates.give_back()
-    return candidates.declare()
+
+    def __init__(
+        self, propagation: Propagation, layout: Layout, winner: Side, *, minor_chases: bool
+    ) -> None:
+        self._propagation = propagation
+        self._places = make_places(layout, propagation.frame)
+        self._winner = winner
+        self._minor_chases = minor_chases
+        self._failed = np.zeros_like(propagation.unknown[winner])
+        self._escapes = propagation.unwon[winner].copy()
+
+    def declare(self, order: int) -> bool:
+        """Find the direct wins of an order, and make them due; whether there are any."""
+        propagation, winner = self._propagation, self._winner
+        candidates = Candidates(propagation, winner, order)
+        candidates.over(_k_attacked, winner, propagation.unknown[winner], candidates.wins)
+        if candidates.find():
+            # The candidates are escapes again: in the graph only what is truly won is none.
+            candidates.transfer(candidates.wins, self._no_rows(), candidates.unwon)
+            self._forget_touched(candidates)
+            candidates.losses.rows[...] &= ~self._failed
+            setting = Setting(
+                int(winner), self._minor_chases, self._escapes, candidates.wins.rows,
+                candidates.losses.rows, np.zeros(len(self._failed), np.int64),
+            )  # fmt: skip
+            marked = find_chase_wins(setting, self._places, self._failed, propagation.workers)
+            candidates.over(_k_images, marked, candidates.wins.rows)
+        candidates.give_back()
+        return candidates.declare()
+
+    def _no_rows(self) -> Rows:
+        return np.zeros_like(self._failed)
+
+    def _forget_touched(self, candidates: Candidates) -> None:
+        """Renew `escapes`, and forget failures with a move into what has been won since."""
+        escapes = self._no_rows()
+        codes = self._propagation.codes[self._winner]
+        candidates.over(_k_escapes, candidates.unwon, codes, candidates.not_won, escapes)
+        candidates.over(k_difference, self._escapes, escapes, candidates.gone_wins)
+        self._propagation.sweeper.sweep(
+            candidates.offender, candidates.gone_wins, self._failed, candidates.gone_losses
+        )
+        touched = candidates.gone_losses
+        candidates.transfer(touched, self._failed, touched.rows)
+        self._escapes = escapes

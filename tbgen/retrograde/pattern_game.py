@@ -212,10 +212,9 @@ def _k_exact(graph, conditions, calm, alive_offence, alive_reply):
         lost = False
         needed = conditions.pieces | CHECK_BIT
         for r in range(replies):
-            if inside[r] and not calm[r]:
-                if forced[r] & needed != needed:
-                    inside[r] = False
-                    lost = True
+            if inside[r] and not calm[r] and forced[r] & needed != needed:
+                inside[r] = False
+                lost = True
         if not lost:
             for r in range(replies):
                 alive_reply[r] = inside[r]

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
-from tbgen.retrograde.chase_graph import Places, make_places
-from tbgen.retrograde.chase_pattern import declare_perpetual_chases
+from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
 from tbgen.retrograde.legality import find_legal
@@ -115,7 +114,7 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
     return result
 
 
-@kernel
+@borrowing_kernel
 def _k_finish(lead_0, lead_1, codes, unknown, draw, frame):
     """Draw what is unknown, and empty the slots that the index does not use."""
     mids = frame.size[MIDS]
@@ -174,8 +173,12 @@ def solve(
         )  # fmt: skip
         propagation.run(0)
         if rules != Rules.NONE and material.both_armed:
-            places = make_places(layout, frame) if rules == Rules.WXF else None
-            _settle_orders(propagation, orders, places, minor_chases)
+            chases = [
+                ChaseSearch(propagation, layout, winner, minor_chases=minor_chases)
+                for winner in Side
+                if rules == Rules.WXF
+            ]
+            _settle_orders(propagation, orders, chases)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
@@ -185,12 +188,10 @@ def solve(
     return Solution(layout, code_space, metric, codes)
 
 
-def _settle_orders(
-    propagation: Propagation, orders: int | None, places: Places | None, minor_chases: bool
-) -> None:
+def _settle_orders(propagation: Propagation, orders: int | None, chases: list[ChaseSearch]) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
-    Checks come before chases within an order; without `places` there are no chases.
+    Checks come before chases within an order.
     An order without direct wins is still propagated where captures into supporting tables have
     values of it.
     """
@@ -198,8 +199,8 @@ def _settle_orders(
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
             declare_perpetual_checks(propagation, winner, order)
-        for winner in Side if places is not None else ():
-            declare_perpetual_chases(propagation, winner, order, places, minor_chases=minor_chases)
+        for search in chases:
+            search.declare(order)
         changed = propagation.run(order)
         order += 1
 
@@ -215,7 +216,7 @@ def count_codes(plane: NDArray[np.generic], code_space: CodeSpace) -> dict[int, 
     return {int(code): int(n) for code, n in zip(values, found, strict=True) if code}
 
 
-@kernel
+@borrowing_kernel
 def _k_count(plane, counts):
     """Count the codes of a plane; counts int64 (codes,), in/out."""
     for i in range(plane.size):

@@ -1,0 +1,159 @@
+/* tbprobe: xiangqi endgame tables of tbgen (.xqt files), read from C99. MIT licence.
+ *
+ *     set of tables  ---->  reader (one per thread)  ---->  value of a position, in a search
+ *     immutable once        decoder and block cache         ranked moves, at the root
+ *     tables are added
+ *
+ * Needs tbprobe.c and zstd (cc -std=c99 yours.c tbprobe.c -lzstd). There is no global state. A
+ * set may be used by any number of threads once all tables have been added; a reader belongs to
+ * one thread at a time. Files are not trusted: damage is reported as TB_ERR_CORRUPT, and no input
+ * makes the reader touch memory that is not its own. The file format is docs/format.md.
+ *
+ * Squares are 9 * rank + file: a0, Red's left corner seen from Red, is 0, i9 is 89. Pieces are
+ * tb_piece codes. A position is two arrays of equal length, pieces and squares, in any order,
+ * and the side to move.
+ */
+#ifndef TBPROBE_H
+#define TBPROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A side, for `side` arguments. */
+enum { TB_RED = 0, TB_BLACK = 1 };
+
+/* A piece: Red's codes are 1 to 7; Black's are the same plus 8. */
+enum tb_piece {
+    TB_KING = 1, TB_ADVISOR, TB_ELEPHANT, TB_ROOK, TB_KNIGHT, TB_CANNON, TB_PAWN,
+    TB_BLACK_PIECE = 8
+};
+
+enum { TB_MAX_PIECES = 32, TB_MAX_MOVES = 128 };
+
+/* What functions return: TB_OK, or the reason why there is no answer. */
+typedef enum {
+    TB_OK = 0,
+    TB_ERR_MISSING = -1,  /* no table of this material has been added */
+    TB_ERR_POSITION = -2, /* no placement: kings, counts, squares or overlaps are wrong */
+    TB_ERR_ILLEGAL = -3,  /* the kings face each other, or the side not to move is in check */
+    TB_ERR_CORRUPT = -4,  /* the file is damaged, or no table at all */
+    TB_ERR_VERSION = -5,  /* the file is of a later format */
+    TB_ERR_IO = -6,       /* the file or directory cannot be read */
+    TB_ERR_MEMORY = -7,   /* out of memory */
+    TB_ERR_ARGUMENT = -8, /* a null pointer, or a number out of its range */
+    TB_ERR_OTHER_SET = -9 /* the table is of another rule set than this set of tables */
+} tb_status;
+
+/* One sentence for a status, never NULL. */
+const char *tb_status_text(int status);
+
+/* Rule sets. Tables of different rule sets answer different questions and are never mixed. */
+typedef enum { TB_RULES_NONE = 0, TB_RULES_CHECK = 1, TB_RULES_WXF = 2 } tb_rules;
+
+/* What distances of order 0 count to: mate, or the capture that converts (or mate). */
+typedef enum { TB_DTM = 0, TB_DTC = 1, TB_NO_METRIC = 2 } tb_metric;
+
+/* What a position is worth to the side to move.
+ *
+ *     wdl    1 win, 0 draw, -1 loss
+ *     order  0: decided by mate (or conversion) in `plies`; a side that is mated or stalemated
+ *            has lost in 0 plies. k >= 1: decided by the repetition rules; lower orders are
+ *            better for the winner. `plies` is then the distance to a state in which the loser
+ *            must offend for ever, at 0 to 254 in practice.
+ *     plies  0 for a draw
+ *     value  the number as Fang, Hsu & Hsu print it: 0 draw, odd n win in n, even n loss in n
+ *            (0 also for a side already mated: look at wdl); 255 - plies for order k >= 1
+ *     metric the table's; TB_NO_METRIC for a draw for want of pieces that could win
+ *
+ * A winner who prefers order 0, then the lowest order, then the fewest plies always makes
+ * progress. A table knows no move counter and no history.
+ */
+typedef struct {
+    int wdl;
+    uint32_t order;
+    uint32_t plies;
+    int64_t value;
+    tb_metric metric;
+} tb_value;
+
+typedef struct tb_set tb_set;
+typedef struct tb_reader tb_reader;
+
+/* -- tables -------------------------------------------------------------------------------- */
+
+/* An empty set for tables of one rule set; NULL if out of memory or if `rules` is none of
+ * tb_rules. `orders` is the limit on orders that the tables were built with, 0 for none. Of two
+ * tables of one material in different metrics, the one in `preferred` is used. */
+tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred);
+
+/* Free a set; its readers must be gone. NULL is fine. */
+void tb_set_free(tb_set *set);
+
+/* Add a table file. It stays open (on POSIX systems; elsewhere it is read into memory). Returns
+ * TB_OK, also for a second table of the same material. */
+int tb_add_file(tb_set *set, const char *path);
+
+/* Add a table file that is in memory; `data` must stay there until the set is freed. */
+int tb_add_memory(tb_set *set, const void *data, size_t size);
+
+/* Add every file of a directory whose name ends in ".xqt" and whose header names this rule set.
+ * Returns how many tables were added, or an error: of the first file that could not be read, all
+ * others are added nevertheless. TB_ERR_IO where there is no POSIX. */
+int tb_add_directory(tb_set *set, const char *path);
+
+/* The number of materials in the set. */
+size_t tb_set_size(const tb_set *set);
+
+/* -- probing ------------------------------------------------------------------------------- */
+
+/* A reader that keeps at most `cache_bytes` of decoded blocks (and always the last one); NULL if
+ * out of memory. 16 MiB or more is sensible. */
+tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes);
+
+/* Free a reader. NULL is fine. */
+void tb_reader_free(tb_reader *reader);
+
+/* The value of a legal position. Legality is not looked at, which makes this fit for use inside
+ * a search: the value of an illegal position is arbitrary. */
+int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+             int side, tb_value *value);
+
+/* The outcome alone: *wdl becomes 1, 0 or -1. */
+int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                 int side, int *wdl);
+
+/* A legal move at the root.
+ *
+ *     status  TB_OK, or TB_ERR_MISSING where the table of the position after it is not there;
+ *             `after` and `worth` are then draws without a metric
+ *     after   the value of the position it leads to, for the opponent
+ *     worth   the value for the side that makes it: one ply more; 1 or 2 plies where it captures
+ *             and the root's table counts to conversion
+ *     best    whether no known move is better: keeps the value of the root
+ */
+typedef struct {
+    uint8_t from, to;
+    int capture;
+    int check;
+    int best;
+    int status;
+    tb_value after;
+    tb_value worth;
+} tb_move;
+
+/* The value of a position, and its legal moves, best first: wins before draws before unknown
+ * moves before losses; wins by order and plies ascending, losses descending; then moves that end
+ * the game, captures, the better position after it, and the text of the move ("a0a1"). `*count`
+ * is 0 for a side that is mated or stalemated. `value` may be NULL. */
+int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                  int side, tb_value *value, tb_move moves[TB_MAX_MOVES], size_t *move_count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,307 @@
+"""The HTTP API: the answers of the command line, as JSON, SVG and text.
+
+    /v1/probe?fen=             value and moves (DESIGN 3)      /v1/mainline?fen=&plies=
+    /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
+    /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=
+    /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
+    /v1/graph/KRKN.dot         /export.pgn?fen=&moves=          /healthz        /metrics
+
+`fen` and `pos` take any notation of positions, with `_` or `+` for blanks. Moves are given in
+ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from tbgen.answers import line_answer, move_answer, outcome_name, position_answer
+from tbgen.board.diagram import Marks, draw
+from tbgen.board.http import SVG, TEXT, Answer, Gate, RequestError
+from tbgen.board.library import MAX_LINE, Library, Study
+from tbgen.board.state import View, position_text, read_view
+from tbgen.board.words import explain_line, explain_move, explain_position
+from tbgen.indexing import Material, Position
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.position import START_FEN
+from tbgen.notation import format_move, parse_position
+from tbgen.preference import RootMove
+from tbgen.referee import judge
+from tbgen.rules import in_check, is_terminal
+
+DEFAULT_PLIES = 400
+
+
+class Api:
+    """The endpoints; each takes a request and returns an `Answer`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    # -- positions ---------------------------------------------------------------------------
+
+    def probe(self, request: Request) -> Answer:
+        """Value and moves of a position, or of the last one of a game."""
+        view = _view(request)
+        if view.moves:
+            study = self._library.study(view.positions, view.moves)
+        else:
+            study = self._library.probe(view.position)
+        answer = study_answer(study, view)
+        status = 200
+        if study.missing is not None:
+            failed = _missing(study)
+            answer |= failed
+            status = 404
+        return Answer(answer, status=status)
+
+    def mainline(self, request: Request) -> Answer:
+        """Best play of both sides from a position."""
+        view = _view(request)
+        plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
+        line = self._library.line(view.position, plies)
+        answer = line_answer(line)
+        answer["reason"] = explain_position(line.start, line.result, view.language)
+        answer["end"] = explain_line(line, view.language)
+        for entry, played in zip(answer["moves"], line.moves, strict=True):
+            entry["text"] = format_move(played.position, played.choice.move, view.notation)
+            entry["reason"] = explain_move(played.result, played.choice, view.language)
+        return Answer(answer)
+
+    def judge(self, request: Request) -> Answer:
+        """The referee's verdict on a game, under the rules of the tables."""
+        view = _view(request)
+        return Answer(judge(view.start, list(view.moves), rules=self._library.rule_set).as_json())
+
+    def render(self, request: Request) -> Answer:
+        """A picture of a position."""
+        view = _view(request)
+        last = view.moves[-1] if view.moves else None
+        picture = draw(
+            view.position, flip=view.flip, pieces=view.pieces, marks=Marks(last), standalone=True
+        )
+        return Answer(picture, SVG)
+
+    def export(self, request: Request) -> Answer:
+        """The game as a PGN file in the form that xiangqi programs read."""
+        view = _view(request)
+        return Answer(
+            game_text(view),
+            TEXT,
+            headers={"content-disposition": 'attachment; filename="line.pgn"'},
+        )
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def tables(self, request: Request) -> Answer:
+        """The tables here."""
+        return Answer({"tables": [self._entry(name.material) for name in self._names()]})
+
+    def table(self, request: Request) -> Answer:
+        """The figures of one table, as `tbgen stats --json` has them."""
+        answer = self._figures(_material(request))
+        del answer["histogram"]
+        return Answer(answer)
+
+    def histogram(self, request: Request) -> Answer:
+        """How many positions of a table have each value."""
+        answer = self._figures(_material(request))
+        return Answer({"material": answer["material"], "histogram": answer["histogram"]})
+
+    def graph(self, request: Request) -> Answer:
+        """What captures lead to, down to the bare kings."""
+        material = _material(request)
+        present = {name.material for name in self._names()}
+        nodes = [
+            {
+                "material": node.name,
+                "present": node in present,
+                "captures": [
+                    {"taken": taken, "material": child.name, "needs_table": child.needs_table}
+                    for taken, child in self._library.children(node)
+                ],
+            }
+            for node in material.closure()
+        ]
+        return Answer({"material": material.name, "nodes": nodes})
+
+    def dot(self, request: Request) -> Answer:
+        """The same for Graphviz."""
+        material = _material(request)
+        edges = [
+            f'  "{node}" -> "{child}" [label="{taken}"];'
+            for node in material.closure()
+            for taken, child in self._library.children(node)
+            if child.needs_table
+        ]
+        lines = [f'digraph "{material}" {{', f'  "{material}";', *edges, "}"]
+        return Answer("\n".join(lines) + "\n", TEXT)
+
+    # -- the server --------------------------------------------------------------------------
+
+    def health(self, request: Request) -> Answer:
+        """Whether the server is well."""
+        return Answer({"status": "ok", "tables": len(self._names())})
+
+    def metrics(self, gate: Gate) -> Answer:
+        """Counts for Prometheus."""
+        cache = self._library.tables.cache_info
+        lines = [
+            "# TYPE tbgen_requests_total counter",
+            *(
+                f'tbgen_requests_total{{endpoint="{name}",status="{status}"}} {count}'
+                for (name, status), count in sorted(gate.requests.items())
+            ),
+            "# TYPE tbgen_cache_hits_total counter",
+            f"tbgen_cache_hits_total {cache.hits}",
+            "# TYPE tbgen_cache_misses_total counter",
+            f"tbgen_cache_misses_total {cache.misses}",
+            "# TYPE tbgen_cache_bytes gauge",
+            f"tbgen_cache_bytes {cache.bytes}",
+            "# TYPE tbgen_tables gauge",
+            f"tbgen_tables {len(self._names())}",
+        ]
+        return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
+
+    def _names(self) -> list[Any]:
+        return self._library.available()
+
+    def _figures(self, material: Material) -> dict[str, Any]:
+        """Everything that is known of a table."""
+        statistics, file = self._library.statistics(material)
+        return statistics.to_json() | file
+
+    def _entry(self, material: Material) -> dict[str, Any]:
+        """A table in the list of tables."""
+        figures = self._figures(material)
+        kept = ("material", "rules", "metric", "orders_limit", "legal", "max_distance",
+                "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
+        return {key: figures[key] for key in kept}
+
+
+def study_answer(study: Study, view: View) -> dict[str, Any]:
+    """A study as DESIGN 3 has a probe, with the board's own fields after those.
+
+    Of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Of a move:
+    `fen` after it, its `text`, and `forbidden` (the referee's reason) where it loses by
+    repetition.
+    """
+    position, result = study.position, study.result
+    if result is not None:
+        answer = position_answer(position, result)
+        answer["reason"] = explain_position(position, result, view.language)
+    else:
+        answer = _unknown_position(position)
+    answer["terminal"] = not study.moves
+    if view.moves:
+        answer["suggested"] = study.suggested.move.iccs if study.suggested else None
+        answer["judgement"] = study.judgement.as_json() if study.judgement else None
+    answer["moves"] = [_move(study, move, view) for move in study.moves]
+    return answer
+
+
+def _move(study: Study, move: RootMove, view: View) -> dict[str, Any]:
+    reason = explain_move(study.result, move, view.language)
+    if study.result is not None:
+        answer = move_answer(study.position, study.result, move, "iccs")
+        answer["reason"] = reason
+    else:
+        answer = {
+            "move": move.move.iccs,
+            "outcome": outcome_name(move.outcome),
+            "value": move.value,
+            "order": move.order,
+            "plies": move.plies,
+            "capture": move.capture,
+            "check": move.check,
+            "best": False,
+            "reason": reason,
+        }
+    answer["fen"] = move.after.fen
+    if view.notation != "iccs":
+        answer["text"] = format_move(study.position, move.move, view.notation)
+    if study.forbidden and move.move in study.forbidden:
+        answer["forbidden"] = study.forbidden[move.move]
+    return answer
+
+
+def _unknown_position(position: Position) -> dict[str, Any]:
+    """The answer where the position's table is missing."""
+    return {
+        "fen": position.fen,
+        "material": position.material.name,
+        "rules": None,
+        "metric": None,
+        "side": position.side.name.lower(),
+        "outcome": outcome_name(None),
+        "value": None,
+        "order": None,
+        "plies": None,
+        "in_check": in_check(position),
+        "reason": f"no table of {position.material.name}",
+    }
+
+
+def _missing(study: Study) -> dict[str, str]:
+    """`error` and `hint` of a position without a table, beside its partial answer."""
+    error = study.missing
+    command = getattr(error, "command", "")
+    message = str(error).removesuffix(f"; run: {command}")
+    return {"error": message, "hint": f"run: {command}" if command else ""}
+
+
+def game_text(view: View) -> str:
+    """A game with its headers; moves in the view's notation, two to a line."""
+    formats = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
+    lines = [
+        '[Game "Chinese Chess"]',
+        f'[FEN "{view.start.fen}"]',
+        f'[Format "{formats.get(view.notation, view.notation)}"]',
+        f'[Result "{_result(view.position)}"]',
+        "",
+    ]
+    texts = [
+        format_move(position, move, view.notation)
+        for position, move in zip(view.positions, view.moves, strict=False)
+    ]
+    if view.start.side == 1 and texts:
+        texts.insert(0, "...")
+    for number in range(0, len(texts), 2):
+        lines.append(f"{number // 2 + 1}. {' '.join(texts[number : number + 2])}")
+    return "\n".join([*lines, _result(view.position), ""])
+
+
+def _result(position: Position) -> str:
+    """`1-0` where Black has no move left, `*` for a game that is not over."""
+    if not is_terminal(position):
+        return "*"
+    return "0-1" if position.side == 0 else "1-0"
+
+
+def _view(request: Request) -> View:
+    """The view that a request describes; it must name a position."""
+    query = request.query_params
+    if position_text(query) is None:
+        raise InputError("no position is given", "add ?fen= and a position")
+    return read_view(query, parse_position(START_FEN))
+
+
+def _number(request: Request, name: str, default: int, limit: int) -> int:
+    """A number in the query, between 0 and a limit."""
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 8 and int(text) <= limit):
+        raise RequestError(400, f"{name} is no number up to {limit}", f"{name}=40")
+    return int(text)
+
+
+def _material(request: Request) -> Material:
+    """The material in a path, which must be one that has tables."""
+    material = Material.parse(request.path_params["material"])
+    if not material.needs_table:
+        raise RequestError(
+            404, f"{material} has no table: without an attacker all is drawn", "try KRKN"
+        )
+    return material

@@ -1,0 +1,294 @@
+"""The pages of tables: all endgames by type, and everything that is known of one.
+
+/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share
+/endgames/KRKN      longest wins per order, results, distances, captures, files
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from tbgen.board.http import HTML, Answer, RequestError
+from tbgen.board.i18n import text
+from tbgen.board.layout import link, page, table, with_settings
+from tbgen.board.library import Library
+from tbgen.board.pages import order_value
+from tbgen.board.state import View
+from tbgen.board.words import explain_distance
+from tbgen.indexing import Army, Material, Position
+from tbgen.indexing.squares import PieceType
+from tbgen.tables import CorruptTableError, TableStatistics
+from tbgen.tables.statistics import SideCounts
+
+SURE = 0.98
+"""The share of won, or of drawn, positions beyond which an endgame counts as such (Pai)."""
+
+MAX_NODES = 400
+"""Materials in a dependency graph that is drawn; the list of captures is always given."""
+
+_TYPES = {
+    PieceType.ROOK: "rook",
+    PieceType.KNIGHT: "knight",
+    PieceType.CANNON: "cannon",
+    PieceType.PAWN: "pawn",
+}
+
+
+def endgame_type(army: Army) -> str:
+    """`rook` .. `pawn` if the army attacks with one kind of piece only, else `other`."""
+    kinds = [kind for kind in _TYPES if army.count(kind)]
+    return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
+
+
+def outcome_class(counts: SideCounts) -> str:
+    """`won`, `drawn` or `open`, of positions with the side named first to move."""
+    if counts.legal and counts.wins > SURE * counts.legal:
+        return "won"
+    if counts.legal and counts.draws > SURE * counts.legal:
+        return "drawn"
+    return "open"
+
+
+def closure_size(material: Material) -> int:
+    """At most how many materials captures can lead to; cheap, unlike the closure itself."""
+    size = 1
+    for army in material.armies:
+        for kind in PieceType:
+            size *= army.count(kind) + 1
+    return size // 4
+
+
+def list_page(library: Library, view: View) -> Answer:
+    """All endgames, by the kind of piece that attacks."""
+    language = view.language
+    groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    for name in library.available():
+        try:
+            figures, file = library.statistics(name.material)
+        except (CorruptTableError, OSError) as error:
+            row = [escape(name.material.name), escape(type(error).__name__), "", "", "", ""]
+        else:
+            row = _list_row(view, figures, file["bytes_on_disk"])
+        groups[endgame_type(name.material.first)].append(row)
+    head = [text(language, key) for key in
+            ("material", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
+    sections = [
+        f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
+        f"{table(head, rows, 'endgames')}</section>"
+        for name, rows in groups.items()
+        if rows
+    ]
+    empty = "" if sections else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    title = text(language, "endgames")
+    main = (
+        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{"".join(sections)}'
+        f"<p>{escape(text(language, 'class_note'))}</p></div>"
+    )
+    return Answer(page(view, title, main, "/endgames"), HTML)
+
+
+def material_page(library: Library, view: View, material: Material) -> Answer:
+    """One endgame."""
+    if not material.needs_table:
+        raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
+    figures, file = library.statistics(material)
+    language = view.language
+    name = material.name
+    main = (
+        f'<div class="wide"><h1>{name}</h1>{_facts(view, figures, file)}'
+        f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
+        f"<h2>{escape(text(language, 'longest_wins'))}</h2>{_longest(view, figures)}"
+        f"<h2>{escape(text(language, 'histogram'))}</h2>{_histogram(view, figures)}"
+        f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
+        f"{_graph(library, view, material)}"
+        f'<p class="links">{escape(text(language, "download"))}: '
+        f"{link(f'/v1/tables/{name}', f'{name}.json')} "
+        f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
+        f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
+        f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p></div>"
+    )
+    return Answer(page(view, name, main, f"/endgames/{name}"), HTML)
+
+
+# -- parts -----------------------------------------------------------------------------------
+
+
+def _list_row(view: View, figures: TableStatistics, size: int) -> list[str]:
+    language = view.language
+    kind = outcome_class(figures.red_to_move)
+    href = with_settings(f"/endgames/{figures.material}", view)
+    return [
+        link(href, figures.material),
+        f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>',
+        _bar(figures.red_to_move),
+        f"{figures.max_distance} {escape(text(language, 'plies'))}",
+        f"{figures.rule_decided_rate:.1%}",
+        _bytes(size),
+    ]
+
+
+def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str:
+    """Everything that is one number."""
+    language = view.language
+    kind = outcome_class(figures.red_to_move)
+    seconds, time = file["build_seconds"], text(language, "unknown_time")
+    if seconds is not None:
+        time = text(language, "seconds", n=seconds)
+    rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
+    if figures.max_rule_distance is not None:
+        rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
+            language, "plies"
+        )
+    rows = [
+        ("class", text(language, f"class_{kind}")),
+        ("rules", text(language, f"rules_{figures.rules}")),
+        ("metric", text(language, figures.metric)),
+        ("legal", f"{figures.legal:,}"),
+        ("longest", f"{figures.max_distance} {text(language, 'plies')}"),
+        ("rule_decided", rule),
+        ("size", text(language, "bytes", n=f"{file['bytes_on_disk']:,}")),
+        ("build_time", time),
+    ]
+    items = "".join(
+        f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
+    )
+    return f'<dl class="facts">{items}</dl>'
+
+
+def _results(view: View, figures: TableStatistics) -> str:
+    """Win, draw and loss for either side to move."""
+    rows = []
+    for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
+        turn = text(view.language, "to_move", side=text(view.language, side))
+        rows.append([escape(turn), _bar(counts), *(
+            f"{number:,}" for number in (counts.wins, counts.draws, counts.losses)
+        )])  # fmt: skip
+    head = ["", "", *(text(view.language, key) for key in ("win", "draw", "loss"))]
+    return table(head, rows, "results")
+
+
+def _bar(counts: SideCounts) -> str:
+    """Shares of wins, draws and losses as a bar, and the numbers for those who cannot see it."""
+    parts, x = [], 0.0
+    for name, number in (("win", counts.wins), ("draw", counts.draws), ("loss", counts.losses)):
+        width = 100 * number / counts.legal if counts.legal else 0
+        parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
+        x += width
+    legal = counts.legal or 1
+    label = f"{counts.wins / legal:.1%} / {counts.draws / legal:.1%} / {counts.losses / legal:.1%}"
+    return (
+        f'<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
+        f'aria-label="{label}">{"".join(parts)}</svg> <small>{label}</small>'
+    )
+
+
+def _longest(view: View, figures: TableStatistics) -> str:
+    """The longest lines per order and side to move, as links to the board."""
+    language = view.language
+    rows = []
+    for entry in figures.longest:
+        position = Position.from_fen(entry.fen)
+        plies = 255 - entry.value if entry.order else entry.value
+        distance = explain_distance(plies, language)
+        outcome = "win" if entry.value % 2 else "loss"
+        rows.append([
+            str(entry.order),
+            escape(text(language, "to_move", side=text(language, entry.side))),
+            escape(text(language, outcome)),
+            f"<code>{order_value(entry.order, entry.value)}</code>",
+            escape(distance),
+            link(view.at(position).href(), " ".join(entry.fen.split()[:2])),
+        ])  # fmt: skip
+    head = [text(language, "order"), text(language, "side"), "", text(language, "value"),
+            text(language, "longest"), text(language, "board")]  # fmt: skip
+    return table(head, rows, "longest")
+
+
+def _histogram(view: View, figures: TableStatistics) -> str:
+    """How many positions have each distance, one picture per order (the first few)."""
+    by_order: dict[int, dict[int, int]] = {}
+    for line in figures.histogram:
+        if line.plies is not None:
+            bars = by_order.setdefault(line.order, {})
+            bars[line.plies] = bars.get(line.plies, 0) + line.positions
+    pictures = []
+    for order, bars in sorted(by_order.items())[:6]:
+        most, longest = max(bars.values()), max(bars)
+        rects = "".join(
+            f'<rect class="{"win" if plies % 2 else "loss"}" x="{4 * plies}" '
+            f'y="{100 - max(1, 100 * count / most):.1f}" width="3" '
+            f'height="{max(1, 100 * count / most):.1f}"><title>{plies}: {count:,}</title></rect>'
+            for plies, count in sorted(bars.items())
+        )
+        width = max(4 * (longest + 1), 120)
+        order_name = f"{text(view.language, 'order')} {order}"
+        label = f"{order_name}: 0-{longest} {text(view.language, 'plies')}"
+        pictures.append(
+            f'<figure><svg class="histogram" viewBox="0 0 {width} 100" role="img" '
+            f'aria-label="{escape(label)}">{rects}</svg>'
+            f"<figcaption>{escape(label)}</figcaption></figure>"
+        )
+    return f'<div class="histograms">{"".join(pictures)}</div>'
+
+
+def _captures(library: Library, view: View, material: Material) -> str:
+    """What each capture leads to, and whether its table is here."""
+    language = view.language
+    present = {name.material for name in library.available()}
+    items = []
+    for taken, child in library.children(material):
+        if not child.needs_table:
+            target, note = escape(child.name), text(language, "no_table_needed")
+        elif child in present:
+            target = link(with_settings(f"/endgames/{child}", view), child.name)
+            note = ""
+        else:
+            target, note = escape(child.name), text(language, "table_missing")
+        piece = escape(text(language, "taking", piece=taken))
+        items.append(f"<li>{piece}: {target} <small>{escape(note)}</small></li>")
+    return f'<ul class="captures">{"".join(items)}</ul>'
+
+
+def _graph(library: Library, view: View, material: Material) -> str:
+    """All materials that captures lead to, one row for each number of pieces."""
+    if closure_size(material) > MAX_NODES:
+        return ""
+    nodes = material.closure()
+    rows: dict[int, list[Material]] = {}
+    for node in nodes:
+        rows.setdefault(node.men, []).append(node)
+    width = 110 * max(len(row) for row in rows.values())
+    places = {}
+    for level, men in enumerate(sorted(rows, reverse=True)):
+        for number, node in enumerate(rows[men]):
+            places[node] = (int((number + 0.5) * width / len(rows[men])), 24 + 70 * level)
+    lines = [
+        f'<path class="edge" d="M{places[node][0]} {places[node][1] + 14}'
+        f'L{places[child][0]} {places[child][1] - 14}"/>'
+        for node in nodes
+        for _, child in library.children(node)
+        if child in places
+    ]
+    present = {name.material for name in library.available()}
+    boxes = []
+    for node, (x, y) in places.items():
+        css = "node" if node in present else "node absent"
+        box = (
+            f'<rect class="{css}" x="{x - 50}" y="{y - 14}" width="100" height="28" rx="6"/>'
+            f'<text x="{x}" y="{y + 5}">{node}</text>'
+        )
+        href = escape(with_settings(f"/endgames/{node}", view))
+        boxes.append(f'<a href="{href}">{box}</a>' if node in present else box)
+    height = 70 * len(rows) + 10
+    return (
+        f'<svg class="graph" viewBox="0 0 {width} {height}" style="max-width:{width}px" '
+        f'role="img" aria-label="{escape(text(view.language, "graph"))}">'
+        f"{''.join(lines)}{''.join(boxes)}</svg>"
+    )
+
+
+def _bytes(size: int) -> str:
+    """`12 KiB`."""
+    from tbgen.cli.units import size as readable
+
+    return readable(size)

@@ -1,0 +1,196 @@
+"""What the tables say of a game: the one place where the board asks them.
+
+    View.positions  ->  Study(result, moves, suggested, judgement)
+    materials       ->  Library.tables, .statistics, .graph
+
+A missing table is no failure here: what is known is told, the rest is unknown. Everything may be
+called from several threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tbgen import __version__
+from tbgen.choice import choose
+from tbgen.indexing import Material, Move, Position, Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.mainline import Mainline
+from tbgen.preference import RootMove
+from tbgen.referee import Judgement, RuleSet, Verdict, judge
+from tbgen.rules import check_legal, in_check, legal_moves
+from tbgen.tablebase import GameTablebase
+from tbgen.tables import (
+    CorruptTableError,
+    MissingTableError,
+    ProbeResult,
+    TableName,
+    TableStatistics,
+    UnsupportedMaterialError,
+    read_build_record,
+)
+
+MAX_LINE = 1000
+"""Plies of a line of best play that are followed at most."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A position and what is known of it.
+
+    `result` is None if the position's own table is missing: `missing` then says why, and `moves`
+    may still know where captures lead. `suggested` is the move to play, the game's history
+    considered. `forbidden` maps moves that lose at once by repetition to the referee's reason.
+    """
+
+    position: Position
+    result: ProbeResult | None
+    moves: Sequence[RootMove]
+    missing: MissingTableError | UnsupportedMaterialError | None = None
+    suggested: RootMove | None = None
+    judgement: Judgement | None = None
+    forbidden: dict[Move, str] | None = None
+
+
+class Library:
+    """The tables of one directory, as the board shows them."""
+
+    def __init__(self, tables: GameTablebase) -> None:
+        self.tables = tables
+
+    # -- positions ---------------------------------------------------------------------------
+
+    def probe(self, position: Position) -> Study:
+        """The value of a position and of its moves.
+
+        Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
+        """
+        try:
+            return Study(position, *self.tables.probe_with_moves(position))
+        except (MissingTableError, UnsupportedMaterialError) as error:
+            check_legal(position)
+            return Study(position, None, self._known_moves(position), missing=error)
+
+    def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
+        """The same for the last position of a game, with a move to play and the referee's word.
+
+        Moves that the tables call good but the referee would punish are `forbidden`: in the
+        playing mode a reader repeats positions as the tables never would.
+        """
+        plain = self.probe(positions[-1])
+        history = positions[:-1]
+        suggested = None
+        if plain.result is not None:
+            suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
+        return Study(
+            plain.position,
+            plain.result,
+            plain.moves,
+            plain.missing,
+            suggested,
+            self._judge(positions[0], moves) if _repeats(positions) else None,
+            self._forbidden(positions, moves, plain.moves),
+        )
+
+    def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
+        """Best play of both sides; raises like `Tablebase.probe`."""
+        return self.tables.mainline(position, min(plies, MAX_LINE))
+
+    def _known_moves(self, position: Position) -> list[RootMove]:
+        """The moves of a position without a table, those first that lead to known values."""
+        found = []
+        for move in legal_moves(position):
+            after = position.after(*move)
+            result, missing = None, after.material.name
+            with contextlib.suppress(UnsupportedMaterialError):
+                result = self.tables.get(after)
+            capture = position.board[move.target] != EMPTY
+            found.append(RootMove(
+                move, after, result, converts=False, capture=capture, check=in_check(after),
+                missing=None if result else missing,
+            ))  # fmt: skip
+        return sorted(found, key=lambda move: move.sort_key)
+
+    # -- repetition --------------------------------------------------------------------------
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """What the referee judges by: the rules of the tables, wxf without any."""
+        rules, _ = self.tables.rule_set
+        return RuleSet.WXF if rules is None else RuleSet.parse(str(rules))
+
+    def _judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
+        return judge(start, list(moves), rules=self.rule_set)
+
+    def _forbidden(
+        self, positions: Sequence[Position], moves: Sequence[Move], choices: Sequence[RootMove]
+    ) -> dict[Move, str]:
+        """The moves that repeat a position so that their side loses."""
+        found = {}
+        seen = set(positions)
+        loses = Verdict.won_by(positions[-1].side.other)
+        for choice in choices:
+            if choice.after in seen:
+                judgement = self._judge(positions[0], [*moves, choice.move])
+                if judgement.verdict == loses:
+                    found[choice.move] = judgement.reason
+        return found
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def available(self) -> list[TableName]:
+        """The tables of the rule set in use, fewest pieces first."""
+        rules, orders = self.tables.rule_set
+        return [
+            name for name in self.tables.available() if (name.rules, name.orders) == (rules, orders)
+        ]
+
+    def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
+        """The figures of a table, and file size, build time and digest; raises like `probe`."""
+        file = self.tables.table(material)
+        return file.statistics, {
+            "bytes_on_disk": file.path.stat().st_size,
+            "build_seconds": read_build_record(file.path).get("build_seconds"),
+            "digest": file.header.digest.hex(),
+        }
+
+    def children(self, material: Material) -> list[tuple[str, Material]]:
+        """What captures lead to: what is taken (`N` of the second side: `n`), and the material."""
+        letters = "KABRNCP"
+        return [
+            (letters[kind].lower() if side == Side.BLACK else letters[kind], child)
+            for (side, kind), child in material.captures().items()
+        ]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with the tables and with the program: answers of one fingerprint are equal."""
+        digest = hashlib.sha256(__version__.encode())
+        for name in self.tables.available():
+            state = self.tables.path(name).stat()
+            digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def first_position(self) -> Position:
+        """Where the board begins: the longest win of the table with the longest one."""
+        best, found = -1, None
+        for name in self.available()[-64:]:
+            try:
+                figures = self.tables.table(name.material).statistics
+            except (CorruptTableError, OSError):
+                continue
+            for entry in figures.longest:
+                if entry.order == 0 and entry.side == "red" and entry.value > best:
+                    best, found = entry.value, entry.fen
+        return Position.from_fen(found or "3k5/9/9/9/9/9/9/9/9/R3K4 w")
+
+
+def _repeats(positions: Sequence[Position]) -> bool:
+    """Whether the last position has occurred before."""
+    return positions[-1] in positions[:-1]

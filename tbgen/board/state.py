@@ -1,0 +1,190 @@
+"""What a request asks to see: the game so far and how to show it, to and from an address.
+
+    /?fen=START&moves=h2e2,h9g7&flip=1&lang=zh-Hans   <->   View
+    /play?...                                               the same, values hidden
+    /edit?...                                               the same, on the editor
+
+The whole state is in the address, so that every position has a permanent link, the browser's back
+button takes a move back, and nothing is kept on the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from tbgen.board.i18n import LANGUAGES
+from tbgen.board.pieces import PIECE_SETS
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.errors import InputError, PositionError
+from tbgen.indexing.squares import parse_square, square_name
+from tbgen.notation import MOVE_NOTATIONS, read_position
+from tbgen.rules import play
+
+MAX_POSITION_TEXT = 400
+"""Characters of a position; a FEN has fewer than 110, a drawn board fewer than 300."""
+
+MAX_MOVES = 400
+"""Plies of a game in an address: 2 kB."""
+
+PATHS = {"read": "/", "play": "/play", "edit": "/edit", "line": "/line"}
+"""The page of each mode."""
+
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class View:
+    """A game and the way it is shown.
+
+    `moves` were played from `start`. `mode` is one of `PATHS`. `human` is the side that the
+    reader plays in the playing mode. `chosen` is the square of a piece about to move.
+    """
+
+    start: Position
+    moves: tuple[Move, ...] = ()
+    mode: str = "read"
+    flip: bool = False
+    language: str = "en"
+    notation: str = "iccs"
+    pieces: str = "zh"
+    theme: str = ""
+    human: Side = Side.RED
+    chosen: int | None = None
+    asked_language: bool = False
+    """Whether the address names the language; else the browser's is used and links stay short."""
+
+    @cached_property
+    def positions(self) -> tuple[Position, ...]:
+        """Every position of the game, the last one at hand; raises `MoveTextError`."""
+        found = [self.start]
+        for move in self.moves:
+            found.append(play(found[-1], move))
+        return tuple(found)
+
+    @property
+    def position(self) -> Position:
+        """The position at hand."""
+        return self.positions[-1]
+
+    def after(self, move: Move) -> View:
+        """The game with one more move; beyond `MAX_MOVES` its beginning is forgotten."""
+        if len(self.moves) >= MAX_MOVES:
+            return replace(self, start=self.position.after(*move), moves=(), chosen=None)
+        return replace(self, moves=(*self.moves, move), chosen=None)
+
+    def back(self, plies: int = 1) -> View:
+        """The game with the last moves taken back."""
+        return replace(self, moves=self.moves[: max(0, len(self.moves) - plies)], chosen=None)
+
+    def at(self, position: Position) -> View:
+        """The same way of showing another position, without a game."""
+        return replace(self, start=position, moves=(), chosen=None)
+
+    def href(self, **changes: Any) -> str:
+        """The address of this view, or of one with some fields changed."""
+        view = replace(self, **changes)
+        query = {"fen": " ".join(view.start.fen.split()[:2]).replace(" ", "_")}
+        if view.moves:
+            query["moves"] = ",".join(move.iccs for move in view.moves)
+        query |= view.settings()
+        if view.mode == "play" and view.human == Side.BLACK:
+            query["side"] = "black"
+        if view.chosen is not None:
+            query["from"] = square_name(view.chosen)
+        return f"{PATHS[view.mode]}?{urlencode(query, safe='/,_')}"
+
+    @property
+    def usual_notation(self) -> str:
+        """The notation of moves in the view's language, where none is asked for."""
+        return default_notation(self.language)
+
+    def settings(self) -> dict[str, str]:
+        """The part of the query that does not concern the position."""
+        query = {}
+        if self.flip:
+            query["flip"] = "1"
+        if self.asked_language:
+            query["lang"] = self.language
+        if self.notation != self.usual_notation:
+            query["notation"] = self.notation
+        if self.pieces != PIECE_SETS[0]:
+            query["pieces"] = self.pieces
+        if self.theme:
+            query["theme"] = self.theme
+        return query
+
+
+def default_notation(language: str) -> str:
+    """The notation of moves where none is asked for."""
+    return {"zh-Hans": "zh", "zh-Hant": "zh-hant"}.get(language, "iccs")
+
+
+def position_text(query: Mapping[str, str]) -> str | None:
+    """The text of the position in a query, `fen` or `pos`; None if there is none."""
+    text = query.get("fen") or query.get("pos")
+    if text is not None and len(text) > MAX_POSITION_TEXT:
+        raise PositionError(
+            f"the position has {len(text)} characters", f"at most {MAX_POSITION_TEXT} are read"
+        )
+    return text
+
+
+def read_view(
+    query: Mapping[str, str], default: Position, mode: str = "read", accept_language: str = ""
+) -> View:
+    """The view that a query describes, `default` if it names no position.
+
+    `fen` and `pos` take any notation of positions. Raises `InputError` with a hint.
+    """
+    text = position_text(query)
+    start, viewpoint = default, Side.RED
+    if text is not None:
+        read = read_position(text)
+        start, viewpoint = read.position, read.viewpoint
+    asked = query.get("lang", "")
+    language = asked if asked in LANGUAGES else preferred_language(accept_language)
+    return View(
+        start=start,
+        moves=read_moves(start, query.get("moves", "")),
+        mode=mode,
+        flip=query.get("flip", "") == "1" or viewpoint == Side.BLACK,
+        language=language,
+        notation=_one_of(query.get("notation", ""), MOVE_NOTATIONS, default_notation(language)),
+        pieces=_one_of(query.get("pieces", ""), PIECE_SETS, PIECE_SETS[0]),
+        theme=_one_of(query.get("theme", ""), THEMES, ""),
+        human=Side.BLACK if query.get("side") == "black" else Side.RED,
+        chosen=parse_square(query["from"]) if query.get("from") else None,
+        asked_language=asked in LANGUAGES,
+    )
+
+
+def read_moves(start: Position, text: str) -> tuple[Move, ...]:
+    """Moves in ICCS, separated by commas or blanks; raises `InputError` unless all are legal."""
+    words = text[: 8 * MAX_MOVES].replace(",", " ").split()
+    if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
+        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
+    moves = tuple(Move.from_iccs(word) for word in words)
+    position = start
+    for move in moves:
+        position = play(position, move)
+    return moves
+
+
+def preferred_language(accepted: str) -> str:
+    """The language of ours that a browser's `Accept-Language` names first."""
+    for entry in accepted[:200].split(","):
+        tag = entry.split(";")[0].strip().lower()
+        if tag.startswith("zh"):
+            traditional = any(part in tag for part in ("hant", "tw", "hk", "mo"))
+            return "zh-Hant" if traditional else "zh-Hans"
+        if tag.startswith("en"):
+            break
+    return "en"
+
+
+def _one_of(text: str, known: tuple[str, ...], default: str) -> str:
+    return text if text in known else default

@@ -1,0 +1,110 @@
+"""`tbgen serve`: the board in a browser, and the HTTP API."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from pathlib import Path
+
+import click
+
+from tbgen.cli import options
+from tbgen.cli.command import Command, show_json
+
+DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
+"""Endgames of every type that build in seconds; two of them need the repetition rules."""
+
+
+@click.command(cls=Command)
+@options.table_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8064, show_default=True,
+              help="The port; 0 takes a free one.")  # fmt: skip
+@click.option("--demo", is_flag=True, help="Build a small set of tables first.")
+@click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
+@click.option("--log", is_flag=True, help="Print every request.")
+@options.json_option
+def serve(
+    tables: Path,
+    rules: str | None,
+    orders: int | None,
+    metric: str | None,
+    host: str,
+    port: int,
+    demo: bool,
+    show: bool,
+    log: bool,
+    as_json: bool,
+) -> None:
+    """The board in a browser, and the HTTP API.
+
+    Serves the tables of a directory until it is interrupted. --demo builds a few small tables
+    into that directory first; finished ones are kept. Nobody but this machine is answered unless
+    --host says otherwise. With --json, {"url","tables"} is printed once the port is open.
+
+    Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
+    """
+    _require_extra()
+    if demo:
+        _build_demo(tables, rules or "check", orders or 0)
+    from tbgen.board.server import make_server
+
+    with options.open_tables(tables, rules, orders, metric) as opened:
+        count = len(opened.available())
+        _ = opened.rule_set  # several present and none chosen: say so now
+        listener = _listen(host, port)
+        server = make_server(opened, host, port, log=log)
+        name = f"[{host}]" if ":" in host else host
+        url = f"http://{name}:{listener.getsockname()[1]}/"
+        if as_json:
+            show_json({"url": url, "tables": count})
+        else:
+            click.echo(f"{count} tables of {tables}: {url}", err=True)
+            if not count:
+                click.echo("no tables yet: build some, or begin with --demo", err=True)
+        if show:
+            webbrowser.open(url)
+        server.run(sockets=[listener])
+
+
+def _require_extra() -> None:
+    """Say how to install what is missing."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise click.UsageError(
+            "the board needs starlette and uvicorn: pip install 'tbgen[web]'"
+        ) from None
+
+
+def _build_demo(tables: Path, rules: str, orders: int) -> None:
+    """Build the demo's tables, with progress on stderr."""
+    from tbgen.build.builder import Builder
+    from tbgen.cli.progress import BuildProgress
+    from tbgen.indexing import Material
+    from tbgen.tables.names import Rules
+
+    click.echo("Building the demo; the first time includes compiling, about half a minute.",
+               err=True)  # fmt: skip
+    with BuildProgress() as progress:
+        builder = Builder(tables, Rules(rules), progress, orders=orders)
+        builder.build([Material.parse(name) for name in DEMO])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """An open port; opened here so that a port in use is an error in one line."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio switches Nagle's algorithm off only where the protocol is named; with it every
+    # answer, which is two writes, takes 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(256)
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            error.errno, f"cannot listen on {host} port {port}: {error.strerror}"
+        ) from None
+    return listener

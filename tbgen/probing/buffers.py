@@ -1,0 +1,266 @@
+"""Tables as arrays, for compiled probes, and the loading of their blocks.
+
+    keys, numbers    open-addressed hash: material key -> table
+    tables           one row of words per table: widths, first blocks, where each piece is listed
+    descriptors      the layouts (`tbgen.indexing.slots`), one behind the other
+    blocks           of every block of every table: its frame, -1 cold, or -2 - code (one code)
+    frames           (frames, bytes): decoded blocks, codes little-endian; the cache
+    wanted, used     flags that probes set: blocks to load, frames not to give up yet
+
+Frames are given up by the clock algorithm: a frame that was used since the hand last passed gets
+a second chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material, Side
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import PieceType, piece_code
+from tbgen.probing import kernels
+from tbgen.tables import Tablebase, TableFile, UnsupportedMaterialError
+
+DEFAULT_CACHE_BYTES = 256 << 20
+
+_COLD_BLOCK = -1
+
+
+class Buffers(NamedTuple):
+    """What a compiled probe is given; numba takes it as it is. See the module."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    descriptors: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    frames: NDArray[np.uint8]
+    wanted: NDArray[np.uint8]
+    used: NDArray[np.uint8]
+
+
+class NumbaTables:
+    """Tables of a `Tablebase`, ready for compiled probes through `buffers`.
+
+    `materials` (names or `Material`s) default to all that the tablebase has under its rules.
+    Decoded blocks take at most `cache_bytes`, and at least one block; loading reads through the
+    tablebase's open files, which must stay open. Raises what `Tablebase.table` raises, and
+    `UnsupportedMaterialError` for a table whose distances a score cannot hold.
+
+    Probes may run in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
+    called from any thread too, but not while other kernels probe: loading may give up a block
+    that such a kernel is about to read. Tables that fit in the cache are best preloaded.
+    """
+
+    def __init__(
+        self,
+        tablebase: Tablebase,
+        materials: Iterable[Material | str] | None = None,
+        *,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        self._tablebase = tablebase
+        self._lock = Lock()
+        self._hand = 0
+        self.materials = _distinct(materials, tablebase)
+        """The materials, in the order of `Buffers.tables`."""
+        files = [tablebase.table(material) for material in self.materials]
+        self._first_blocks = [0]
+        rows, descriptors, offset = [], [np.empty(0, np.int64)], 0
+        for file in files:
+            descriptor = file.layout.descriptor
+            rows.append(_table_words(file, offset, self._first_blocks[-1]))
+            descriptors.append(descriptor)
+            offset += len(descriptor)
+            self._first_blocks.append(self._first_blocks[-1] + sum(file.header.blocks))
+        blocks = self._first_blocks[-1]
+        frame_bytes = max(
+            (f.header.block_slots * f.header.spec.codes.width for f in files), default=1
+        )
+        frames = max(1, min(blocks, cache_bytes // frame_bytes))
+        keys, numbers = _hash_table([_material_key(material) for material in self.materials])
+        self._owner = np.full(frames, -1, np.int64)  # the block in each frame
+        self.buffers = Buffers(
+            keys=keys,
+            numbers=numbers,
+            tables=np.array(rows, np.int64).reshape(len(rows), kernels.TABLE_WORDS),
+            descriptors=np.concatenate(descriptors),
+            blocks=np.full(blocks, _COLD_BLOCK, np.int64),
+            frames=np.empty((frames, frame_bytes), np.uint8),
+            wanted=np.zeros(blocks, np.uint8),
+            used=np.zeros(frames, np.uint8),
+        )
+
+    @property
+    def cache_bytes(self) -> int:
+        """The size of the cache: what all frames take."""
+        return self.buffers.frames.nbytes
+
+    def load_wanted(self) -> int:
+        """Load blocks that probes found cold, as many as the cache holds; returns how many.
+
+        0 means that every probe so far can be repeated and finds its block, unless a later call
+        gives it up again. Raises `CorruptTableError` and `OSError`.
+        """
+        with self._lock:
+            return self._load(np.flatnonzero(self.buffers.wanted))
+
+    def preload(self, *materials: Material | str) -> int:
+        """Load all blocks of some materials, or of all; returns how many blocks stayed cold.
+
+        That is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for a
+        material that is none of `materials`.
+        """
+        names = [str(material) for material in self.materials]
+        chosen = [names.index(_named(m, names)) for m in materials] or range(len(names))
+        blocks = [
+            np.arange(self._first_blocks[number], self._first_blocks[number + 1])
+            for number in chosen
+        ]
+        wanted = np.concatenate([np.empty(0, np.int64), *blocks])
+        with self._lock:
+            self._load(wanted[self.buffers.blocks[wanted] == _COLD_BLOCK])
+            return int((self.buffers.blocks[wanted] == _COLD_BLOCK).sum())
+
+    def probe_boards(
+        self, boards: NDArray[Any], sides: NDArray[Any]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Statuses and scores of many legal positions, every block loaded as it is needed.
+
+        boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. No status is
+        `COLD`. Raises like `load_wanted`.
+        """
+        boards = np.ascontiguousarray(boards, np.uint8)
+        sides = np.ascontiguousarray(sides, np.int64)
+        statuses = np.full(len(boards), kernels.COLD, np.int8)
+        scores = np.zeros(len(boards), np.int64)
+        pending = np.arange(len(boards))
+        while kernels.probe_boards(self.buffers, boards, sides, pending, statuses, scores):
+            self.load_wanted()
+            pending = np.flatnonzero(statuses == kernels.COLD)
+        return statuses, scores
+
+    # -- blocks and frames -------------------------------------------------------------------
+
+    def _load(self, blocks: NDArray[np.int64]) -> int:
+        """Bring blocks into frames, as many as there are; their flags are cleared."""
+        buffers = self.buffers
+        loaded: set[int] = set()
+        done = 0
+        for block in blocks.tolist():
+            codes = self._read(block)
+            if (codes == codes[0]).all():
+                buffers.blocks[block] = -2 - int(codes[0])
+            else:
+                frame = self._free_frame(loaded)
+                if frame is None:
+                    break
+                loaded.add(frame)
+                data = codes.view(np.uint8)
+                buffers.frames[frame, : len(data)] = data
+                self._owner[frame] = block
+                buffers.blocks[block] = frame
+                buffers.used[frame] = 1
+            buffers.wanted[block] = 0
+            done += 1
+        return done
+
+    def _free_frame(self, taken: set[int]) -> int | None:
+        """A frame to load into, given up by its owner; None if all are in `taken`."""
+        buffers = self.buffers
+        if len(taken) == len(self._owner):
+            return None
+        while True:
+            frame = self._hand
+            self._hand = (self._hand + 1) % len(self._owner)
+            if frame in taken:
+                continue
+            if self._owner[frame] >= 0 and buffers.used[frame]:
+                buffers.used[frame] = 0
+                continue
+            if self._owner[frame] >= 0:
+                buffers.blocks[self._owner[frame]] = _COLD_BLOCK
+            return frame
+
+    def _read(self, block: int) -> NDArray[Any]:
+        """The codes of a block, from its file."""
+        number = int(np.searchsorted(self._first_blocks, block, side="right")) - 1
+        file = self._tablebase.table(self.materials[number])
+        return file.block_codes(block - self._first_blocks[number])
+
+
+def _distinct(
+    materials: Iterable[Material | str] | None, tablebase: Tablebase
+) -> tuple[Material, ...]:
+    """The materials that have tables, each once."""
+    if materials is None:
+        rule_set = tablebase.rule_set
+        names = tablebase.available()
+        chosen = [name.material for name in names if (name.rules, name.orders) == rule_set]
+    else:
+        chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
+    return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
+
+
+def _named(material: Material | str, names: list[str]) -> str:
+    """The canonical name of a material; raises `KeyError` unless it is among `names`."""
+    name = Material.parse(str(material)).name
+    if name not in names:
+        raise KeyError(f"{name} is none of {', '.join(names)}")
+    return name
+
+
+def _material_key(material: Material) -> int:
+    """The key that `kernels.army_key` makes of both sides."""
+    counts = np.zeros(kernels.PIECE_CODES, np.int64)
+    for side, army in zip(Side, material.armies, strict=True):
+        for kind in PieceType:
+            counts[piece_code(side, kind)] = army.count(kind)
+    return int(kernels.army_key(counts, 0)) << 18 | int(kernels.army_key(counts, 1))
+
+
+def _hash_table(keys: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`Buffers.keys` and `Buffers.numbers`, at most half full, as `kernels.find_table` reads."""
+    size = 4
+    while size < 2 * len(keys) + 2:
+        size *= 2
+    slots, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+    for number, key in enumerate(keys):
+        at = int(kernels.hash_place(key, size - 1))
+        while slots[at] != -1:
+            at = (at + 1) & (size - 1)
+        slots[at], numbers[at] = key, number
+    return slots, numbers
+
+
+def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> NDArray[np.int64]:
+    """The row of one table."""
+    header, layout = file.header, file.layout
+    codes = header.spec.codes
+    if codes.span > kernels.MAX_SPAN:
+        raise UnsupportedMaterialError(
+            header.spec.name.material.name, f"distances up to {codes.max_plies} plies"
+        )
+    words = np.zeros(kernels.TABLE_WORDS, np.int64)
+    words[kernels.DESCRIPTOR] = descriptor_offset
+    words[kernels.DESCRIPTOR_END] = descriptor_offset + len(layout.descriptor)
+    words[kernels.WIDTH], words[kernels.SPAN] = codes.width, codes.span
+    words[kernels.BLOCK_SLOTS], words[kernels.PIECES] = header.block_slots, len(layout.piece_codes)
+    words[kernels.INNER_CODE] = _inner_code(layout)
+    bases = (first_block, first_block + header.blocks[0])
+    for side in Side:
+        constant = header.blocks[side] == 0
+        words[kernels.RED_BLOCKS + side] = -2 - header.constants[side] if constant else bases[side]
+    for code in set(layout.piece_codes):
+        words[kernels.FIRST_PLACES + code] = layout.piece_codes.index(code)
+    return words
+
+
+def _inner_code(layout: Layout) -> int:
+    """The piece code of the inner piece, or 0."""
+    return 0 if layout.inner is None else piece_code(layout.inner.side, layout.inner.kind)

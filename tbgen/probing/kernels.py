@@ -1,0 +1,252 @@
+"""The compiled probes: a position in, a status and a score out.
+
+    pieces, squares  ->  material key  ->  table  ->  slot  ->  block  ->  code  ->  score
+                         colours exchanged if need be             |
+                                                                  cold: wanted[block] = 1
+
+A *score* orders all values of all tables as the side to move prefers them, negamax fashion: the
+score of a value for the opponent is its negative.
+
+    win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
+
+Kernels that call these functions may run in any number of threads at once. They write two things
+only: the flags of blocks that are wanted, and of frames that have been used; both only ever go
+from 0 to 1, so it does not matter who writes them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
+from tbgen.indexing.squares import SQUARES, flip_square
+from tbgen.jit import kernel
+
+OK, COLD, MISSING, INVALID = 0, 1, 2, 3
+"""Statuses: the score holds; the block is not loaded (and now wanted); there is no table; the
+pieces cannot stand like that."""
+
+WIN = 1 << 48
+"""The score of a win in no plies would be."""
+
+ORDER_SHIFT = 16
+MAX_SPAN = 1 << 15
+"""Tables of a longer span are refused: their plies would run into the order."""
+
+MAX_COUNT = 5
+PIECE_CODES = 16
+MAX_PIECES = 32
+
+# The words of a table's row in `Buffers.tables`.
+DESCRIPTOR, DESCRIPTOR_END, WIDTH, SPAN, BLOCK_SLOTS, PIECES, INNER_CODE = range(7)
+RED_BLOCKS = 7  # and Black's behind it
+FIRST_PLACES = 9
+TABLE_WORDS = FIRST_PLACES + PIECE_CODES
+
+
+@kernel
+def outcome_of(score):
+    """1 for the score of a win, 0 of a draw, -1 of a loss."""
+    if score > 0:
+        return 1
+    if score < 0:
+        return -1
+    return 0
+
+
+@kernel
+def order_of(score):
+    """The order of a score; 0 for a draw."""
+    if score == 0:
+        return 0
+    return (WIN - abs(score)) >> ORDER_SHIFT
+
+
+@kernel
+def plies_of(score):
+    """The plies of a score; 0 for a draw."""
+    if score == 0:
+        return 0
+    return (WIN - abs(score)) & ((1 << ORDER_SHIFT) - 1)
+
+
+@kernel
+def army_key(counts, side):
+    """One side's pieces as a number; the side with the larger one is named first.
+
+    counts: integers (16,), by piece code. Rooks first, then N C P A B, three bits each.
+    """
+    base = 8 * side
+    key = counts[base + 4]
+    for code in (5, 6, 7, 2, 3):
+        key = key * 8 + counts[base + code]
+    return key
+
+
+@kernel
+def hash_place(key, mask):
+    """Where the search for a material key begins; 36 bits times 16 bits cannot overflow."""
+    return ((key ^ key >> 15) * 0x9E37 >> 8) & mask
+
+
+@kernel
+def find_table(buffers, key):
+    """The number of the table of a material key, or -1."""
+    mask = len(buffers.keys) - 1
+    at = hash_place(key, mask)
+    while buffers.keys[at] != -1:
+        if buffers.keys[at] == key:
+            return buffers.numbers[at]
+        at = (at + 1) & mask
+    return -1
+
+
+@kernel
+def _score_of_code(code, width, span):
+    """The score of a code other than 0 (docs/format.md, "Codes")."""
+    top = (1 << (8 * width)) - 1
+    draw = (top + 1) // 2
+    if code == draw:
+        return 0
+    win = code > draw
+    if win:
+        rank = top - code
+    else:
+        rank = code - 1
+    order = rank // span
+    plies = 2 * (rank % span) + (1 if win == (order == 0) else 0)
+    score = WIN - (order << ORDER_SHIFT) - plies
+    return score if win else -score
+
+
+@kernel
+def _probe_lists(buffers, counts, lists, side):
+    """Status and score of a position sorted by piece.
+
+    counts: int64 (16,), pieces by code; lists: int64 (80,), five squares for each code.
+    """
+    if counts[1] != 1 or counts[9] != 1:
+        return INVALID, 0
+    attackers = 0
+    for code in (4, 5, 6, 7, 12, 13, 14, 15):
+        attackers += counts[code]
+    if attackers == 0:
+        return OK, 0
+    red, black = army_key(counts, 0), army_key(counts, 1)
+    swap = black > red
+    if swap:
+        key = black << 18 | red
+    else:
+        key = red << 18 | black
+    number = find_table(buffers, key)
+    if number < 0:
+        return MISSING, 0
+    table = buffers.tables[number]
+    descriptor = buffers.descriptors[table[DESCRIPTOR] : table[DESCRIPTOR_END]]
+    squares = np.empty(MAX_PIECES, np.int64)
+    inner_code = table[INNER_CODE]
+    for code in range(1, PIECE_CODES):
+        own = code ^ 8 if swap else code
+        for i in range(counts[code]):
+            square = lists[MAX_COUNT * code + i]
+            if swap:
+                square = flip_square(square)
+            if descriptor[SLOT_TABLE + ((own >> 3) * 7 + (own & 7) - 1) * SQUARES + square] < 0:
+                return INVALID, 0
+            # The inner piece is listed last, behind all groups; its twins are a group.
+            if own == inner_code and i == counts[code] - 1:
+                squares[table[PIECES] - 1] = square
+            else:
+                squares[table[FIRST_PLACES + own] + i] = square
+    slot = slot_of_squares(squares, descriptor)
+    if swap:
+        side = 1 - side
+    first_block = table[RED_BLOCKS + side]
+    if first_block < 0:
+        return OK, _score_of_code(-2 - first_block, table[WIDTH], table[SPAN])
+    block = first_block + slot // table[BLOCK_SLOTS]
+    frame = buffers.blocks[block]
+    if frame < -1:
+        return OK, _score_of_code(-2 - frame, table[WIDTH], table[SPAN])
+    if frame == -1:
+        buffers.wanted[block] = 1
+        return COLD, 0
+    if buffers.used[frame] == 0:
+        buffers.used[frame] = 1
+    at = slot % table[BLOCK_SLOTS] * table[WIDTH]
+    code = 0
+    for byte in range(table[WIDTH]):
+        code |= np.int64(buffers.frames[frame, at + byte]) << (8 * byte)
+    return OK, _score_of_code(code, table[WIDTH], table[SPAN])
+
+
+@kernel
+def probe(buffers, pieces, squares, count, side):
+    """Status and score of a legal position, given as pieces[:count] on squares[:count].
+
+    pieces, squares: integer arrays, piece codes (Red's K A B R N C P are 1 to 7, Black's 9 to 15)
+    and squares (9 * rank + file), in any order; side: 0 Red, 1 Black to move. Returns
+    (status, score); the score is 0 unless the status is `OK`. Pieces that cannot stand where
+    they do, or two on one square, are `INVALID`; legality is not looked at: the score of an
+    illegal position is arbitrary.
+    """
+    counts = np.zeros(PIECE_CODES, np.int64)
+    lists = np.empty(PIECE_CODES * MAX_COUNT, np.int64)
+    low, high = np.uint64(0), np.uint64(0)
+    if side < 0 or side > 1:
+        return INVALID, 0
+    for i in range(count):
+        code, square = np.int64(pieces[i]), np.int64(squares[i])
+        if code < 1 or code > 15 or code == 8 or square < 0 or square >= SQUARES:
+            return INVALID, 0
+        if counts[code] == MAX_COUNT:
+            return INVALID, 0
+        bit = np.uint64(1) << np.uint64(square & 63)
+        if square < 64:
+            taken = low & bit
+            low |= bit
+        else:
+            taken = high & bit
+            high |= bit
+        if taken != 0:
+            return INVALID, 0
+        lists[MAX_COUNT * code + counts[code]] = square
+        counts[code] += 1
+    return _probe_lists(buffers, counts, lists, side)
+
+
+@kernel
+def probe_board(buffers, board, side):
+    """Status and score of a legal position, given as ninety piece codes (0 = empty).
+
+    board: integer array (90,); else as `probe`.
+    """
+    counts = np.zeros(PIECE_CODES, np.int64)
+    lists = np.empty(PIECE_CODES * MAX_COUNT, np.int64)
+    if side < 0 or side > 1:
+        return INVALID, 0
+    for square in range(SQUARES):
+        code = np.int64(board[square])
+        if code == 0:
+            continue
+        if code < 1 or code > 15 or code == 8 or counts[code] == MAX_COUNT:
+            return INVALID, 0
+        lists[MAX_COUNT * code + counts[code]] = square
+        counts[code] += 1
+    return _probe_lists(buffers, counts, lists, side)
+
+
+@kernel
+def probe_boards(buffers, boards, sides, pending, statuses, scores):
+    """Probe the boards (n, 90) whose numbers are in `pending`; returns how many were cold.
+
+    sides: integers (n,); statuses: int8 (n,) and scores: int64 (n,) are written.
+    """
+    cold = 0
+    for number in pending:
+        status, score = probe_board(buffers, boards[number], sides[number])
+        statuses[number] = status
+        scores[number] = score
+        if status == COLD:
+            cold += 1
+    return cold

@@ -1,0 +1,34 @@
+"""Which positions are legal: what a probe does not look at, for kernels and for whole arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.jit import kernel
+from tbgen.rules.attacks import in_check
+
+
+@kernel
+def is_legal_board(board, side):
+    """Whether the side that is not to move is safe, and the kings do not face each other.
+
+    board: int8 (90,), with both kings on it; side: 0 Red, 1 Black to move.
+    """
+    return not in_check(board, 1 - side)
+
+
+@kernel
+def _mark_legal(boards, side, legal):
+    """Write `is_legal_board` of the boards, int8 (n, 90), into legal, bool (n,)."""
+    for i in range(len(boards)):
+        legal[i] = is_legal_board(boards[i], side)
+
+
+def legal_boards(boards: NDArray[Any], side: int) -> NDArray[np.bool_]:
+    """bool (n,): `is_legal_board` of many boards, (n, 90), with the same side to move."""
+    legal = np.empty(len(boards), np.bool_)
+    _mark_legal(np.ascontiguousarray(boards, np.int8), side, legal)
+    return legal
