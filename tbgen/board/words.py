@@ -108,8 +108,8 @@ def _line(line: Mainline) -> str:
         return "未完：后面还有着法"
     if line.ending == Ending.UNKNOWN:
         return f"缺少{line.missing}残局库，无法继续"
-    if line.verdict is None or line.winner is None:
-        return "局面重复，判和"
+    if line.winner is None or line.verdict is None:
+        return "局面重复，双方均无单方长打：和棋"
     loser = line.winner.other
     offence = "长将" if line.verdict.levels[loser] == PERPETUAL_CHECK else "长捉"
     return f"着法循环：{_name(loser)}{offence}，{_name(line.winner)}胜"
