@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tbgen.indexing import Material, Position
+from tbgen.indexing import Material, Position, Side
 from tbgen.jit import kernel
 from tbgen.probing import (
     COLD,
@@ -17,6 +17,8 @@ from tbgen.probing import (
     MISSING,
     OK,
     NumbaTables,
+    is_legal_board,
+    legal_boards,
     order_of,
     outcome_of,
     plies_of,
@@ -26,7 +28,7 @@ from tbgen.probing import (
 from tbgen.probing.kernels import WIN
 from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
 from tests.boards import exchanged, random_boards
-from tests.strategies import random_position
+from tests.strategies import is_legal, random_position
 from tests.tablekit import random_planes, spec_of, write
 
 TABLES = [
@@ -170,3 +172,13 @@ def test_a_span_that_scores_cannot_hold(tmp_path: Path) -> None:
     write(tmp_path, spec, random_planes(spec, 1))
     with Tablebase.open(tmp_path) as tablebase, pytest.raises(UnsupportedMaterialError):
         NumbaTables(tablebase)
+
+
+def test_legality() -> None:
+    boards = random_boards(Material.parse("KRCKNP"), 600, 2)
+    for side in Side:
+        marked = legal_boards(boards, side)
+        for board, legal in zip(boards, marked.tolist(), strict=True):
+            assert legal == is_legal(Position(board.tobytes(), side))
+    assert 0 < marked.sum() < len(boards)
+    assert is_legal_board(boards[0].view(np.int8), 1) == marked[0]

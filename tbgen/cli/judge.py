@@ -27,7 +27,7 @@ from tbgen.referee.diagram import Diagram
 @click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@options.rules_option(RuleSet.WXF.label, chases=True)
+@options.rules_option(RuleSet.WXF.label)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),

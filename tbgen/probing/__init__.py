@@ -5,8 +5,9 @@
                    ^                        inside any njit function, without the GIL
                    `load_wanted`, from Python, for blocks that a probe found cold
 
-    buffers   the arrays, and bringing blocks into them
-    kernels   the probes
+    buffers    the arrays, and bringing blocks into them
+    kernels    the probes
+    legality   what the probes do not look at
 
 This package imports numba; `tbgen.tables` and `tbgen.tablebase` never do.
 """
@@ -24,6 +25,7 @@ from tbgen.probing.kernels import (
     probe_board,
     probe_boards,
 )
+from tbgen.probing.legality import is_legal_board, legal_boards
 
 __all__ = [
     "COLD",
@@ -32,6 +34,8 @@ __all__ = [
     "OK",
     "Buffers",
     "NumbaTables",
+    "is_legal_board",
+    "legal_boards",
     "order_of",
     "outcome_of",
     "plies_of",
