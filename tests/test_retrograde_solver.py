@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.solutions import solution
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.solve import capture_codes, solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric, Rules
+from tests.solutions import solution
 
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
