@@ -20,7 +20,7 @@ The lead number is then a sum of two look-ups, so a reader needs no joint table.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -353,7 +353,7 @@ class Layout:
         return Position(bytes(board), side)
 
 
-@cache
+@lru_cache(maxsize=1024)  # bounded: a server is asked about any material
 def _layout_of(material: Material) -> Layout:
     layout = Layout(material.armies, choose_inner(material.armies))
     if layout.slots > MAX_SLOTS:

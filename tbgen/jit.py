@@ -70,9 +70,9 @@ def borrowing_kernel(function: Function) -> Function:
     atomic operations on memory that all threads share: half the time of a kernel that looks at
     positions one by one, and worse with every thread. What it calls inherits the promise.
     """
-    compiled: Function = njit(
+    compiled: Function = njit(  # type: ignore[call-overload]  # `_nrt` has no annotation
         cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS, _nrt=False
-    )(function)
+    )(function)  # type: ignore[call-overload]
     return compiled
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import EMPTY
-from tbgen.referee import Judgement, RuleSet, Verdict, judge
+from tbgen.referee import Judgement, Verdict, judge
 from tbgen.tables import Rules
 
 
@@ -35,7 +35,7 @@ def judge_repetition(game: Sequence[Position], rules: Rules | None) -> Judgement
     if game[-1] not in played[:-1]:
         return None
     first = played.index(game[-1])
-    return judge(played[first], moves[first:], rules=RuleSet.parse(rules))
+    return judge(played[first], moves[first:], rules=rules)
 
 
 def is_lost_by(judgement: Judgement | None, side: Side) -> bool:

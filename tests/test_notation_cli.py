@@ -89,7 +89,7 @@ def test_bad_input(arguments: tuple[str, ...]) -> None:
     as_json = run(*arguments, "--json")
     assert as_json.exit_code == 2
     assert set(json.loads(as_json.stdout)) == {"input", "error", "hint"}
-    assert as_json.stderr == ""
+    assert as_json.stderr == result.stderr
 
 
 def test_usage() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tbgen.indexing import Move, MoveTextError, Position, PositionError, Side
 from tbgen.indexing.squares import flip_square, mirror_square, parse_square, square_name
-from tbgen.referee import Label, RuleSet, Verdict, judge, record
+from tbgen.referee import Label, Rules, Verdict, judge, record
 from tbgen.referee.diagram import Diagram
 from tests import naive_referee
 from tests.loops import exchanging_loop, random_loop
@@ -108,12 +108,12 @@ def test_victims_that_change_places_are_common_only_together():
 @pytest.mark.parametrize(
     ("rules", "fen", "loop", "verdict"),
     [
-        (RuleSet.WXF, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.BLACK_WINS),
-        (RuleSet.CHECK, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.DRAW),
-        (RuleSet.NONE, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.DRAW),
-        (RuleSet.WXF, ROOK_CHECKS, CHECK_LOOP, Verdict.RED_WINS),
-        (RuleSet.CHECK, ROOK_CHECKS, CHECK_LOOP, Verdict.RED_WINS),
-        (RuleSet.NONE, ROOK_CHECKS, CHECK_LOOP, Verdict.DRAW),
+        (Rules.WXF, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.BLACK_WINS),
+        (Rules.CHECK, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.DRAW),
+        (Rules.NONE, ROOK_CHASES_CANNON, ROOK_LOOP, Verdict.DRAW),
+        (Rules.WXF, ROOK_CHECKS, CHECK_LOOP, Verdict.RED_WINS),
+        (Rules.CHECK, ROOK_CHECKS, CHECK_LOOP, Verdict.RED_WINS),
+        (Rules.NONE, ROOK_CHECKS, CHECK_LOOP, Verdict.DRAW),
     ],
 )
 def test_rule_sets(rules, fen, loop, verdict):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tbgen.indexing import START_FEN, Move, MoveTextError, Position, Side
-from tbgen.referee import RuleSet, Verdict, judge
+from tbgen.referee import Rules, Verdict, judge
 from tbgen.referee.history import FIRST_CAPACITY, History
 from tbgen.rules import legal_moves
 from tests.loops import random_loop
@@ -15,7 +15,7 @@ LOOP = [Move.from_iccs(move) for move in ["c4b4", "b6c6", "b4c4", "c6b6"]]
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
 
 
-@pytest.mark.parametrize("rules", RuleSet)
+@pytest.mark.parametrize("rules", Rules)
 def test_verdicts_are_those_of_judge(rules):
     rng = random.Random(31)
     for _ in range(150):

@@ -120,7 +120,7 @@ def _marks(marks: Marks, flip: bool) -> list[str]:
     found = []
     for square in marks.last or ():
         x, y = place(square, flip)
-        found.append(f'<circle class="last" cx="{x}" cy="{y}" r="48"/>')
+        found.append(f'<circle class="last" cx="{x}" cy="{y}" r="53"/>')
     if marks.selected is not None:
         x, y = place(marks.selected, flip)
         found.append(f'<circle class="selected" cx="{x}" cy="{y}" r="50"/>')

@@ -98,7 +98,7 @@ def editor_page(view: View, sketch: Sketch, problem: PositionError | None) -> An
         "failed": text(language, "failed"),
     }
     title = text(language, "editor")
-    return Answer(page(view, title, main, data=data), HTML)
+    return Answer(page(view, title, main, lambda other: _href(other, sketch.address), data), HTML)
 
 
 def _read_fen(given: str) -> Sketch:
@@ -151,7 +151,7 @@ def _verdict(view: View, sketch: Sketch, problem: PositionError | None) -> str:
             )
     return (
         f'<p class="notice problem" role="alert"><b>{escape(text(language, "impossible"))}:</b> '
-        f'<span lang="en">{escape(str(error))}. {escape(error.hint)}.</span></p>'
+        f'<span lang="en">{escape(str(error))} ({escape(error.hint)})</span></p>'
     )
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 from tbgen.board.http import HTML, Answer, RequestError
@@ -84,7 +85,7 @@ def list_page(library: Library, view: View) -> Answer:
         f'<div class="wide"><h1>{escape(title)}</h1>{empty}{"".join(sections)}'
         f"<p>{escape(text(language, 'class_note'))}</p></div>"
     )
-    return Answer(page(view, title, main, "/endgames"), HTML)
+    return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
 
 
 def material_page(library: Library, view: View, material: Material) -> Answer:
@@ -107,7 +108,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
         f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
         f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p></div>"
     )
-    return Answer(page(view, name, main, f"/endgames/{name}"), HTML)
+    return Answer(page(view, name, main, partial(with_settings, f"/endgames/{name}")), HTML)
 
 
 # -- parts -----------------------------------------------------------------------------------

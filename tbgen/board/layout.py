@@ -7,7 +7,7 @@ The script replaces `main` when a link is followed; without it the links simply 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
@@ -22,11 +22,14 @@ def page(
     view: View,
     title: str,
     main: str,
-    path: str | None = None,
+    address: Callable[[View], str] = View.href,
     data: dict[str, str] | None = None,
 ) -> str:
-    """A whole page. `path` is the page's own address where it is not the view's; `data` are
-    attributes of `main` for the script."""
+    """A whole page.
+
+    `address` says where this page is for a view with other settings; `data` are attributes of
+    `main` for the script.
+    """
     language = view.language
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
@@ -39,7 +42,7 @@ def page(
         f'<link rel="icon" href="/static/icon.svg">'
         f'<script type="module" src="/static/board.js"></script></head><body>'
         f'<header>{_navigation(view)}</header><main id="main"{attributes}>{main}</main>'
-        f'<footer id="settings">{_settings(view, path)}</footer></body></html>'
+        f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
 
 
@@ -65,7 +68,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> 
 
 
 def with_settings(path: str, view: View) -> str:
-    """The address of a page without a position, in the view's language and theme."""
+    """The address of a page without a board, in the view's language and theme."""
     query = {key: value for key, value in view.settings().items() if key in ("lang", "theme")}
     return f"{path}?{urlencode(query)}" if query else path
 
@@ -83,18 +86,17 @@ def _navigation(view: View) -> str:
     )
 
 
-def _settings(view: View, path: str | None) -> str:
+def _settings(view: View, address: Callable[[View], str]) -> str:
     """Links that change how things are shown."""
     language = view.language
 
     def row(key: str, options: Iterable[tuple[View, str, bool]]) -> str:
         links = []
         for changed, label, chosen in options:
-            href = with_settings(path, changed) if path else changed.href()
             if chosen:
                 links.append(f'<b aria-current="true">{escape(label)}</b>')
             else:
-                links.append(link(href, label))
+                links.append(link(address(changed), label))
         return f"<p><span>{escape(text(language, key))}:</span> {' '.join(links)}</p>"
 
     rows = [
@@ -102,7 +104,8 @@ def _settings(view: View, path: str | None) -> str:
             (_in_language(view, tag), name, tag == language) for tag, name in LANGUAGES.items()
         )),
     ]  # fmt: skip
-    if path is None:
+    if address(replace(view, pieces=PIECE_SETS[-1])) != address(view):
+        # Only where pieces and moves are shown.
         rows.append(row("notation", (
             (replace(view, notation=name), _notation_name(language, name), name == view.notation)
             for name in MOVE_NOTATIONS

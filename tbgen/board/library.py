@@ -22,7 +22,7 @@ from tbgen.indexing import Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.mainline import Mainline
 from tbgen.preference import RootMove
-from tbgen.referee import Judgement, RuleSet, Verdict, judge
+from tbgen.referee import Judgement, Rules, Verdict, judge
 from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tablebase import GameTablebase
 from tbgen.tables import (
@@ -119,10 +119,10 @@ class Library:
     # -- repetition --------------------------------------------------------------------------
 
     @property
-    def rule_set(self) -> RuleSet:
+    def rule_set(self) -> Rules:
         """What the referee judges by: the rules of the tables, wxf without any."""
         rules, _ = self.tables.rule_set
-        return RuleSet.WXF if rules is None else RuleSet.parse(str(rules))
+        return Rules.WXF if rules is None else Rules(rules)
 
     def _judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         return judge(start, list(moves), rules=self.rule_set)

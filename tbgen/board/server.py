@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import mimetypes
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from importlib import resources
 from typing import Any
@@ -30,7 +31,7 @@ from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.http import HTML, SVG, Answer, Gate, Limits, RequestError, failure
 from tbgen.board.i18n import text
-from tbgen.board.layout import page
+from tbgen.board.layout import page, with_settings
 from tbgen.board.library import Library
 from tbgen.board.pages import line_page, playing_page, reading_page
 from tbgen.board.pieces import piece_path
@@ -178,7 +179,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
         f"<b>{escape(str(body['error']))}.</b> {escape(str(body['hint']))}</p></div>"
     )
     title = text(view.language, "not_found") if answer.status == 404 else str(answer.status)
-    return Answer(page(view, title, main, "/endgames"), HTML, answer.status)
+    return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML, answer.status)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

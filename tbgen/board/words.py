@@ -18,6 +18,9 @@ from tbgen.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules
 
+PERPETUAL_CHECK = 2
+"""The referee's level of a side that always checks; 1 is a perpetual chase."""
+
 
 def explain_position(position: Position, result: ProbeResult, language: str) -> str:
     """What the value of a position means."""
@@ -107,9 +110,11 @@ def _line(line: Mainline) -> str:
         return "未完：后面还有着法"
     if line.ending == Ending.UNKNOWN:
         return f"缺少{line.missing}残局库，无法继续"
-    if line.offender is None:
-        return "局面重复，双方均非单方长将"
-    return f"着法循环：{_name(line.offender)}长将，{_name(line.offender.other)}胜"
+    if line.winner is None or line.verdict is None:
+        return "局面重复，双方均无单方长打：和棋"
+    loser = line.winner.other
+    offence = "长将" if line.verdict.levels[loser] == PERPETUAL_CHECK else "长捉"
+    return f"着法循环：{_name(loser)}{offence}，{_name(line.winner)}胜"
 
 
 def _distance(plies: int) -> str:

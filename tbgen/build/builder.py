@@ -25,7 +25,7 @@ from tbgen.indexing.squares import Side
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import Metric, Rules, TableName, write_build_record
+from tbgen.tables.names import Metric, Option, Rules, TableName, write_build_record
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
@@ -162,7 +162,7 @@ class Builder:
         if needed > available:
             raise NotEnoughMemoryError(material.name, needed, available)
         self.progress.phase("compile", 0, 0, 0)
-        warm_up(codes.width, has_orders(material, self.rules))
+        warm_up(codes.width, self.rules if has_orders(material, self.rules) else Rules.NONE)
         solution = solve(
             material,
             lambda child: self._open(child, metric),
@@ -185,9 +185,10 @@ class Builder:
         statistics = TableStatistics.from_histograms(
             name, codes, solution.layout.slots, histograms, fens
         )
+        options = Option.DEFENDER_CHASES if self.rules == Rules.WXF else Option.NONE
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes), solution.codes, statistics,
+            self._path(name), TableSpec(name, codes, options), solution.codes, statistics,
             threads=self.threads,
         )  # fmt: skip
         return header.file_size

@@ -19,7 +19,7 @@ from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.indexing import InputError, Move
 from tbgen.indexing.squares import square_name
 from tbgen.notation import parse_move
-from tbgen.referee import Judgement, Label, RuleSet
+from tbgen.referee import Judgement, Label, Rules
 from tbgen.referee import judge as referee
 from tbgen.referee.diagram import Diagram
 
@@ -27,7 +27,7 @@ from tbgen.referee.diagram import Diagram
 @click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@options.rules_option(RuleSet.WXF.label, chases=True)
+@options.rules_option(Rules.WXF)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),
@@ -73,7 +73,7 @@ def judge(
         return referee(
             start,
             _read_moves(start, texts),
-            rules=RuleSet.parse(rules),
+            rules=Rules(rules),
             occurrences=occurrences,
             minor_chases=advisor_chases,
         )

@@ -32,25 +32,15 @@ def tables_option(function: Function) -> Function:
     )(function)
 
 
-def rules_option(default: str | None = None, *, chases: bool = False) -> Callable[..., Any]:
+def rules_option(default: str | None = None) -> Callable[..., Any]:
     """`--rules`, as the parameter `rules` (a string or None).
 
-    Without `default` the only rule set present is meant. `chases` accepts `wxf`, for commands
-    that need no table of it.
+    Without `default` the only rule set present is meant.
     """
-
-    def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value == "wxf" and not chases:
-            raise click.UsageError(
-                "rules 'wxf' (chases) are not available yet: use --rules check", context
-            )
-        return value
-
     return click.option(
         "--rules",
         type=click.Choice(RULES),
         default=default,
-        callback=check,
         help="What repetition means: none = a draw, check = perpetual check loses, wxf = "
         f"perpetual chase too. Default: {default or 'the only ones present'}.",
     )

@@ -9,6 +9,6 @@ What attacks and chases is in `tbgen.rules`; nothing here knows of tables.
 """
 
 from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge
-from tbgen.rules.rulesets import RuleSet
+from tbgen.tables.names import Rules
 
-__all__ = ["Judgement", "Label", "Ply", "RuleSet", "Verdict", "judge"]
+__all__ = ["Judgement", "Label", "Ply", "Rules", "Verdict", "judge"]

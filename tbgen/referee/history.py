@@ -24,7 +24,7 @@ from tbgen.referee import record
 from tbgen.referee.verdict import Judgement, Verdict, judge
 from tbgen.rules import check_legal, play
 from tbgen.rules.moves import is_legal_move
-from tbgen.rules.rulesets import RuleSet
+from tbgen.tables.names import Rules
 
 FIRST_CAPACITY = 512
 """Positions for which a new history has room; it grows by doubling."""
@@ -96,7 +96,7 @@ def _compile() -> None:
     with compile_lock():
         _k_start(board, ids, log, 0)
         _k_push(board, ids, log, 0, 0, 4, 13)
-        _k_judge(board, ids, log, 1, 1, int(RuleSet.WXF), 2, True, False)
+        _k_judge(board, ids, log, 1, 1, Rules.WXF.number, 2, True, False)
 
 
 class History:
@@ -119,7 +119,7 @@ class History:
         self,
         position: Position,
         *,
-        rules: RuleSet = RuleSet.WXF,
+        rules: Rules = Rules.WXF,
         occurrences: int = 2,
         minor_chases: bool = True,
     ) -> None:
@@ -187,7 +187,7 @@ class History:
                 self._log,
                 self._plies,
                 self._side,
-                int(self.rules),
+                self.rules.number,
                 self.occurrences,
                 self.minor_chases,
                 draw_is_enough,

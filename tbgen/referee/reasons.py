@@ -21,7 +21,7 @@ from tbgen.indexing.squares import (
     square_name,
 )
 from tbgen.referee import record
-from tbgen.rules.rulesets import RuleSet
+from tbgen.tables.names import Rules
 
 if TYPE_CHECKING:
     from tbgen.referee.verdict import Game
@@ -62,7 +62,7 @@ class Conduct:
         chases: list[list[tuple[int, int]]],
         start: int,
         side: Side,
-        rules: RuleSet,
+        rules: Rules,
         minor_chases: bool,
     ) -> Conduct:
         """Look at a side's plies in the span from `start` to the end of the game.
@@ -73,7 +73,7 @@ class Conduct:
         first = start if game.last.side == side else start + 1
         scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         span = (game.boards, game.ids, game.log, start, end, first)
-        level = record.side_level(*span, rules, minor_chases, scratch)
+        level = record.side_level(*span, rules.number, minor_chases, scratch)
         checks = record.count_checks(game.log, first, end)
         common = 0 if checks else record.common_victims(*span, minor_chases, scratch)
         attackers: dict[int, PieceType] = {}
@@ -158,13 +158,13 @@ class Conduct:
         )
 
 
-def explain(conducts: tuple[Conduct, ...], verdict: str, rules: RuleSet) -> str:
+def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """One sentence: what both sides do, the verdict, and the article that decides.
 
     `verdict` is `draw`, `red wins` or `black wins`.
     """
     red, black = conducts
-    if rules == RuleSet.NONE:
+    if rules == Rules.NONE:
         return "the position repeats, and without repetition rules that is a draw"
     offender, other = (red, black) if red.level >= black.level else (black, red)
     if offender.level > other.level:
@@ -178,7 +178,7 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: RuleSet) -> str:
     what = f"{red.clause()}, {black.clause()}"
     if offender.level == record.PERPETUAL_CHASE:
         return f"{what}: draw (mutual chase, D48)"
-    if rules == RuleSet.CHECK:
+    if rules == Rules.CHECK:
         return (
             f"{what}, and perpetual chases are allowed here: draw"
             if (red.victims or black.victims)

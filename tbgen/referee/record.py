@@ -26,7 +26,7 @@ from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MutableBoard
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
 from tbgen.rules.moves import piece_moves
-from tbgen.rules.rulesets import RuleSet
+from tbgen.tables.names import Rules
 
 
 class Boards(Protocol):
@@ -73,7 +73,8 @@ NO_SPAN = -1
 UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
 
-CHECKS_ONLY = int(RuleSet.CHECK)
+NO_RULES, CHECKS_ONLY, ALL_RULES = (rules.number for rules in Rules)
+"""Rule sets as integers (`Rules.number`)."""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the higher loses."""
@@ -310,12 +311,12 @@ def side_level(
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
     """The level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
-    if rules == RuleSet.NONE:
+    if rules == NO_RULES:
         return ALLOWED
     checks = count_checks(log, first_ply, end)
     if checks == (end - first_ply + 1) // 2:
         return PERPETUAL_CHECK
-    if checks > 0 or rules == RuleSet.CHECK:
+    if checks > 0 or rules == CHECKS_ONLY:
         return ALLOWED
     common = common_victims(boards, ids, log, start, end, first_ply, minor_chases, scratch)
     return PERPETUAL_CHASE if common != 0 else ALLOWED
@@ -356,7 +357,7 @@ def judge_record(
     # The span has an even number of plies, so the side to move plays its first one. A side that
     # only checks loses whether the other chases or not: then chases are not looked at.
     half = (plies - start) // 2
-    if rules == RuleSet.WXF and (
+    if rules == ALL_RULES and (
         count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half
     ):
         rules = CHECKS_ONLY

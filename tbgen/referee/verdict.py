@@ -19,7 +19,7 @@ from tbgen.indexing.position import Position
 from tbgen.indexing.squares import SQUARES, Side, square_name
 from tbgen.referee import reasons, record
 from tbgen.rules import check_legal, is_terminal, play
-from tbgen.rules.rulesets import RuleSet
+from tbgen.tables.names import Rules
 
 
 class Verdict(IntEnum):
@@ -151,7 +151,7 @@ def judge(
     position: Position,
     moves: Sequence[Move],
     *,
-    rules: RuleSet = RuleSet.WXF,
+    rules: Rules = Rules.WXF,
     occurrences: int = 2,
     minor_chases: bool = True,
 ) -> Judgement:

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.frame import LEADS, MIDS, STRIDE
 from tbgen.retrograde.propagation import Propagation, keep_up_to
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
 
 
-@kernel
+@borrowing_kernel
 def k_difference(lead_0, lead_1, members, others, found, frame):
     """Put members & ~others on `found`."""
     mids = frame.size[MIDS]
@@ -44,7 +44,7 @@ def k_difference(lead_0, lead_1, members, others, found, frame):
                 put_row(lead, mid, lo, hi, found, mids)
 
 
-@kernel
+@borrowing_kernel
 def k_keep(lead_0, lead_1, found, codes, bound, frame):
     """Keep on `found` what has no capture with a code above `bound`."""
     mids = frame.size[MIDS]
@@ -60,7 +60,7 @@ def k_keep(lead_0, lead_1, found, codes, bound, frame):
                 found.rows[row, 1] = hi
 
 
-@kernel
+@borrowing_kernel
 def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     """Take what is on `found` out of `source`, and add it to `target` (which may be `found`).
 

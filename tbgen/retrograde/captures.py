@@ -23,7 +23,7 @@ from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel, kernel
 from tbgen.retrograde.bitsets import (
     BIT,
     CANNON,
@@ -64,7 +64,7 @@ from tbgen.retrograde.supporting import Plane, SupportingTable, load_plane, make
 from tbgen.tables.codes import CodeSpace
 
 
-@kernel
+@borrowing_kernel
 def _raise_bits(codes, base, lo, hi, code):
     """Raise the codes of the squares of a set to at least `code`."""
     while lo:
@@ -123,7 +123,7 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
         row[s] = saved[s]
 
 
-@kernel
+@borrowing_kernel
 def _capture_by_attackers(
     codes, row, lead_mids, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
@@ -154,7 +154,7 @@ def _capture_by_attackers(
             _raise_bits(codes, base, x & frame.inner_area[0], y & frame.inner_area[1], code)
 
 
-@kernel
+@borrowing_kernel
 def _view_mid(mid, without, frame, strides):
     """The view's mid of a frame's mid, group `without` left out (-1: none)."""
     result = np.int64(0)
@@ -243,7 +243,7 @@ def _k_capture_defender(
                                       frame, strides, saved)  # fmt: skip
 
 
-@kernel
+@borrowing_kernel
 def _k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
     """Captures by `side` of the inner piece; the view has one code per row.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel, kernel
 from tbgen.retrograde.bitsets import BIT, EMPTY, FULL, MIRROR, ONE, count_bits, has, lowest_bit
 from tbgen.retrograde.frame import (
     COUNT,
@@ -79,7 +79,7 @@ class Setting(NamedTuple):
     rank: NDArray[np.int64]
 
 
-@kernel
+@borrowing_kernel
 def _set_up(row, square, places, squares, board):
     """Write the squares (in the layout's order) and the board of a position."""
     frame = places.frame
@@ -101,7 +101,7 @@ def _set_up(row, square, places, squares, board):
         board[squares[i]] = places.codes[i]
 
 
-@kernel
+@borrowing_kernel
 def _find(squares, places):
     """The row and inner square of a placement."""
     slot = slot_of_squares(squares, places.descriptor)
@@ -109,7 +109,7 @@ def _find(squares, places):
     return slot // size, places.inner_squares[slot % size]
 
 
-@kernel
+@borrowing_kernel
 def _is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
     _set_up(row, square, places, scratch, scratch_board)
@@ -119,7 +119,7 @@ def _is_mirrored(row, square, squares, places, scratch, scratch_board):
     return differs
 
 
-@kernel
+@borrowing_kernel
 def _move(squares, board, source, target):
     """Move a piece quietly, on the board and in the list of squares."""
     board[target] = board[source]
@@ -129,7 +129,7 @@ def _move(squares, board, source, target):
             squares[i] = target
 
 
-@kernel
+@borrowing_kernel
 def _is_won(row, square, setting):
     """Whether the winner, to move, has won.
 
@@ -138,7 +138,7 @@ def _is_won(row, square, setting):
     return not has(setting.escapes[row, 0], setting.escapes[row, 1], square)
 
 
-@kernel
+@borrowing_kernel
 def _candidate(row, square, setting):
     """The number of a candidate position, -1 if it is none."""
     lo, hi = setting.losses[row, 0], setting.losses[row, 1]
@@ -149,7 +149,7 @@ def _candidate(row, square, setting):
     return setting.rank[row] + count_bits(lo) + count_bits(hi & (BIT[square, 1] - ONE))
 
 
-@kernel
+@borrowing_kernel
 def _attackers_anew(before, after, squares, codes, source, target, victim, minor_chases, attackers):
     """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
 
@@ -166,7 +166,7 @@ def _attackers_anew(before, after, squares, codes, source, target, victim, minor
     return count
 
 
-@kernel
+@borrowing_kernel
 def _attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_chases):
     """Of the wanted squares, those whose piece the move attacks anew."""
     side = piece_side(after[target])
@@ -187,47 +187,89 @@ def _attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_
     return found_lo, found_hi
 
 
-@kernel
-def _k_victims(first, last, rows, inner, victims, setting, places):
-    """For each candidate, the pieces that every move of the offender chases (unless it loses).
+class Desk(NamedTuple):
+    """One thread's boards and lists."""
+
+    squares: NDArray[np.int64]
+    """int64 (pieces,): where the pieces stand, in the layout's order."""
+    other: NDArray[np.int64]
+    board: NDArray[np.int8]
+    after: NDArray[np.int8]
+    replied: NDArray[np.int8]
+    scratch: NDArray[np.int8]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    answer_targets: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+
+
+def make_desk(places: Places) -> Desk:
+    """The boards and lists of one thread."""
+    pieces = len(places.codes)
+
+    def board() -> NDArray[np.int8]:
+        return np.zeros(SQUARES, np.int8)
+
+    def numbers(count: int) -> NDArray[np.int64]:
+        return np.zeros(count, np.int64)
+
+    return Desk(
+        numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
+        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(256),
+    )  # fmt: skip
+
+
+@borrowing_kernel
+def _copy(board, copy):
+    """Copy a board."""
+    for s in range(SQUARES):
+        copy[s] = board[s]
+
+
+@borrowing_kernel
+def _common_victims(row, square, setting, places, desk):
+    """The pieces that every move of the offender chases (unless it loses), as a set of squares."""
+    squares, board, after = desk.squares, desk.board, desk.after
+    _set_up(row, square, places, squares, board)
+    _copy(board, after)
+    count = generate_moves(board, 1 - setting.winner, desk.sources, desk.targets)
+    lo, hi = FULL, FULL
+    chases = 0
+    # Kings, advisors, elephants and pawns first: their moves seldom chase, which settles it.
+    for m in range(2 * count):
+        source, target = desk.sources[m % count], desk.targets[m % count]
+        kind = piece_kind(board[source])
+        is_minor = kind <= ELEPHANT or kind == PAWN
+        # Captures lose by this order: the candidate would not be one otherwise.
+        if is_minor != (m < count) or board[target] != 0:
+            continue
+        _move(squares, after, source, target)
+        to_row, to_square = _find(squares, places)
+        if not _is_won(to_row, to_square, setting):
+            chases += 1
+            attacked = has(setting.wins[to_row, 0], setting.wins[to_row, 1], to_square)
+            if not attacked or in_check(after, setting.winner):
+                lo, hi = EMPTY, EMPTY
+            else:
+                lo, hi = _attacked_anew(board, after, squares, places.codes, source, target,
+                                        lo, hi, setting.minor_chases)  # fmt: skip
+        _move(squares, after, target, source)
+        if not (lo | hi):
+            break
+    if chases == 0:
+        return EMPTY, EMPTY
+    return lo, hi
+
+
+@borrowing_kernel
+def _k_victims(first, last, rows, inner, victims, setting, places, desk):
+    """Write the common victims of the candidates [first, last).
 
     rows, inner : int64 (candidates,), the positions; victims : uint64 (candidates, 2), out
     """
-    offender = 1 - setting.winner
-    pieces = places.codes.size
-    squares = np.zeros(pieces, np.int64)
-    board, after = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    sources, targets = np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64)
     for c in range(first, last):
-        _set_up(rows[c], inner[c], places, squares, board)
-        after[:] = board
-        count = generate_moves(board, offender, sources, targets)
-        lo, hi = FULL, FULL
-        chases = 0
-        # Kings, advisors, elephants and pawns first: their moves seldom chase, which settles it.
-        for m in range(2 * count):
-            source, target = sources[m % count], targets[m % count]
-            kind = piece_kind(board[source])
-            is_minor = kind <= ELEPHANT or kind == PAWN
-            # Captures lose by this order: the candidate would not be one otherwise.
-            if is_minor != (m < count) or board[target] != 0:
-                continue
-            _move(squares, after, source, target)
-            row, square = _find(squares, places)
-            if not _is_won(row, square, setting):
-                chases += 1
-                if not has(setting.wins[row, 0], setting.wins[row, 1], square) or in_check(
-                    after, setting.winner
-                ):
-                    lo, hi = EMPTY, EMPTY
-                else:
-                    lo, hi = _attacked_anew(board, after, squares, places.codes, source, target,
-                                            lo, hi, setting.minor_chases)  # fmt: skip
-            _move(squares, after, target, source)
-            if not (lo | hi):
-                break
-        if chases == 0:
-            lo, hi = EMPTY, EMPTY
+        lo, hi = _common_victims(rows[c], inner[c], setting, places, desk)
         victims[c, 0] = lo
         victims[c, 1] = hi
 
@@ -242,8 +284,70 @@ def _grown(array, needed):
     return larger
 
 
+@borrowing_kernel
+def _chase(victim, source, target, setting, places, desk):
+    """Play a move of the offender on the desk, if it is a chase that goes on.
+
+    Returns the number of pieces that attack the victim anew, in `desk.attackers`; -1 for moves
+    that lose (captures and illegal ones among them), which leave the desk as it was.
+    """
+    if desk.board[target] != 0:
+        return -1
+    _copy(desk.board, desk.after)
+    _move(desk.squares, desk.after, source, target)
+    row, square = _find(desk.squares, places)
+    if _is_won(row, square, setting):
+        _move(desk.squares, desk.after, target, source)
+        return -1
+    return _attackers_anew(desk.board, desk.after, desk.squares, places.codes, source, target,
+                           victim, setting.minor_chases, desk.attackers)  # fmt: skip
+
+
+@borrowing_kernel
+def _answer(victim, attackers, reply, reply_to, victims, node_start, setting, places, desk):
+    """What a reply of the winner leads to.
+
+    attackers : how many in `desk.attackers` the reply has to answer
+    Returns the offence node (-1 for none), whether the reply gives check, and whether it is calm.
+    """
+    if desk.after[reply_to] != 0:
+        return -1, False, False
+    _copy(desk.after, desk.replied)
+    _move(desk.squares, desk.replied, reply, reply_to)
+    node, check, calm = np.int64(-1), False, False
+    # Few replies lead to a candidate: that is asked first.
+    row, square = _find(desk.squares, places)
+    goal = _candidate(row, square, setting)
+    if goal >= 0 and victims[goal, 0] | victims[goal, 1]:
+        place = np.int64(reply_to if reply == victim else victim)
+        if _is_mirrored(row, square, desk.squares, places, desk.other, desk.scratch):
+            place = MIRROR[place]
+        lo, hi = victims[goal, 0], victims[goal, 1]
+        if has(lo, hi, place):
+            answered = False
+            for n in range(attackers):
+                answered = answered or is_answered(
+                    desk.replied, reply, reply_to, desk.attackers[n], victim,
+                    setting.minor_chases,
+                )  # fmt: skip
+            if answered:
+                if place < 45:
+                    node = node_start[goal] + count_bits(lo & (BIT[place, 0] - ONE))
+                else:
+                    node = node_start[goal] + count_bits(lo)
+                    node += count_bits(hi & (BIT[place, 1] - ONE))
+                check = in_check(desk.replied, 1 - setting.winner)
+                if not check:
+                    x, y = _attacked_anew(desk.after, desk.replied, desk.squares, places.codes,
+                                          reply, reply_to, FULL, FULL,
+                                          setting.minor_chases)  # fmt: skip
+                    calm = not (x | y)
+    _move(desk.squares, desk.replied, reply_to, reply)
+    return node, check, calm
+
+
 @kernel
-def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
+def _k_edges(first, last, rows, inner, victims, node_start, setting, places, desk):
     """The part of the graph that begins at the candidates [first, last).
 
     node_start : int64 (candidates + 1,), the first offence node of each candidate
@@ -251,14 +355,6 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
     (source * 90 + target) and its number of edges, and for each edge its target, reply, whether
     it is calm, and whether it gives check.
     """
-    offender = 1 - setting.winner
-    pieces = places.codes.size
-    squares, other = np.zeros(pieces, np.int64), np.zeros(pieces, np.int64)
-    board, after = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    replied, scratch = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    sources, targets = np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64)
-    answers, answer_targets = np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64)
-    attackers = np.zeros(SQUARES, np.int64)
     node_replies = np.zeros(node_start[last] - node_start[first], np.int64)
     moves, reply_edges = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
     edge_target, edge_move = np.zeros(4096, np.int64), np.zeros(4096, np.int64)
@@ -274,76 +370,35 @@ def _k_edges(first, last, rows, inner, victims, node_start, setting, places):
             else:
                 victim = 45 + lowest_bit(hi)
                 hi &= hi - ONE
-            _set_up(rows[c], inner[c], places, squares, board)
-            count = generate_moves(board, offender, sources, targets)
+            _set_up(rows[c], inner[c], places, desk.squares, desk.board)
+            count = generate_moves(desk.board, 1 - setting.winner, desk.sources, desk.targets)
             for m in range(count):
-                source, target = sources[m], targets[m]
-                if board[target] != 0:
+                source, target = desk.sources[m], desk.targets[m]
+                attackers = _chase(victim, source, target, setting, places, desk)
+                if attackers < 0:
                     continue
-                after[:] = board
-                _move(squares, after, source, target)
-                row, square = _find(squares, places)
-                if _is_won(row, square, setting):
-                    _move(squares, after, target, source)
-                    continue
-                new = _attackers_anew(board, after, squares, places.codes, source, target, victim,
-                                      setting.minor_chases, attackers)  # fmt: skip
                 moves = _grown(moves, replies + 1)
                 reply_edges = _grown(reply_edges, replies + 1)
                 moves[replies] = source * SQUARES + target
-                begun = edges
-                answer_count = generate_moves(after, setting.winner, answers, answer_targets)
-                for a in range(answer_count):
-                    reply, reply_to = answers[a], answer_targets[a]
-                    if after[reply_to] != 0:
-                        continue
-                    # Few replies lead to a candidate: that is asked first.
-                    replied[:] = after
-                    _move(squares, replied, reply, reply_to)
-                    row, square = _find(squares, places)
-                    goal = _candidate(row, square, setting)
-                    if goal < 0 or not (victims[goal, 0] | victims[goal, 1]):
-                        _move(squares, replied, reply_to, reply)
-                        continue
-                    mirrored = _is_mirrored(row, square, squares, places, other, scratch)
-                    x, y = EMPTY, EMPTY
-                    check = in_check(replied, offender)
-                    if not check:
-                        x, y = _attacked_anew(after, replied, squares, places.codes, reply,
-                                              reply_to, FULL, FULL,
-                                              setting.minor_chases)  # fmt: skip
-                    _move(squares, replied, reply_to, reply)
-                    replied[:] = after
-                    replied[reply_to] = replied[reply]
-                    replied[reply] = 0
-                    answered = False
-                    for n in range(new):
-                        answered = answered or is_answered(
-                            replied, reply, reply_to, attackers[n], victim, setting.minor_chases
-                        )
-                    if not answered:
-                        continue
-                    place = np.int64(reply_to if reply == victim else victim)
-                    if mirrored:
-                        place = MIRROR[place]
-                    goal_lo, goal_hi = victims[goal, 0], victims[goal, 1]
-                    if not has(goal_lo, goal_hi, place):
-                        continue
-                    if place < 45:
-                        number = count_bits(goal_lo & (BIT[place, 0] - ONE))
-                    else:
-                        number = count_bits(goal_lo) + count_bits(goal_hi & (BIT[place, 1] - ONE))
-                    edge_target = _grown(edge_target, edges + 1)
-                    edge_move = _grown(edge_move, edges + 1)
-                    edge_calm = _grown(edge_calm, edges + 1)
-                    edge_check = _grown(edge_check, edges + 1)
-                    edge_target[edges] = node_start[goal] + number
-                    edge_move[edges] = reply * SQUARES + reply_to
-                    edge_check[edges] = check
-                    edge_calm[edges] = not check and not (x | y)
-                    edges += 1
-                _move(squares, after, target, source)
-                reply_edges[replies] = edges - begun
+                answers = generate_moves(
+                    desk.after, setting.winner, desk.answers, desk.answer_targets
+                )
+                for a in range(answers):
+                    reply, reply_to = desk.answers[a], desk.answer_targets[a]
+                    goal, check, calm = _answer(victim, attackers, reply, reply_to, victims,
+                                                node_start, setting, places, desk)  # fmt: skip
+                    if goal >= 0:
+                        edge_target = _grown(edge_target, edges + 1)
+                        edge_move = _grown(edge_move, edges + 1)
+                        edge_calm = _grown(edge_calm, edges + 1)
+                        edge_check = _grown(edge_check, edges + 1)
+                        edge_target[edges] = goal
+                        edge_move[edges] = reply * SQUARES + reply_to
+                        edge_calm[edges] = calm
+                        edge_check[edges] = check
+                        edges += 1
+                        reply_edges[replies] += 1
+                _move(desk.squares, desk.after, target, source)
                 replies += 1
                 node_replies[node] += 1
             node += 1
@@ -429,7 +484,7 @@ def _k_mark(first, last, winning, nodes, graph, moves, rows, inner, marked, plac
                 marked[row, 1] |= BIT[square, 1]
 
 
-@kernel
+@borrowing_kernel
 def _k_list(losses, mids, rows, inner, frame):
     """List the canonical positions of a set; returns how many (rows, inner: int64, out)."""
     count = 0
@@ -458,7 +513,7 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-@kernel
+@borrowing_kernel
 def _k_failed(first, last, rows, inner, victims, failed):
     """Add the candidates [first, last) that must not chase one piece to `failed`."""
     for c in range(first, last):
@@ -480,7 +535,13 @@ def find_chase_wins(setting: Setting, places: Places, failed: Rows, workers: Wor
     rows, inner = rows[:count], inner[:count]
     setting.rank[:] = _starts(np.bitwise_count(setting.losses).sum(axis=1))[:-1]
     victims = np.zeros((count, 2), np.uint64)
-    workers.over(count, _k_victims, rows, inner, victims, setting, places)
+    desks = [make_desk(places) for _ in range(workers.threads)]
+    workers.run(
+        lambda first, last, thread: _k_victims(
+            first, last, rows, inner, victims, setting, places, desks[thread]
+        ),
+        count,
+    )
     _k_failed(0, count, rows, inner, victims, failed)
     nodes_of = np.bitwise_count(victims).sum(axis=1).astype(np.int64)
     node_start = _starts(nodes_of)
@@ -488,8 +549,10 @@ def find_chase_wins(setting: Setting, places: Places, failed: Rows, workers: Wor
         return marked
     parts: dict[int, tuple[NDArray[np.int64], ...]] = {}
 
-    def collect(first: int, last: int, _: int) -> None:
-        parts[first] = _k_edges(first, last, rows, inner, victims, node_start, setting, places)
+    def collect(first: int, last: int, thread: int) -> None:
+        parts[first] = _k_edges(
+            first, last, rows, inner, victims, node_start, setting, places, desks[thread]
+        )
 
     workers.run(collect, count)
     joined = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
 from tbgen.retrograde.candidates import Candidates, k_difference
@@ -25,7 +25,7 @@ from tbgen.retrograde.propagation import Propagation, keep_up_to
 from tbgen.retrograde.sweep import Rows, clear_lead, put_row
 
 
-@kernel
+@borrowing_kernel
 def _k_attacked(lead_0, lead_1, side, within, found, frame):
     """Put the positions of `within` where `side` is not in check but has a piece attacked."""
     mids = frame.size[MIDS]
@@ -47,7 +47,7 @@ def _k_attacked(lead_0, lead_1, side, within, found, frame):
                     put_row(lead, mid, lo, hi, found, mids)
 
 
-@kernel
+@borrowing_kernel
 def _k_images(lead_0, lead_1, marked, wins, frame):
     """Keep in `wins` (inout) the positions whose canonical slot is marked."""
     mids = frame.size[MIDS]
@@ -66,7 +66,7 @@ def _k_images(lead_0, lead_1, marked, wins, frame):
                 wins[row, word] = kept
 
 
-@kernel
+@borrowing_kernel
 def _k_escapes(lead_0, lead_1, unwon, codes, not_won, escapes, frame):
     """escapes = unwon without the positions that a capture wins (a code above `not_won`)."""
     mids = frame.size[MIDS]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.candidates import Candidates, k_difference
 from tbgen.retrograde.frame import MIDS
 from tbgen.retrograde.legality import legal_row
@@ -19,7 +19,7 @@ from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import clear_lead, put_row
 
 
-@kernel
+@borrowing_kernel
 def _k_in_check(lead_0, lead_1, side, within, found, frame):
     """Put the positions of `within` in which `side`, to move, is in check on `found`."""
     mids = frame.size[MIDS]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
 from tbgen.retrograde.frame import (
     COUNT,
@@ -30,7 +30,7 @@ from tbgen.retrograde.frame import (
 from tbgen.retrograde.parallel import Workers
 
 
-@kernel
+@borrowing_kernel
 def legal_row(lead, mid, side, frame):
     """The legal positions of a row with `side` to move, as two words."""
     lead_lo, lead_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -59,7 +59,7 @@ def legal_row(lead, mid, side, frame):
     return frame.inner_area[0] & ~(lo | bad_lo), frame.inner_area[1] & ~(hi | bad_hi)
 
 
-@kernel
+@borrowing_kernel
 def _k_legal(lead_0, lead_1, side, legal, frame):
     """Write `legal`, uint64 (rows, 2), for the leads [lead_0, lead_1)."""
     mids = frame.size[MIDS]

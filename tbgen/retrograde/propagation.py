@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import EMPTY, ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, STRIDE, Frame
 from tbgen.retrograde.parallel import RANGES, Workers
@@ -41,7 +41,7 @@ Plane = NDArray[Any]
 """Codes of one side to move, (rows * 90,)."""
 
 
-@kernel
+@borrowing_kernel
 def _k_classify(lead_0, lead_1, codes, draw, top, legal, unknown, losable, quiet, pending, frame):
     """Sort the positions of a side by their captures.
 
@@ -76,7 +76,7 @@ def _k_classify(lead_0, lead_1, codes, draw, top, legal, unknown, losable, quiet
             quiet[row, word] = without
 
 
-@kernel
+@borrowing_kernel
 def _k_due(lead_0, lead_1, flagged, codes, code, within, found, frame):
     """Put the positions of `within` whose capture has the code that is due on `found`."""
     mids = frame.size[MIDS]
@@ -100,7 +100,7 @@ def _k_due(lead_0, lead_1, flagged, codes, code, within, found, frame):
                 put_row(lead, mid, lo, hi, found, mids)
 
 
-@kernel
+@borrowing_kernel
 def keep_up_to(codes, base, lo, hi, bound):
     """Of a set of squares, those whose code is at most `bound`."""
     x, y = lo, hi
@@ -117,7 +117,7 @@ def keep_up_to(codes, base, lo, hi, bound):
     return lo, hi
 
 
-@kernel
+@borrowing_kernel
 def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, total, frame):
     """Give the positions on `found` their code.
 
@@ -156,7 +156,7 @@ def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, 
     total[lead_0] += settled
 
 
-@kernel
+@borrowing_kernel
 def _k_declare(lead_0, lead_1, codes, code, members, rows, frame):
     """Give positions a code that is due later; counts their rows at the range's first lead."""
     mids = frame.size[MIDS]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.chase_pattern import ChaseSearch
@@ -114,7 +114,7 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
     return result
 
 
-@kernel
+@borrowing_kernel
 def _k_finish(lead_0, lead_1, codes, unknown, draw, frame):
     """Draw what is unknown, and empty the slots that the index does not use."""
     mids = frame.size[MIDS]
@@ -216,7 +216,7 @@ def count_codes(plane: NDArray[np.generic], code_space: CodeSpace) -> dict[int, 
     return {int(code): int(n) for code, n in zip(values, found, strict=True) if code}
 
 
-@kernel
+@borrowing_kernel
 def _k_count(plane, counts):
     """Count the codes of a plane; counts int64 (codes,), in/out."""
     for i in range(plane.size):

@@ -20,7 +20,7 @@ from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Inner, Layout
 from tbgen.indexing.slots import group_rank
 from tbgen.indexing.squares import Side, flip_square
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel, kernel
 from tbgen.retrograde.bitsets import MIRROR, lowest_bit
 from tbgen.retrograde.frame import (
     COUNT,
@@ -64,7 +64,7 @@ class SupportingTable(Protocol):
         """(slots,) codes in slot order; anything at slots that hold no canonical position."""
 
 
-@kernel
+@borrowing_kernel
 def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
     """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
 

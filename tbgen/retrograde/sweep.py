@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import (
     BIT,
     CANNON,
@@ -116,7 +116,7 @@ def make_scratch(mids: int) -> Scratch:
     )
 
 
-@kernel
+@borrowing_kernel
 def _gather_dense(lead, side, front, scratch, frame):
     """Add the predecessors of a frontier in one lead to `scratch.reached`."""
     mids = frame.size[MIDS]
@@ -163,7 +163,7 @@ def _gather_dense(lead, side, front, scratch, frame):
             _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame)
 
 
-@kernel
+@borrowing_kernel
 def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by moves of a mid group, for all rows of one lead.
 
@@ -202,7 +202,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
                 _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame)
 
 
-@kernel
+@borrowing_kernel
 def _gather_lines(first, stride, front, scratch):
     """Predecessors by slides: walk each line of the board in its four directions.
 
@@ -249,7 +249,7 @@ def _gather_lines(first, stride, front, scratch):
                         reached[source + i, 1] |= hi
 
 
-@kernel
+@borrowing_kernel
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by knight jumps and pawn steps."""
     reached, mid_of, live, rows = scratch.reached, scratch.mid_of, scratch.live, front.rows
@@ -282,7 +282,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch,
                     reached[source + i, 1] |= rows[target + i, 1]
 
 
-@kernel
+@borrowing_kernel
 def _add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row when it is new."""
     if lo | hi:
@@ -294,7 +294,7 @@ def _add(reached, touched, count, mid, lo, hi):
     return count
 
 
-@kernel
+@borrowing_kernel
 def _mid_after(mid, g, j, square, frame):
     """The mid after the j-th piece of group g went to `square`; -1 if it cannot stand there."""
     stride = frame.groups[g, GROUP_STRIDE]
@@ -307,7 +307,7 @@ def _mid_after(mid, g, j, square, frame):
     return mid + (after - rank) * stride
 
 
-@kernel
+@borrowing_kernel
 def _gather_sparse(lead, side, front, scratch, frame):
     """Add the predecessors of the listed rows in one lead to `scratch.reached`.
 
@@ -392,7 +392,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
     return count
 
 
-@kernel
+@borrowing_kernel
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Of the positions (lo, hi) of a row, those with no quiet move into `escape`.
 
@@ -478,7 +478,7 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
     return lo, hi
 
 
-@kernel
+@borrowing_kernel
 def clear_lead(lead, front, mids):
     """Empty the rows of a frontier in one lead."""
     first = lead * mids
@@ -494,14 +494,14 @@ def clear_lead(lead, front, mids):
     front.counts[lead] = 0
 
 
-@kernel
+@borrowing_kernel
 def _k_clear(lead_0, lead_1, front, mids):
     """Empty a frontier."""
     for lead in range(lead_0, lead_1):
         clear_lead(lead, front, mids)
 
 
-@kernel
+@borrowing_kernel
 def put_row(lead, mid, lo, hi, front, mids):
     """Put a row that was empty on a frontier."""
     first = lead * mids
@@ -512,7 +512,7 @@ def put_row(lead, mid, lo, hi, front, mids):
     front.counts[lead] += 1
 
 
-@kernel
+@borrowing_kernel
 def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
     frame,

@@ -16,9 +16,8 @@ from tbgen.tables.names import Rules
 
 
 @cache
-def warm_up(width: int, with_orders: bool) -> None:
-    """Compile, or load, the kernels for codes of `width` bytes."""
-    rules = Rules.CHECK if with_orders else Rules.NONE
+def warm_up(width: int, rules: Rules) -> None:
+    """Compile, or load, the kernels for codes of `width` bytes and for a rule set."""
 
     def supporting(material: Material) -> SupportingTable:
         return DrawnTable(Layout.of(material))

@@ -38,6 +38,7 @@ from tbgen.verify.move_kernels import make_scratch
 from tbgen.verify.pattern_kernels import k_expand, k_load_keys
 
 Nodes = NDArray[np.int64]
+Edges = NDArray[np.int64]
 Members = NDArray[np.bool_]
 
 _RANGE_NODES = 1 << 16
@@ -58,8 +59,86 @@ class Wrong:
     is_pattern: bool
 
 
+@dataclass(frozen=True)
+class Graph:
+    """The possible patterns of all orders: the arrays of the module's picture, and for nodes
+
+    offenders  `offender_orders` of their values, `first_orders` at which their other moves are
+               known to lose, `offender_in_check`
+    checked    `checked_orders` of their values, `wins_from` the order at which a capture wins
+    """
+
+    checks: Edges
+    replies: Edges
+    offender_orders: Nodes
+    first_orders: Nodes
+    offender_in_check: Members
+    checked_orders: Nodes
+    wins_from: Nodes
+
+    @property
+    def last_order(self) -> int:
+        """The highest order of a value in the graph, or of a capture that decides."""
+        orders = [self.offender_orders, self.first_orders, self.checked_orders, self.wins_from]
+        decided = np.concatenate(orders)
+        return int(decided[decided < NEVER].max(initial=0))
+
+    def find(self, order: int) -> Members:
+        """The checked sides of the pattern of an order."""
+        offenders = (self.first_orders <= order) & (self.offender_orders >= order)
+        unknown = self.checked_orders >= order
+        # A check into a win of a lower order loses like any other move.
+        needed = self.checks[unknown[self.checks[:, 1]]]
+        wins_by_capture = self.wins_from <= order
+        checked = unknown
+        while True:
+            offenders, checked = self._prune(offenders, checked, needed, wins_by_capture)
+            calm = self._find_calm(offenders, checked, needed, wins_by_capture)
+            if np.array_equal(calm, checked):
+                return checked
+            checked = calm
+
+    def _prune(
+        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
+    ) -> tuple[Members, Members]:
+        """The greatest subsets of both that support each other."""
+        while True:
+            staying = offenders.copy()
+            staying[needed[~checked[needed[:, 1]], 0]] = False
+            supported = checked & (wins_by_capture | self._reach(staying))
+            if np.array_equal(staying, offenders) and np.array_equal(supported, checked):
+                return offenders, checked
+            offenders, checked = staying, supported
+
+    def _reach(self, offenders: Members) -> Members:
+        """The checked sides with a move to some of the offenders."""
+        reached = np.zeros(len(self.checked_orders), np.bool_)
+        reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
+        return reached
+
+    def _find_calm(
+        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
+    ) -> Members:
+        """The checked sides that can reach, inside the pattern, a reply that is no check.
+
+        A least fixpoint: a reply to an offender who is not in check; a capture that wins; or a
+        reply that checks an offender all of whose checks lead to such sides again.
+        """
+        quiet = offenders & ~self.offender_in_check
+        if np.array_equal(quiet, offenders):
+            return checked
+        calm = checked & (wins_by_capture | self._reach(quiet))
+        while True:
+            answered = offenders.copy()
+            answered[needed[~calm[needed[:, 1]], 0]] = False
+            larger = calm | (checked & self._reach(answered))
+            if np.array_equal(larger, calm):
+                return calm
+            calm = larger
+
+
 class Patterns:
-    """The graph of possible patterns, and the patterns of each order in it."""
+    """What the patterns of each order say of a table's direct wins."""
 
     def __init__(
         self,
@@ -73,29 +152,44 @@ class Patterns:
         """Build the graph from what the first pass singled out."""
         self._arrays = arrays
         self._mids = layout.mids
-        self._pool = ThreadPoolExecutor(threads)
-        nothing = np.empty(0, np.int64)
-        with self._pool:
-            with compile_lock():
-                self._expand_range(nothing, nothing)
-            checks, self._offender_in_check, _ = self._expand(offenders, nothing)
-            self.offenders = offenders
-            self.checked: Nodes = np.unique(np.concatenate([checked_wins, checks[:, 1]]))
-            self._checks = np.stack(
-                [checks[:, 0], np.searchsorted(self.checked, checks[:, 1])], axis=1
-            )
-            if len(offenders):
-                replies, _, self._wins_from = self._expand(self.checked, offenders)
-            else:
-                _, _, self._wins_from = self._expand(self.checked, nothing)
-                replies = np.empty((0, 2), np.int64)
-            self._replies = np.stack(
-                [replies[:, 0], np.searchsorted(offenders, replies[:, 1])], axis=1
-            )
-        self._first_orders = first_orders
-        self._offender_orders = _orders(self._stored(offenders))
-        self._checked_keys = self._stored(self.checked)
-        self._checked_orders = _orders(self._checked_keys)
+        with compile_lock():
+            self._expand_range(offenders[:0], offenders[:0])
+        with ThreadPoolExecutor(threads) as pool:
+            checks, in_check, _ = self._expand(pool, offenders, offenders[:0])
+            self._checked: Nodes = np.unique(np.concatenate([checked_wins, checks[:, 1]]))
+            replies, _, wins_from = self._expand(pool, self._checked, offenders)
+        if not len(offenders):
+            replies = replies[:0]
+        checks[:, 1] = np.searchsorted(self._checked, checks[:, 1])
+        replies[:, 1] = np.searchsorted(offenders, replies[:, 1])
+        self._keys = self._stored(self._checked)
+        self.graph = Graph(
+            checks,
+            replies,
+            _orders(self._stored(offenders)),
+            first_orders,
+            in_check,
+            _orders(self._keys),
+            wins_from,
+        )
+
+    def check_order(self, order: int) -> list[Wrong]:
+        """Who is refuted by the pattern of an order, by ascending node."""
+        pattern = self.graph.find(order)
+        claimed = self._keys == MATE - order * ORDER
+        return [
+            Wrong(int(self._checked[i]), int(self._keys[i]), order, is_pattern=bool(pattern[i]))
+            for i in np.flatnonzero(pattern != claimed)
+        ]
+
+    def check_limit(self, limit: int) -> list[Wrong]:
+        """Who claims a pattern of an order that the table is not meant to have."""
+        orders = self.graph.checked_orders
+        direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
+        return [
+            Wrong(int(self._checked[i]), int(self._keys[i]), int(orders[i]), is_pattern=False)
+            for i in np.flatnonzero(direct & (orders > limit))
+        ]
 
     def _stored(self, nodes: Nodes) -> Nodes:
         """The keys that the table stores."""
@@ -103,20 +197,22 @@ class Patterns:
         k_load_keys(nodes, self._arrays.codes, self._arrays.tables[0], keys)
         return keys
 
-    def _expand(self, nodes: Nodes, offenders: Nodes) -> tuple[Nodes, Members, Nodes]:
+    def _expand(
+        self, pool: ThreadPoolExecutor, nodes: Nodes, offenders: Nodes
+    ) -> tuple[Edges, Members, Nodes]:
         """Edges (index, node), who is in check, and the orders of winning captures."""
-        parts = [nodes[i : i + _RANGE_NODES] for i in range(0, len(nodes), _RANGE_NODES)]
-        results = list(self._pool.map(lambda part: self._expand_range(part, offenders), parts))
-        edges = [np.empty((0, 2), np.int64)]
-        for i, (found, _, _) in enumerate(results):
-            edges.append(found + np.array([i * _RANGE_NODES, 0]))
+        starts = range(0, max(1, len(nodes)), _RANGE_NODES)
+        parts = [nodes[start : start + _RANGE_NODES] for start in starts]
+        results = list(pool.map(lambda part: self._expand_range(part, offenders), parts))
+        for start, (edges, _, _) in zip(starts, results, strict=True):
+            edges[:, 0] += start
         return (
-            np.concatenate(edges),
-            np.concatenate([np.empty(0, np.bool_), *(result[1] for result in results)]),
-            np.concatenate([np.empty(0, np.int64), *(result[2] for result in results)]),
+            np.concatenate([edges for edges, _, _ in results]),
+            np.concatenate([in_check for _, in_check, _ in results]),
+            np.concatenate([wins_from for _, _, wins_from in results]),
         )
 
-    def _expand_range(self, nodes: Nodes, offenders: Nodes) -> tuple[Nodes, Members, Nodes]:
+    def _expand_range(self, nodes: Nodes, offenders: Nodes) -> tuple[Edges, Members, Nodes]:
         """The same for one thread's range."""
         in_check = np.zeros(len(nodes), np.bool_)
         wins_from = np.zeros(len(nodes), np.int64)
@@ -124,103 +220,12 @@ class Patterns:
         while True:
             edges = np.empty((room, 2), np.int64)
             found = k_expand(
-                nodes,
-                offenders,
-                self._mids,
-                *self._arrays,
-                edges,
-                in_check,
-                wins_from,
+                nodes, offenders, self._mids, *self._arrays, edges, in_check, wins_from,
                 *make_scratch(len(self._arrays.pieces)),
-            )
+            )  # fmt: skip
             if found <= room:
                 return edges[:found].copy(), in_check, wins_from
             room = found
-
-    @property
-    def last_order(self) -> int:
-        """The highest order of a value that the table or a winning capture shows."""
-        orders = [self._offender_orders, self._checked_orders, self._wins_from, self._first_orders]
-        decided = np.concatenate(orders)
-        return int(decided[decided < NEVER].max(initial=0))
-
-    def check_limit(self, limit: int) -> list[Wrong]:
-        """Who claims a pattern of an order that the table is not meant to have."""
-        beyond = (self._checked_keys > 0) & (self._checked_orders > limit)
-        direct = beyond & ((MATE - self._checked_keys) % ORDER == 0)
-        return [
-            Wrong(
-                int(self.checked[i]), int(self._checked_keys[i]), int(self._checked_orders[i]),
-                is_pattern=False,
-            )
-            for i in np.flatnonzero(direct)
-        ]  # fmt: skip
-
-    def check_order(self, order: int) -> list[Wrong]:
-        """Who is refuted by the pattern of an order, by ascending node."""
-        pattern = self._find(order)
-        claimed = self._checked_keys == MATE - order * ORDER
-        return [
-            Wrong(
-                int(self.checked[i]), int(self._checked_keys[i]), order, is_pattern=bool(pattern[i])
-            )
-            for i in np.flatnonzero(pattern != claimed)
-        ]
-
-    def _find(self, order: int) -> Members:
-        """The checked sides of the pattern of an order."""
-        offenders = (self._first_orders <= order) & (self._offender_orders >= order)
-        unknown = self._checked_orders >= order
-        checked = unknown.copy()
-        # A check into a win of a lower order loses like any other move.
-        needed = self._checks[unknown[self._checks[:, 1]]]
-        wins_by_capture = self._wins_from <= order
-        while True:
-            self._prune(offenders, checked, needed, wins_by_capture)
-            calm = self._find_calm(offenders, checked, needed, wins_by_capture)
-            if np.array_equal(calm, checked):
-                return checked
-            checked = calm
-
-    def _prune(
-        self, offenders: Members, checked: Members, needed: Nodes, wins_by_capture: Members
-    ) -> None:
-        """Reduce both sets, in place, to the greatest ones that support each other."""
-        while True:
-            escaping = needed[~checked[needed[:, 1]], 0]
-            before = int(offenders.sum()) + int(checked.sum())
-            offenders[escaping] = False
-            checked &= wins_by_capture | self._reach(offenders)
-            if int(offenders.sum()) + int(checked.sum()) == before:
-                return
-
-    def _reach(self, offenders: Members) -> Members:
-        """The checked sides with a move to some of the offenders."""
-        reached = np.zeros(len(self.checked), np.bool_)
-        reached[self._replies[offenders[self._replies[:, 1]], 0]] = True
-        return reached
-
-    def _find_calm(
-        self, offenders: Members, checked: Members, needed: Nodes, wins_by_capture: Members
-    ) -> Members:
-        """The checked sides that can reach, inside the pattern, a reply that is no check.
-
-        A least fixpoint: a reply to an offender who is not in check; a capture that wins; or a
-        reply that checks an offender all of whose checks lead to such sides again.
-        """
-        answered = offenders & ~self._offender_in_check
-        if np.array_equal(answered, offenders):
-            return checked
-        calm = checked & (wins_by_capture | self._reach(answered))
-        inner = needed[offenders[needed[:, 0]]]
-        while True:
-            answered = offenders.copy()
-            answered[inner[~calm[inner[:, 1]], 0]] = False
-            answered |= offenders & ~self._offender_in_check
-            larger = calm | (checked & self._reach(answered))
-            if np.array_equal(larger, calm):
-                return calm
-            calm = larger
 
 
 def _orders(keys: Nodes) -> Nodes:

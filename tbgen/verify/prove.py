@@ -184,12 +184,16 @@ def _check_patterns(
     patterns = Patterns(
         arrays, table.layout, found.offenders, found.first_orders, found.checked_wins, threads
     )
-    orders = patterns.last_order + 1 if orders_limit is None else orders_limit
+    orders = patterns.graph.last_order + 1 if orders_limit is None else orders_limit
     wrong = [] if orders_limit is None else patterns.check_limit(orders_limit)
     for order in range(1, orders + 1):
         wrong += patterns.check_order(order)
         report("patterns", order, orders)
-    return wrong, orders
+    # A pattern that the table lacks shows up again at every later order.
+    first_of_node: dict[int, Wrong] = {}
+    for entry in wrong:
+        first_of_node.setdefault(entry.node, entry)
+    return list(first_of_node.values()), orders
 
 
 def _value(key: int) -> Value | None:

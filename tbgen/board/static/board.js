@@ -346,6 +346,11 @@ document.addEventListener("pointerdown", (event) => {
   event.preventDefault();
 });
 
+// A finger on a piece drags it; anywhere else it scrolls the page.
+document.addEventListener("touchstart", (event) => {
+  if (event.target.closest(".pieces use")) event.preventDefault();
+}, { passive: false });
+
 document.addEventListener("pointermove", (event) => {
   if (!drag?.use) return;
   if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 8) return;

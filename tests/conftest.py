@@ -1,0 +1,46 @@
+"""Table directories that many tests look at, built once per run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tbgen.build.builder import Builder
+from tbgen.indexing import Material
+from tbgen.tables import Metric, Rules, TableName
+
+
+class Silence:
+    """Progress that nobody watches."""
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        pass
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        pass
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        pass
+
+
+def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:
+    """Build the tables of materials, and those they need."""
+    Builder(directory, rules, Silence()).build([Material.parse(name) for name in names], metric)
+
+
+@pytest.fixture(scope="session")
+def tables_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """KRK, KNK, KPK and KRKN under the rules none and check. Not to be written to."""
+    directory = tmp_path_factory.mktemp("tables")
+    for rules in (Rules.NONE, Rules.CHECK):
+        build(directory, rules, "KRKN", "KPK")
+    return directory
+
+
+@pytest.fixture(scope="session")
+def dtc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """KRKN under the rules check in distance to conversion. Not to be written to."""
+    directory = tmp_path_factory.mktemp("dtc")
+    build(directory, Rules.CHECK, "KRKN", metric=Metric.DTC)
+    return directory
