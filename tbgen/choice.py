@@ -84,7 +84,7 @@ def _keep_pattern(
     position = game[-1]
     distance: dict[Position, int] = {}
     if not any(_is_idle(move) for move in good):
-        distance = _moves_to_idle(tables, position)
+        distance = moves_to_idle(tables, position)
     far = len(distance) + MAX_PATTERN
 
     def wasted(move: RootMove) -> int:
@@ -120,7 +120,7 @@ def _pattern(tables: GameTablebase, move: RootMove) -> list[Position]:
     ]
 
 
-def _moves_to_idle(tables: GameTablebase, start: Position) -> dict[Position, int]:
+def moves_to_idle(tables: GameTablebase, start: Position) -> dict[Position, int]:
     """How many checks of its own the winner needs before a move that is none.
 
     Over the winner's positions that are reached from `start` while both sides always check; the

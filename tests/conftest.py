@@ -44,3 +44,11 @@ def dtc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("dtc")
     build(directory, Rules.CHECK, "KRKN", metric=Metric.DTC)
     return directory
+
+
+@pytest.fixture(scope="session")
+def mutual_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """KRAKCA under the rules check: its winners must at times answer checks with checks."""
+    directory = tmp_path_factory.mktemp("mutual")
+    build(directory, Rules.CHECK, "KRAKCA")
+    return directory

@@ -83,7 +83,6 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
         (("probe", KRK, "--nonsense"), "--nonsense"),
         (("nonsense",), "nonsense"),
         (("probe", KRK, "--rules", "chess"), "chess"),
-        (("probe", KRK, "--rules", "wxf"), "use --rules check"),
         (("probe", KRK, "--orders", "-1"), "-1"),
         (("probe", KRK, "--notation", "pgn"), "pgn"),
         (("line", KRK, "--plies", "0"), "0"),
@@ -111,6 +110,8 @@ def test_missing_table(tables_dir: Path, command: str) -> None:
     fen = "3k5/9/9/9/9/9/9/9/9/RR2K4 w"
     result = run(command, fen, "--tables", tables_dir, "--rules", "check")
     assert_says(result, 1, "KRRK", f"tbgen build KRRK --rules check --tables {tables_dir}")
+    unbuilt = run(command, KRK, "--tables", tables_dir, "--rules", "wxf")
+    assert_says(unbuilt, 1, "KRK under the rules 'wxf'", "tbgen build KRK --rules wxf")
     stats = run("stats", "KRRK", "--tables", tables_dir, "--rules", "none")
     assert_says(stats, 1, "KRRK", f"tbgen build KRRK --rules none --tables {tables_dir}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,18 @@ def test_pieces_in_any_order_and_both_colourings(directory: Path) -> None:
                 assert answer[0] == OK
                 assert probe(tables.buffers, board[squares], squares, len(squares), 1) == answer
                 assert probe_board(tables.buffers, turned, 0) == answer
+
+
+def test_threads(directory: Path) -> None:
+    boards = random_boards(Material.parse("KPPKA"), 4000, 3)
+    sides = np.arange(len(boards)) % 2
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KPPKA"])
+        assert tables.preload() == 0
+        wanted = tables.probe_boards(boards, sides)[1]
+        with ThreadPoolExecutor(4) as pool:
+            for _, scores in pool.map(lambda _: tables.probe_boards(boards, sides), range(8)):
+                assert (scores == wanted).all()
 
 
 def test_a_search_of_ones_own(directory: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import tbgen
-from tbgen.choice import is_direct_win
+from tbgen.choice import is_direct_win, moves_to_idle
 from tbgen.indexing import Material, Position, Side
 from tbgen.mainline import Ending
 from tbgen.preference import RootMove
@@ -43,9 +43,9 @@ def check(tables_dir: Path) -> Iterator[GameTablebase]:
         yield opened
 
 
-def decided_by_rules(tables: GameTablebase, limit: int) -> list[Position]:
-    """Positions of KRKN that the rules decide, spread over the table."""
-    file = tables.table("KRKN")
+def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") -> list[Position]:
+    """Positions of a material that the rules decide, spread over the table."""
+    file = tables.table(material)
     found = []
     for side in Side:
         plane = file.plane(side)
@@ -207,6 +207,47 @@ def test_lines_of_rule_wins_end_in_a_loop_that_the_referee_gives_to_the_winner(
         assert line.loop_start is not None
         assert line.final == line.moves[line.loop_start].position
         assert "check" in explain_line(line)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    ["3ck4/9/3a5/9/9/9/9/9/4A4/3KR4 w", "4k4/3c5/3a5/9/9/9/9/9/4A4/3KR4 w"],
+)
+def test_a_winner_who_must_check_looks_for_a_move_that_is_none(mutual_dir: Path, fen: str) -> None:
+    position = Position.from_fen(fen)
+    with open_tablebase(mutual_dir) as tables:
+        root, moves = tables.probe_with_moves(position)
+        assert is_direct_win(root)
+        assert all(move.check for move in moves if move.best)
+        assert moves_to_idle(tables, position)[position] == 1
+        line = tables.mainline(position)
+        assert (line.ending, line.winner) == (Ending.LOOP, Side.RED)
+
+
+def test_no_defence_leads_a_winner_round_in_vain(mutual_dir: Path) -> None:
+    """Against any replies, every repetition of a rule win is lost by the defender."""
+    rng = random.Random(6)
+    repeated = 0
+    with open_tablebase(mutual_dir) as tables:
+        for start in decided_by_rules(tables, 30, "KRAKCA"):
+            game = [start]
+            won = tables.probe(start).outcome == Outcome.WIN
+            winner = start.side if won else start.side.other
+            for _ in range(30):
+                if game[-1].side == winner:
+                    move = tables.best_move(game[-1], game[:-1])
+                else:
+                    moves = tables.probe_root(game[-1])
+                    move = rng.choice([m for m in moves if m.best] or moves or [None])
+                if move is None:
+                    assert game[-1].side != winner
+                    break
+                game.append(move.after)
+                verdict = judge_repetition(game, Rules.CHECK)
+                if verdict is not None:
+                    repeated += 1
+                    assert is_lost_by(verdict, winner.other), start.fen
+    assert repeated > 30
 
 
 def test_lines_cut_short(check: GameTablebase) -> None:

@@ -46,14 +46,15 @@ def serve(
     """
     _require_extra()
     if demo:
-        _build_demo(tables, rules or "check", orders or 0)
+        rules, orders = rules or "check", orders or 0
+        _build_demo(tables, rules, orders)
     from tbgen.board.server import make_server
 
     with options.open_tables(tables, rules, orders, metric) as opened:
         present, limit = opened.rule_set  # several present and none chosen: say so now
     # Tables of other rules that are built meanwhile are not to make the choice unclear.
     chosen = rules if present is None else str(present)
-    with options.open_tables(tables, chosen, limit if present else orders, metric) as opened:
+    with options.open_tables(tables, chosen, orders if present is None else limit, metric) as opened:
         count = len(opened.available())
         listener = _listen(host, port)
         server = make_server(opened, tables, host, port, log=log)

@@ -153,6 +153,9 @@ class NumbaTables:
         loaded: set[int] = set()
         done = 0
         for block in blocks.tolist():
+            if buffers.blocks[block] != _COLD_BLOCK:  # loaded since somebody asked for it
+                buffers.wanted[block] = 0
+                continue
             codes = self._read(block)
             if (codes == codes[0]).all():
                 buffers.blocks[block] = -2 - int(codes[0])
@@ -217,10 +220,11 @@ def _named(material: Material | str, names: list[str]) -> str:
 
 def _material_key(material: Material) -> int:
     """The key that `kernels.army_key` makes of both sides."""
-    counts = np.zeros(kernels.PIECE_CODES, np.int64)
-    for side, army in zip(Side, material.armies, strict=True):
-        for kind in PieceType:
-            counts[piece_code(side, kind)] = army.count(kind)
+    counts = sum(
+        army.count(kind) << 4 * piece_code(side, kind)
+        for side, army in zip(Side, material.armies, strict=True)
+        for kind in PieceType
+    )
     return int(kernels.army_key(counts, 0)) << 18 | int(kernels.army_key(counts, 1))
 
 

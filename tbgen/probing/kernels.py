@@ -35,6 +35,7 @@ MAX_SPAN = 1 << 15
 
 MAX_COUNT = 5
 PIECE_CODES = 16
+ATTACKER_KEY = 1 << 6  # the smallest `army_key` with a piece that can win
 MAX_PIECES = 32
 
 # The words of a table's row in `Buffers.tables`.
@@ -71,15 +72,21 @@ def plies_of(score):
 
 
 @kernel
+def count_of(counts, code):
+    """How many pieces of a code there are; counts: four bits for each code in one integer."""
+    return counts >> (4 * code) & 15
+
+
+@kernel
 def army_key(counts, side):
     """One side's pieces as a number; the side with the larger one is named first.
 
-    counts: integers (16,), by piece code. Rooks first, then N C P A B, three bits each.
+    Rooks first, then N C P A B, three bits each.
     """
     base = 8 * side
-    key = counts[base + 4]
+    key = count_of(counts, base + 4)
     for code in (5, 6, 7, 2, 3):
-        key = key * 8 + counts[base + code]
+        key = key * 8 + count_of(counts, base + code)
     return key
 
 
@@ -120,46 +127,39 @@ def _score_of_code(code, width, span):
 
 
 @kernel
-def _probe_lists(buffers, counts, lists, side):
-    """Status and score of a position sorted by piece.
-
-    counts: int64 (16,), pieces by code; lists: int64 (80,), five squares for each code.
-    """
-    if counts[1] != 1 or counts[9] != 1:
+def _probe_counted(buffers, counts, pieces, squares, count, side):
+    """Status and score of pieces of known `counts`, each on a square of its own."""
+    if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
-    attackers = 0
-    for code in (4, 5, 6, 7, 12, 13, 14, 15):
-        attackers += counts[code]
-    if attackers == 0:
-        return OK, 0
     red, black = army_key(counts, 0), army_key(counts, 1)
-    swap = black > red
-    if swap:
-        key = black << 18 | red
-    else:
-        key = red << 18 | black
-    number = find_table(buffers, key)
+    if red < ATTACKER_KEY and black < ATTACKER_KEY:
+        return OK, 0
+    flip = 0
+    if black > red:
+        red, black, flip = black, red, 8
+    number = find_table(buffers, red << 18 | black)
     if number < 0:
         return MISSING, 0
     table = buffers.tables[number]
     descriptor = buffers.descriptors[table[DESCRIPTOR] : table[DESCRIPTOR_END]]
-    squares = np.empty(MAX_PIECES, np.int64)
-    inner_code = table[INNER_CODE]
-    for code in range(1, PIECE_CODES):
-        own = code ^ 8 if swap else code
-        for i in range(counts[code]):
-            square = lists[MAX_COUNT * code + i]
-            if swap:
-                square = flip_square(square)
-            if descriptor[SLOT_TABLE + ((own >> 3) * 7 + (own & 7) - 1) * SQUARES + square] < 0:
-                return INVALID, 0
-            # The inner piece is listed last, behind all groups; its twins are a group.
-            if own == inner_code and i == counts[code] - 1:
-                squares[table[PIECES] - 1] = square
-            else:
-                squares[table[FIRST_PLACES + own] + i] = square
-    slot = slot_of_squares(squares, descriptor)
-    if swap:
+    listed = np.empty(MAX_PIECES, np.int64)
+    seen = np.int64(0)
+    for i in range(count):
+        code, square = np.int64(pieces[i]), np.int64(squares[i])
+        place = count_of(seen, code)
+        seen += np.int64(1) << (4 * code)
+        own = code ^ flip
+        if flip != 0:
+            square = flip_square(square)
+        if descriptor[SLOT_TABLE + ((own >> 3) * 7 + (own & 7) - 1) * SQUARES + square] < 0:
+            return INVALID, 0
+        # The inner piece is listed last, behind all groups; its twins are a group.
+        if own == table[INNER_CODE] and place == count_of(counts, code) - 1:
+            listed[table[PIECES] - 1] = square
+        else:
+            listed[table[FIRST_PLACES + own] + place] = square
+    slot = slot_of_squares(listed, descriptor)
+    if flip != 0:
         side = 1 - side
     first_block = table[RED_BLOCKS + side]
     if first_block < 0:
@@ -190,8 +190,7 @@ def probe(buffers, pieces, squares, count, side):
     they do, or two on one square, are `INVALID`; legality is not looked at: the score of an
     illegal position is arbitrary.
     """
-    counts = np.zeros(PIECE_CODES, np.int64)
-    lists = np.empty(PIECE_CODES * MAX_COUNT, np.int64)
+    counts = np.int64(0)
     low, high = np.uint64(0), np.uint64(0)
     if side < 0 or side > 1:
         return INVALID, 0
@@ -199,8 +198,9 @@ def probe(buffers, pieces, squares, count, side):
         code, square = np.int64(pieces[i]), np.int64(squares[i])
         if code < 1 or code > 15 or code == 8 or square < 0 or square >= SQUARES:
             return INVALID, 0
-        if counts[code] == MAX_COUNT:
+        if count_of(counts, code) == MAX_COUNT:
             return INVALID, 0
+        counts += np.int64(1) << (4 * code)
         bit = np.uint64(1) << np.uint64(square & 63)
         if square < 64:
             taken = low & bit
@@ -210,9 +210,7 @@ def probe(buffers, pieces, squares, count, side):
             high |= bit
         if taken != 0:
             return INVALID, 0
-        lists[MAX_COUNT * code + counts[code]] = square
-        counts[code] += 1
-    return _probe_lists(buffers, counts, lists, side)
+    return _probe_counted(buffers, counts, pieces, squares, count, side)
 
 
 @kernel
@@ -221,19 +219,22 @@ def probe_board(buffers, board, side):
 
     board: integer array (90,); else as `probe`.
     """
-    counts = np.zeros(PIECE_CODES, np.int64)
-    lists = np.empty(PIECE_CODES * MAX_COUNT, np.int64)
+    pieces = np.empty(SQUARES, np.int64)
+    squares = np.empty(SQUARES, np.int64)
+    counts, count = np.int64(0), 0
     if side < 0 or side > 1:
         return INVALID, 0
     for square in range(SQUARES):
         code = np.int64(board[square])
         if code == 0:
             continue
-        if code < 1 or code > 15 or code == 8 or counts[code] == MAX_COUNT:
+        if code < 1 or code > 15 or code == 8 or count_of(counts, code) == MAX_COUNT:
             return INVALID, 0
-        lists[MAX_COUNT * code + counts[code]] = square
-        counts[code] += 1
-    return _probe_lists(buffers, counts, lists, side)
+        counts += np.int64(1) << (4 * code)
+        pieces[count] = code
+        squares[count] = square
+        count += 1
+    return _probe_counted(buffers, counts, pieces, squares, count, side)
 
 
 @kernel

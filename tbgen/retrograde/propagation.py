@@ -35,7 +35,7 @@ from tbgen.retrograde.sweep import (
     empty_frontier,
     put_row,
 )
-from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Plane = NDArray[Any]
 """Codes of one side to move, (rows * 90,)."""
@@ -50,8 +50,10 @@ def _k_classify(lead_0, lead_1, codes, draw, top, legal, unknown, losable, quiet
     codes : codes (rows * 90,), in/out: the captures; set to 0 where no position is legal
     legal : Rows, in; unknown, losable, quiet : Rows, out: all legal positions, those without a
         drawing or winning capture, and those without any capture
-    pending : bool (2 * draw,), out: the codes of captures that occur, by `_pending_index`
+    pending : bool (codes,), out: the codes of captures that occur, by `_pending_index`; the last
+        entry stands for all codes beyond the table
     """
+    beyond = pending.size - 1
     mids = frame.size[MIDS]
     for row in range(lead_0 * mids, lead_1 * mids):
         for word in range(2):
@@ -68,9 +70,9 @@ def _k_classify(lead_0, lead_1, codes, draw, top, legal, unknown, losable, quiet
                     without |= bit
                 elif code < draw:
                     lost |= bit
-                    pending[2 * (code - 1)] = True
+                    pending[min(2 * (code - 1), beyond)] = True
                 elif code > draw:
-                    pending[2 * (top - code) + 1] = True
+                    pending[min(2 * (top - code) + 1, beyond)] = True
             unknown[row, word] = bits
             losable[row, word] = without | lost
             quiet[row, word] = without
@@ -173,6 +175,10 @@ def _k_declare(lead_0, lead_1, codes, code, members, rows, frame):
             hi &= hi - ONE
 
 
+MAX_ORDER = 255
+"""The highest order that the solver keeps track of."""
+
+
 class Propagation:
     """The sets and planes of one material, and the plies that settle them.
 
@@ -201,19 +207,22 @@ class Propagation:
         leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
         self.fronts = [empty_frontier(leads, mids) for _ in Side]
         self.spare = [empty_frontier(leads, mids) for _ in Side]
+        self._flag_codes = 2 * min(code_space.draw, (MAX_ORDER + 1) * code_space.span)
+        # Flags for each range of leads save scans; those of wide codes would take too much room.
+        self._flag_ranges = RANGES if code_space.width <= 2 else 1
         self._pending = self._classify()
 
     def _classify(self) -> list[NDArray[np.bool_]]:
         """Sort the positions by their captures, and settle those without any move.
 
-        Returns for each side bool (ranges, 2 * draw): which capture codes occur in which range
+        Returns for each side bool (ranges, codes + 1): which capture codes occur in which range
         of leads.
         """
         space, leads = self.code_space, int(self.frame.size[LEADS])
         pending = []
         for side in Side:
-            flags = np.zeros((RANGES, 2 * space.draw), np.bool_)
-            size = -(-leads // RANGES)
+            flags = np.zeros((self._flag_ranges, self._flag_codes + 1), np.bool_)
+            size = -(-leads // self._flag_ranges)
             quiet = self.spare[side]
 
             def classify(
@@ -227,6 +236,8 @@ class Propagation:
                 )  # fmt: skip
 
             self.workers.run(classify, leads)
+            if flags[:, -1].any():
+                raise LimitExceededError(f"captures have orders above {MAX_ORDER}")
             pending.append(flags)
         for side in Side:
             quiet = self.spare[side]
@@ -262,7 +273,7 @@ class Propagation:
         if not flags.any():
             return False
         leads = int(self.frame.size[LEADS])
-        size = -(-leads // RANGES)
+        size = -(-leads // self._flag_ranges)
         within = self.unknown[side] if won else self.losable[side]
 
         def find(lead_0: int, lead_1: int, _: int) -> None:
@@ -285,9 +296,11 @@ class Propagation:
     def _pending_index(self, value: Value) -> int:
         """The place of a value in the table of codes that wait (see `_k_classify`)."""
         code = self.code_space.encode(value)
-        if value.outcome == Outcome.WIN:
-            return 2 * (self.code_space.top - code) + 1
-        return 2 * (code - 1)
+        won = value.outcome == Outcome.WIN
+        index = 2 * (self.code_space.top - code) + 1 if won else 2 * (code - 1)
+        if index >= self._flag_codes:
+            raise LimitExceededError(f"order {value.order} is above {MAX_ORDER}")
+        return index
 
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""
