@@ -53,8 +53,9 @@ def serve(
     with options.open_tables(tables, rules, orders, metric) as opened:
         present, limit = opened.rule_set  # several present and none chosen: say so now
     # Tables of other rules that are built meanwhile are not to make the choice unclear.
-    chosen = rules if present is None else str(present)
-    with options.open_tables(tables, chosen, orders if present is None else limit, metric) as opened:
+    if present is not None:
+        rules, orders = str(present), limit
+    with options.open_tables(tables, rules, orders, metric) as opened:
         count = len(opened.available())
         listener = _listen(host, port)
         server = make_server(opened, tables, host, port, log=log)
