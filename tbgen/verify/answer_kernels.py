@@ -13,17 +13,17 @@ from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.jit import borrowing_kernel
 from tbgen.rules.chases import is_answered
 from tbgen.verify.chase_kernels import (
-    MOVERS,
+    MOVE,
     OTHER,
-    TARGETS,
+    SOURCE,
+    TO,
     k_attacks_anew,
     k_copy,
     k_is_mirrored,
     k_play,
-    k_search,
 )
-from tbgen.verify.material_arrays import BLACK_KING, END_WORD, FIRST_WORD
-from tbgen.verify.move_kernels import k_clear, k_list_legal, k_set_up
+from tbgen.verify.material_arrays import END_WORD, FIRST_WORD
+from tbgen.verify.move_kernels import k_clear, k_set_up
 
 ONE = np.uint64(1)
 
@@ -47,7 +47,7 @@ def k_find_victims(wanted, numbers, chases, edges, chase_start, pair_start, vict
     other = work[OTHER]
     for i in range(wanted.size):
         e = wanted[i]
-        chase, goal, move = edges[e, 0], edges[e, 1], edges[e, 2]
+        chase, goal, move = edges[e, SOURCE], edges[e, TO], edges[e, MOVE]
         node = numbers[chases[chase, 0]] // SQUARES
         slot, side = node // 2, node % 2
         k_set_up(slot, descriptor, pieces, squares, board, piece_on)
@@ -92,37 +92,4 @@ def k_find_victims(wanted, numbers, chases, edges, chase_start, pair_start, vict
                         replied[next_source] = replied[next_target]
                         replied[next_target] = EMPTY
         k_play(move // SQUARES, source, pieces, squares, after)
-        k_clear(squares, board)
-
-
-@borrowing_kernel
-def k_leads_into(nodes, goals, leading, tables, descriptors, pieces, options, squares, board,
-                 piece_on, work, after, replied):  # fmt: skip
-    """Find which nodes, not in check, have a quiet move to a node of `goals`.
-
-    Parameters
-    ----------
-    nodes : int64 (n,); goals : int64, ascending; leading : bool (n,), out
-    tables, descriptors, pieces, options : those of `material_arrays`
-    squares, board, piece_on, work, after, replied : as above
-    """
-    kings = (np.int64(0), options[BLACK_KING])
-    descriptor = descriptors[tables[0, FIRST_WORD] : tables[0, END_WORD]]
-    movers, targets = work[MOVERS], work[TARGETS]
-    for n in range(nodes.size):
-        slot, side = nodes[n] // 2, nodes[n] % 2
-        k_set_up(slot, descriptor, pieces, squares, board, piece_on)
-        count = k_list_legal(side, False, kings, pieces, squares, board, movers, targets)
-        leading[n] = False
-        for i in range(count):
-            if board[targets[i]] != EMPTY:
-                continue
-            source = squares[movers[i]]
-            squares[movers[i]] = targets[i]
-            node = 2 * slot_of_squares(squares, descriptor) + 1 - side
-            squares[movers[i]] = source
-            at = k_search(goals, node)
-            if at < goals.size and goals[at] == node:
-                leading[n] = True
-                break
         k_clear(squares, board)

@@ -159,7 +159,7 @@ def _k_first_orders(side, checked, limit, slot, image, minor, kings, codes, tabl
     firsts[kings[1 - side]] = NEVER + 1
     count = k_list_legal(side, checked, kings, pieces, squares, board, movers, targets)
     descriptor = descriptors[tables[0, FIRST_WORD] : tables[0, END_WORD]]
-    # Stalemate and mate are no pattern; they are not open either.
+    chased_ever = np.int64(0)
     for i in range(count):
         mover, target = movers[i], targets[i]
         from_order = np.int64(NEVER + 1)
@@ -200,14 +200,20 @@ def _k_first_orders(side, checked, limit, slot, image, minor, kings, codes, tabl
                     if k_attacks_anew(board, after, source, target, q, v, pieces, squares, minor):
                         chased = True
                         break
-            if not chased:
+            if chased:
+                chased_ever |= np.int64(1) << v
+            else:
                 firsts[v] = max(firsts[v], from_order)
             left = left or firsts[v] <= limit
         if may_chase:
             k_play(mover, source, pieces, squares, after)
         if not left:
             return False
-    return count > 0
+    # Where every move loses without a chase, there is no pattern.
+    for v in range(pieces.size):
+        if not (chased_ever >> v) & 1:
+            firsts[v] = NEVER + 1
+    return chased_ever != 0
 
 
 @borrowing_kernel
@@ -232,7 +238,7 @@ def k_find_chasers(row_0, row_1, mids, codes, tables, descriptors, pieces, captu
         the slots that hold no position are empty already (`k_prove_rows`)
     minor : whether advisors and elephants chase protected rooks, knights and cannons
     chasers : int64 (room, 2), out: number and first order, as many as there is room for
-    claims : int64 (room,), out: nodes of wins by rules, not in check, in no or two plies
+    claims : int64 (room,), out: nodes of direct wins, not in check
     counts : int64 (2,), out: how many of both there are
     squares, board, piece_on, work, after, replied : the thread's own (`make_chase_scratch`)
     """
@@ -254,7 +260,7 @@ def k_find_chasers(row_0, row_1, mids, codes, tables, descriptors, pieces, captu
             node = 2 * slot + side
             king, other_king = squares[kings[side]], squares[kings[1 - side]]
             checked = k_is_checked(board, king, other_king, side)
-            if key > 0 and (MATE - key) % ORDER <= 2 and not checked:
+            if key > 0 and (MATE - key) % ORDER == 0 and not checked:
                 if counts[1] < claims.size:
                     claims[counts[1]] = node
                 counts[1] += 1
@@ -290,10 +296,10 @@ def k_search(numbers, number):
 def k_is_mirrored(slot, pieces, squares, board, descriptor, other):
     """Whether the position of a slot, written to `other`, is the mirror image of the board."""
     squares_of_slot(slot, descriptor, other)
+    differs = False
     for p in range(pieces.size):
-        if board[other[p]] != pieces[p]:
-            return True
-    return False
+        differs = differs or board[other[p]] != pieces[p]
+    return differs
 
 
 @borrowing_kernel
@@ -413,9 +419,7 @@ def k_expand_chasers(first, last, numbers, first_orders, mids, codes, tables, de
             source = k_play(mover, target, pieces, squares, after)
             attackers = 0
             for q in range(pieces.size):
-                if k_attacks_anew(
-                    board, after, source, target, q, victim, pieces, squares, minor
-                ):
+                if k_attacks_anew(board, after, source, target, q, victim, pieces, squares, minor):
                     work[ATTACKERS, attackers] = q
                     attackers += 1
             replied[source] = EMPTY

@@ -5,9 +5,15 @@ checks it needs no values to begin with: every position of a side whose moves al
 or lose, is a *chaser* of that piece (`chase_kernels`), and the game on them (`chase_game`) says
 which of them are caught in a pattern.
 
-    scan     chasers, over all positions; and who claims a win by rules in no or two plies
+    scan     chasers, over all positions; and who claims a direct win without being in check
     expand   their chases, and the answers that lead to chasers again
-    order k  the chasers of the pattern  ->  who must be a direct win  ==  who claims to be one
+    order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
+                                         ->  who may be a direct win   >=
+
+Whoever a chaser of the pattern leads to must be a direct win. One chased by another chaser may be
+one too, if he has an answer that leads into the pattern: he wins by this order in any case, in no
+plies or in two, and a search that begins with fewer positions than all open ones need not have
+met that chaser.
 
 Chasers are numbered as in `chase_kernels`, and kept ascending.
 """
@@ -24,7 +30,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES
 from tbgen.jit import compile_lock
-from tbgen.verify.answer_kernels import k_find_victims, k_leads_into
+from tbgen.verify.answer_kernels import k_find_victims
 from tbgen.verify.chase_game import ChaseGraph, Members, Victims, k_keep_clauses, k_keep_safe
 from tbgen.verify.chase_kernels import (
     EDGE_COLUMNS,
@@ -76,7 +82,7 @@ class ChasePatterns:
             chasers = np.concatenate([chasers for chasers, _ in parts])
             chasers = chasers[np.argsort(chasers[:, 0])]
             self.numbers: Nodes = np.ascontiguousarray(chasers[:, 0])
-            self.first_orders: Nodes = np.ascontiguousarray(chasers[:, 1])
+            self._first_orders: Nodes = np.ascontiguousarray(chasers[:, 1])
             self.claims: Nodes = np.concatenate([claims for _, claims in parts])
             first_chase = 0
             chases, edges = [], []
@@ -85,96 +91,86 @@ class ChasePatterns:
                 first_chase += len(part[0])
                 chases.append(part[0])
                 edges.append(part[1])
-        self.chases: Nodes = np.concatenate(chases)
-        self.edges: Nodes = np.concatenate(edges)
-        self.chaser_orders = orders_of_keys(self._stored(self.numbers // SQUARES))
-        self.claimed_keys = self._stored(self.claims)
+        self._chases: Nodes = np.concatenate(chases)
+        self._edges: Nodes = np.concatenate(edges)
+        self._chaser_orders = orders_of_keys(self._stored(self.numbers // SQUARES))
+        self._claimed_keys = self._stored(self.claims)
         self._graph = ChaseGraph(
-            _starts(self.chases[:, 0], len(self.numbers)),
-            _starts(self.edges[:, SOURCE], len(self.chases)),
-            np.ascontiguousarray(self.edges[:, TO]),
-            self.edges[:, IS_CHECK] != 0,
+            _starts(self._chases[:, 0], len(self.numbers)),
+            _starts(self._edges[:, SOURCE], len(self._chases)),
+            np.ascontiguousarray(self._edges[:, TO]),
+            self._edges[:, IS_CHECK] != 0,
         )
 
     @property
     def last_order(self) -> int:
         """The highest order at which anything here changes."""
         orders = np.concatenate(
-            [self.chaser_orders, self.first_orders, self.chases[:, 3],
-             orders_of_keys(self.claimed_keys)]
+            [self._chaser_orders, self._first_orders, self._chases[:, 3],
+             orders_of_keys(self._claimed_keys)]
         )  # fmt: skip
         return int(orders[orders < NEVER].max(initial=0))
 
     def check_order(self, order: int) -> list[Wrong]:
         """Who is refuted by the pattern of an order, by ascending node."""
-        alive, due = self.find(order)
-        reached = np.unique(self.chases[alive[self.chases[:, 0]] & due, 1])
-        plies = MATE - self.claimed_keys - order * ORDER
-        near = self.claims[(plies == 0) | (plies == 2)]
-        leading = near[self._lead_into(near, np.unique(self.numbers[alive] // SQUARES))]
-        pattern = np.union1d(reached, leading)
-        claimed = self.claims[plies == 0]
-        return self._wrong(np.setxor1d(pattern, claimed), pattern, order)
+        alive, candidates, due = self.find(order)
+        must = self._chases[alive[self._chases[:, 0]] & due, 1]
+        answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
+        leading = answered[alive[goals] & due[answered] & candidates[self._chases[answered, 0]]]
+        may = self._chases[leading, 1]
+        claimed = self.claims[self._claimed_keys == MATE - order * ORDER]
+        return self._wrong(np.setdiff1d(must, claimed), order, is_pattern=True) + self._wrong(
+            np.setdiff1d(claimed, may), order, is_pattern=False
+        )
 
     def check_limit(self, limit: int) -> list[Wrong]:
         """Who claims a pattern of an order that the table is not meant to have."""
-        orders = orders_of_keys(self.claimed_keys)
-        direct = (self.claimed_keys == MATE - orders * ORDER) & (orders > limit)
+        orders = orders_of_keys(self._claimed_keys)
+        beyond = orders > limit
         return [
-            Wrong(int(node), int(key), int(order), is_pattern=False)
-            for node, key, order in zip(
-                self.claims[direct], self.claimed_keys[direct], orders[direct], strict=True
-            )
+            wrong
+            for node, order in zip(self.claims[beyond], orders[beyond], strict=True)
+            for wrong in self._wrong(np.array([node]), int(order), is_pattern=False)
         ]
 
-    def find(self, order: int) -> tuple[Members, Members]:
-        """The chasers of the pattern of an order, and the chases that matter by then."""
-        alive = (self.first_orders <= order) & (self.chaser_orders >= order)
-        due: Members = self.chases[:, 3] > order
+    def find(self, order: int) -> tuple[Members, Members, Members]:
+        """The chasers of the pattern of an order, its candidates, and the chases that matter."""
+        candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
+        alive = candidates.copy()
+        due: Members = self._chases[:, 3] > order
         dead = np.zeros(len(due), np.bool_)
         k_keep_safe(self._graph, due, dead, alive)
         if alive.any():
             k_keep_clauses(self._graph, self._find_victims(alive, due), due, dead, alive)
-        return alive, due
+        return alive, candidates, due
 
     def _find_victims(self, alive: Members, due: Members) -> Victims:
         """Whom the winner-to-be chases, in a safe set."""
-        sources = self.edges[:, SOURCE]
-        inside = alive[self.chases[sources, 0]] & due[sources] & alive[self.edges[:, TO]]
+        sources = self._edges[:, SOURCE]
+        inside = alive[self._chases[sources, 0]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)
-        asked = inside & (self.edges[:, IS_CALM] == 0) & (self.edges[:, IS_CHECK] == 0)
+        asked = inside & (self._edges[:, IS_CALM] == 0) & (self._edges[:, IS_CHECK] == 0)
         starts = self._graph.chase_start
-        pairs = np.where(asked, np.diff(starts)[self.edges[:, TO]], 0)
+        pairs = np.where(asked, np.diff(starts)[self._edges[:, TO]], 0)
         pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)
         pieces = len(self._arrays.pieces)
         victims = Victims(
             pair_start,
             np.zeros(int(pairs.sum()), np.uint64),
-            np.zeros((len(self.edges), pieces), np.int8),
+            np.zeros((len(self._edges), pieces), np.int8),
         )
         arrays = self._arrays
         k_find_victims(
-            wanted, self.numbers, self.chases, self.edges, starts, *victims, arrays.tables,
+            wanted, self.numbers, self._chases, self._edges, starts, *victims, arrays.tables,
             arrays.descriptors, arrays.pieces, self._minor, *make_chase_scratch(pieces),
         )  # fmt: skip
         return victims
 
-    def _lead_into(self, nodes: Nodes, goals: Nodes) -> Members:
-        """Which of the nodes have a quiet move to one of some ascending nodes."""
-        leading = np.zeros(len(nodes), np.bool_)
-        arrays = self._arrays
-        k_leads_into(
-            nodes, goals, leading, arrays.tables, arrays.descriptors, arrays.pieces,
-            arrays.options, *make_chase_scratch(len(arrays.pieces)),
-        )  # fmt: skip
-        return leading
-
-    def _wrong(self, nodes: Nodes, pattern: Nodes, order: int) -> list[Wrong]:
+    def _wrong(self, nodes: Nodes, order: int, *, is_pattern: bool) -> list[Wrong]:
         """What to say of nodes that are only in the pattern, or only claimed."""
-        missing = np.isin(nodes, pattern)
         return [
-            Wrong(int(node), int(key), order, is_pattern=bool(is_pattern), by_chase=True)
-            for node, key, is_pattern in zip(nodes, self._stored(nodes), missing, strict=True)
+            Wrong(node, key, order, is_pattern=is_pattern, by_chase=True)
+            for node, key in zip(nodes.tolist(), self._stored(nodes).tolist(), strict=True)
         ]
 
     def _stored(self, nodes: Nodes) -> Nodes:
@@ -206,7 +202,7 @@ class ChasePatterns:
         while True:
             chases, edges = np.empty((room, 4), np.int64), np.empty((room, EDGE_COLUMNS), np.int64)
             k_expand_chasers(
-                first, last, self.numbers, self.first_orders, self._layout.mids, *self._arrays,
+                first, last, self.numbers, self._first_orders, self._layout.mids, *self._arrays,
                 self._minor, chases, edges, counts,
                 *make_chase_scratch(len(self._arrays.pieces)),
             )  # fmt: skip
@@ -216,7 +212,7 @@ class ChasePatterns:
 
     def _compile(self) -> None:
         """Compile what several threads call, before they do."""
-        self.numbers = self.first_orders = _NO_EDGES
+        self.numbers = self._first_orders = _NO_EDGES
         with compile_lock():
             self._scan(0, 0)
             self._expand(0)

@@ -174,6 +174,11 @@ class Patterns:
             wins_from,
         )
 
+    @property
+    def last_order(self) -> int:
+        """The highest order at which anything here changes."""
+        return self.graph.last_order
+
     def check_order(self, order: int) -> list[Wrong]:
         """Who is refuted by the pattern of an order, by ascending node."""
         pattern = self.graph.find(order)
