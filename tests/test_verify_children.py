@@ -57,7 +57,7 @@ def test_children_of_a_sample(name):
         for child in material.captures().values()
         if child.needs_table
     }
-    arrays = gather(table, lambda child: children[child.name], seek_patterns=False)
+    arrays = gather(table, lambda child: children[child.name], Rules.NONE)
     layout, pieces = table.layout, arrays.pieces
     kings = (np.int64(0), arrays.options[BLACK_KING])
     line = arrays.tables[0]

@@ -39,8 +39,8 @@ def verify(
     """Prove the tables of MATERIAL... from the rules.
 
     Reads the whole files, checks every checksum and every position: its value is the best of its
-    moves, its perpetual checks are patterns, and no draw hides one. What that shows of a table
-    holds if its supporting tables are right: name them too to be sure.
+    moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
+    a table holds if its supporting tables are right: name them too to be sure.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
@@ -110,12 +110,14 @@ def _show(proof: VerifyReport) -> None:
         click.echo(
             f"  {side + ' to move':14}{totals.positions:,}: {totals.wins:,} wins, "
             f"{totals.draws:,} draws, {totals.losses:,} losses; {totals.rule_decided:,} by rules, "
-            f"{totals.direct:,} of them direct wins"
+            f"{totals.direct:,} of them direct wins ({totals.direct_checks:,} by perpetual check, "
+            f"{totals.direct_chases:,} by perpetual chase)"
         )
     if proof.rules != "none":
         click.echo(
             f"  {'patterns':14}{proof.orders_examined} orders searched, "
-            f"{proof.offenders_examined:,} possible offenders"
+            f"{proof.offenders_examined:,} possible checkers, "
+            f"{proof.chasers_examined:,} possible chasers"
         )
     if proof.findings:
         click.echo(f"  {proof.findings:,} positions are wrong, the first one:")

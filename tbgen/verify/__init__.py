@@ -6,6 +6,10 @@
     prove_kernels    every position against its children
     pattern_kernels  the edges between positions that may form patterns
     patterns         perpetual checks: what should be a pattern is one, and nothing else is
+    chase_kernels    who may have to chase one piece for ever, and the answers to it
+    answer_kernels   whom those answers chase themselves
+    chase_game       the game of the chase pattern, on numbers alone
+    chases           perpetual chases, as `patterns`
     prove            the driver
     files            table files: checksums, the proof, the stored figures
     report           what was found

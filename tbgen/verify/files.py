@@ -21,6 +21,7 @@ from tbgen.tables import (
     CodeSpace,
     Metric,
     MissingTableError,
+    Option,
     Tablebase,
     TableFile,
     TableName,
@@ -73,7 +74,13 @@ def verify_file(
     opened: list[TableFile] = []
 
     def supporting(child: Material) -> FileTable:
-        opened.append(TableFile(tablebase.path(_supporting_name(tablebase, name, child))))
+        own = _supporting_name(tablebase, name, child)
+        opened.append(TableFile(tablebase.path(own)))
+        if opened[-1].header.spec.options != file.header.spec.options:
+            raise InputError(
+                f"{name} and its supporting table {own} differ in their options",
+                f"build {child} again with the options of {material}",
+            )
         return FileTable(opened[-1], threads)
 
     try:
@@ -82,6 +89,7 @@ def verify_file(
             supporting,
             rules=name.rules,
             orders_limit=name.orders or None,
+            minor_chases=bool(file.header.spec.options & Option.DEFENDER_CHASES),
             threads=threads,
             report=report,
         )

@@ -25,7 +25,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric
+from tbgen.tables.names import Metric, Rules
 
 # Columns of `tables`. The planes' offsets in `codes` are the columns 0 (Red to move) and 1.
 WIDTH, TOP, DRAW, SPAN, FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4, 5, 6, 7, 8
@@ -37,7 +37,7 @@ NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
 
 # Entries of `options`.
-CONVERSION, SEEK_PATTERNS, INNER_SIZE, BLACK_KING, FIRST_ATTACKER, OPTIONS = 0, 1, 2, 3, 4, 5
+CONVERSION, SEEK_PATTERNS, SEEK_CHASES, INNER_SIZE, BLACK_KING, FIRST_ATTACKER, OPTIONS = range(7)
 
 
 class Table(Protocol):
@@ -83,8 +83,8 @@ class Arrays(NamedTuple):
     options: NDArray[np.int64]
 
 
-def gather(table: Table, supporting: Supporting, *, seek_patterns: bool) -> Arrays:
-    """Load a table and those that captures lead to."""
+def gather(table: Table, supporting: Supporting, rules: Rules) -> Arrays:
+    """Load a table and those that captures lead to, to be proven under some rules."""
     layout = table.layout
     material = Material(*layout.armies)
     children = material.captures()
@@ -122,7 +122,8 @@ def gather(table: Table, supporting: Supporting, *, seek_patterns: bool) -> Arra
                 captures[taken, SOURCES : SOURCES + len(sources)] = sources
     options = np.zeros(OPTIONS, np.int64)
     options[CONVERSION] = table.metric == Metric.DTC
-    options[SEEK_PATTERNS] = seek_patterns
+    options[SEEK_PATTERNS] = rules != Rules.NONE
+    options[SEEK_CHASES] = rules == Rules.WXF
     options[INNER_SIZE] = layout.inner_size
     options[BLACK_KING] = pieces.index(piece_code(Side.BLACK, PieceType.KING))
     options[FIRST_ATTACKER] = sum(defenders.pieces for defenders in layout.defenders)

@@ -48,15 +48,16 @@ _FIRST_ROOM = 1 << 18
 
 @dataclass(frozen=True)
 class Wrong:
-    """A checked side whose stored value the pattern of an order refutes.
+    """A position whose stored value the pattern of an order refutes.
 
-    `is_pattern`: it belongs to the pattern, and the table does not say so; or the reverse.
+    `is_pattern`: it is a direct win by the pattern, and the table does not say so; or the reverse.
     """
 
     node: int
     stored: int
     order: int
     is_pattern: bool
+    by_chase: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,12 +167,17 @@ class Patterns:
         self.graph = Graph(
             checks,
             replies,
-            _orders(self._stored(offenders)),
+            orders_of_keys(self._stored(offenders)),
             first_orders,
             in_check,
-            _orders(self._keys),
+            orders_of_keys(self._keys),
             wins_from,
         )
+
+    @property
+    def last_order(self) -> int:
+        """The highest order at which anything here changes."""
+        return self.graph.last_order
 
     def check_order(self, order: int) -> list[Wrong]:
         """Who is refuted by the pattern of an order, by ascending node."""
@@ -228,6 +234,6 @@ class Patterns:
             room = found
 
 
-def _orders(keys: Nodes) -> Nodes:
+def orders_of_keys(keys: Nodes) -> Nodes:
     """The orders of keys, NEVER for draws."""
     return np.where(keys == 0, NEVER, (MATE - np.abs(keys)) // ORDER)

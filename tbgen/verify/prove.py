@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import InputError, Side
+from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.jit import compile_lock
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules
+from tbgen.verify.chases import ChasePatterns
 from tbgen.verify.keys import MATE, value_of_key
 from tbgen.verify.material_arrays import TOP, Arrays, Supporting, Table, gather
 from tbgen.verify.move_kernels import make_scratch
@@ -71,6 +72,7 @@ def verify(
     *,
     rules: Rules,
     orders_limit: int | None = None,
+    minor_chases: bool = True,
     threads: int = 2,
     report: Progress = no_progress,
 ) -> VerifyReport:
@@ -78,15 +80,12 @@ def verify(
 
     supporting : opens the table of any material that a capture leads to and that needs one, of
         the same rules and limit on orders
-    Raises `InputError` for rules that cannot be proven yet.
+    minor_chases : under `wxf`, whether advisors and elephants chase protected rooks, knights and
+        cannons
     """
-    if rules not in (Rules.NONE, Rules.CHECK):
-        raise InputError(
-            f"tables of the rules '{rules}' cannot be verified yet", "verify none or check"
-        )
     start = time.monotonic()
     report("load", 0, 1)
-    arrays = gather(table, supporting, seek_patterns=rules != Rules.NONE)
+    arrays = gather(table, supporting, rules)
     found = _run_first_pass(arrays, table, threads, report)
     first = None
     if found.first is not None:
@@ -96,20 +95,27 @@ def verify(
         first = Finding(_fen(table, slot, side), *values, reason)
     wrong: list[Wrong] = []
     orders = 0
-    if rules == Rules.CHECK:
-        wrong, orders = _check_patterns(arrays, table, found, orders_limit, threads, report)
+    chases: ChasePatterns | None = None
+    if rules == Rules.WXF:
+        chases = ChasePatterns(
+            arrays, table.layout, minor_chases=minor_chases, threads=threads, report=report
+        )
+    if rules != Rules.NONE:
+        wrong, orders = _check_patterns(arrays, table, found, chases, orders_limit, threads, report)
     if wrong and first is None:
         first = _describe_wrong(table, wrong[0])
     histograms = _count(arrays, table.code_space)
+    by_chase = [0 if chases is None else int((chases.claims % 2 == side).sum()) for side in Side]
     return VerifyReport(
         material=Material(*table.layout.armies).name,
         rules=str(rules),
         metric=str(Metric(table.metric)),
         orders_limit=orders_limit,
         index_size=table.layout.slots,
-        red_to_move=_totals(histograms[Side.RED], table.code_space),
-        black_to_move=_totals(histograms[Side.BLACK], table.code_space),
+        red_to_move=_totals(histograms[Side.RED], table.code_space, by_chase[Side.RED]),
+        black_to_move=_totals(histograms[Side.BLACK], table.code_space, by_chase[Side.BLACK]),
         offenders_examined=len(found.offenders),
+        chasers_examined=0 if chases is None else len(chases.numbers),
         orders_examined=orders,
         complete=orders_limit is None,
         findings=found.findings + len(wrong),
@@ -175,6 +181,7 @@ def _check_patterns(
     arrays: Arrays,
     table: Table,
     found: FirstPass,
+    chases: ChasePatterns | None,
     orders_limit: int | None,
     threads: int,
     report: Progress,
@@ -184,10 +191,19 @@ def _check_patterns(
     patterns = Patterns(
         arrays, table.layout, found.offenders, found.first_orders, found.checked_wins, threads
     )
-    orders = patterns.graph.last_order + 1 if orders_limit is None else orders_limit
-    wrong = [] if orders_limit is None else patterns.check_limit(orders_limit)
+    searches: list[Patterns | ChasePatterns] = [patterns]
+    if chases is not None:
+        searches.append(chases)
+    wrong: list[Wrong] = []
+    if orders_limit is None:
+        orders = max(search.last_order for search in searches) + 1
+    else:
+        orders = orders_limit
+        for search in searches:
+            wrong += search.check_limit(orders_limit)
     for order in range(1, orders + 1):
-        wrong += patterns.check_order(order)
+        for search in searches:
+            wrong += search.check_order(order)
         report("patterns", order, orders)
     # A pattern that the table lacks shows up again at every later order.
     first_of_node: dict[int, Wrong] = {}
@@ -213,7 +229,8 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     stored = _value(wrong.stored)
     fen = _fen(table, *divmod(wrong.node, 2))
     if not wrong.is_pattern:
-        reason = f"{describe(stored)} is stored, but it is in no perpetual check of that order"
+        offence = "chase" if wrong.by_chase else "check"
+        reason = f"{describe(stored)} is stored, but it is in no perpetual {offence} of that order"
         return Finding(fen, stored, None, reason)
     expected = Value(Outcome.WIN, wrong.order)
     return Finding(
@@ -241,8 +258,8 @@ def _count(arrays: Arrays, space: CodeSpace) -> tuple[dict[int, int], dict[int, 
     return histograms[0], histograms[1]
 
 
-def _totals(histogram: dict[int, int], space: CodeSpace) -> SideTotals:
-    """The counts of one side."""
+def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:
+    """The counts of one side, with so many direct wins by chase."""
     outcomes = dict.fromkeys(Outcome, 0)
     rule_decided = direct = 0
     for code, n in histogram.items():
@@ -253,4 +270,5 @@ def _totals(histogram: dict[int, int], space: CodeSpace) -> SideTotals:
     return SideTotals(
         sum(outcomes.values()), outcomes[Outcome.WIN], outcomes[Outcome.DRAW],
         outcomes[Outcome.LOSS], rule_decided, direct,
+        direct - by_chase, by_chase,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
     stored value  ==  best over the legal moves        for all but the direct wins
     stored value  >   best of what decides earlier     for direct wins (their certificate is the
-                                                       pattern, `patterns.py`)
+                                                       pattern: `patterns.py`, `chases.py`)
 
 On the way the pass empties the slots that hold no position, and notes who may take part in a
 pattern of perpetual check:
@@ -37,6 +37,7 @@ from tbgen.verify.material_arrays import (
     FIRST_ATTACKER,
     FIRST_WORD,
     INNER_SIZE,
+    SEEK_CHASES,
     SEEK_PATTERNS,
     WIDTH,
 )
@@ -62,7 +63,7 @@ def k_is_open(key):
 
 
 @borrowing_kernel
-def _k_is_wrong(stored, best, checked, seek_patterns):
+def _k_is_wrong(stored, best, checked, seek_patterns, seek_chases):
     """Whether a stored value cannot stand beside the best of the moves."""
     if stored == best:
         # Without repetition rules nothing has an order. With them, a direct win is better than
@@ -70,8 +71,9 @@ def _k_is_wrong(stored, best, checked, seek_patterns):
         return not seek_patterns and best != 0 and k_is_open(best)
     if not seek_patterns or not 0 < stored <= DECIDED_BY_RULES:
         return True
-    # A direct win: MATE - k * ORDER, in check. Nothing else may win by a lower order.
-    return (MATE - stored) % ORDER != 0 or best > stored or not checked
+    # A direct win: MATE - k * ORDER. Nothing else may win by a lower order. In check it is one by
+    # a perpetual check, otherwise by a perpetual chase.
+    return (MATE - stored) % ORDER != 0 or best > stored or not (checked or seek_chases)
 
 
 @borrowing_kernel
@@ -141,6 +143,7 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
     """
     inner_size = options[INNER_SIZE]
     conversion, seek_patterns = options[CONVERSION] != 0, options[SEEK_PATTERNS] != 0
+    seek_chases = options[SEEK_CHASES] != 0
     kings = (np.int64(0), options[BLACK_KING])
     line = tables[0]
     descriptor = descriptors[line[FIRST_WORD] : line[END_WORD]]
@@ -174,7 +177,7 @@ def k_prove_rows(row_0, row_1, mids, codes, tables, descriptors, pieces, capture
                 conversion, kings, codes, tables, descriptors, pieces, captures, weights,
                 squares, board, piece_on, work,
             )  # fmt: skip
-            if _k_is_wrong(stored, best, checked[side], seek_patterns):
+            if _k_is_wrong(stored, best, checked[side], seek_patterns, seek_chases):
                 if result[FINDINGS] == 0:
                     result[FIRST_SLOT], result[FIRST_SIDE] = slot, side
                     result[FIRST_STORED], result[FIRST_BEST] = stored, best

@@ -45,7 +45,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SideTotals:
-    """Positions checked with one side to move; `direct` counts direct wins by rules."""
+    """Positions checked with one side to move.
+
+    `direct` counts direct wins by rules: `direct_checks` of a side in check, `direct_chases` of
+    one that is not.
+    """
 
     positions: int
     wins: int
@@ -53,6 +57,8 @@ class SideTotals:
     losses: int
     rule_decided: int
     direct: int
+    direct_checks: int
+    direct_chases: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,8 @@ class VerifyReport:
     `findings` counts refuted positions, `first` is the first of them. `file_problems` are
     disagreements between the file and itself (header, statistics). `complete` tells whether the
     draws were searched for patterns that the table misses; with a limit on orders they are not,
-    beyond those orders, and without repetition rules there are none.
+    beyond those orders, and without repetition rules there are none. `offenders_examined` and
+    `chasers_examined` count who might check, and who might chase one piece, with every move.
     """
 
     material: str
@@ -73,6 +80,7 @@ class VerifyReport:
     red_to_move: SideTotals
     black_to_move: SideTotals
     offenders_examined: int
+    chasers_examined: int
     orders_examined: int
     complete: bool
     findings: int
@@ -118,6 +126,7 @@ class VerifyReport:
             "positions": self.positions,
             **sides,
             "offenders_examined": self.offenders_examined,
+            "chasers_examined": self.chasers_examined,
             "orders_examined": self.orders_examined,
             "complete": self.complete,
             "findings": self.findings,
