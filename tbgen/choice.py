@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING
 from tbgen.indexing import Position
 from tbgen.preference import RootMove
 from tbgen.repetition import is_lost_by, judge_repetition
-from tbgen.tables import Outcome, ProbeResult, Rules
+from tbgen.rules import in_check, legal_moves
+from tbgen.tables import MissingTableError, Outcome, ProbeResult, Rules
 
 if TYPE_CHECKING:
     from tbgen.tablebase import GameTablebase
 
 MAX_PATTERN = 2000
 """Positions of one's own turn that the search for a way to stop checking may visit."""
+FORESIGHT = 3
+"""For how many of its own moves a side that draws looks whether it is being led into a loop."""
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
@@ -53,7 +56,7 @@ def choose(
     if is_direct_win(root):
         return _keep_pattern(tables, game, root, good)
     if root.outcome == Outcome.DRAW:
-        return min(good, key=lambda move: (_offences(game, move, root.rules), move.sort_key))
+        return _safest(tables, game, good, root.rules)[1]
     return good[0]
 
 
@@ -62,10 +65,64 @@ def is_direct_win(result: ProbeResult) -> bool:
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0
 
 
-def _offences(game: Sequence[Position], move: RootMove, rules: Rules | None) -> int:
-    """How often the position after the move has been on the board, if repeating it now loses."""
-    judgement = judge_repetition([*game, move.after], rules)
-    return game.count(move.after) if is_lost_by(judgement, game[-1].side) else 0
+# -- draws -------------------------------------------------------------------------------------
+
+
+def _safest(
+    tables: GameTablebase,
+    game: Sequence[Position],
+    good: Sequence[RootMove],
+    rules: Rules | None,
+    depth: int = FORESIGHT,
+) -> tuple[int, RootMove]:
+    """The first of the least dangerous moves, and its danger."""
+    least, safest = None, good[0]
+    for move in good:
+        risk = _risk(tables, game, move, rules, depth)
+        if least is None or risk < least:
+            least, safest = risk, move
+        if not risk:
+            break
+    return least or 0, safest
+
+
+def _risk(
+    tables: GameTablebase,
+    game: Sequence[Position],
+    move: RootMove,
+    rules: Rules | None,
+    depth: int,
+) -> int:
+    """How dangerous a drawing move is: 0 if the referee cannot punish it within `depth` moves.
+
+    Whoever offends loses the repetition, no matter who brings it about: the opponent's answers
+    count as well as the move itself, and so does an answer after which every drawing move is
+    dangerous. What is lost at once counts most, by how often the position has occurred: a game
+    that goes on in spite of a lost repetition shall not go round for ever.
+    """
+    side = game[-1].side
+    if rules in (None, Rules.NONE) or len(game) < 2:
+        return 0
+    after = [*game, move.after]
+    if is_lost_by(judge_repetition(after, rules), side):
+        return (1 + depth) * game.count(move.after)
+    worst = 0
+    # One check by itself leads nowhere: it takes two in a row to begin a loop of checks.
+    is_run = move.check and in_check(game[-2])
+    for answer in legal_moves(move.after):
+        position = move.after.after(*answer)
+        line = [*after, position]
+        if is_lost_by(judge_repetition(line, rules), side):
+            worst = max(worst, (1 + depth) * game.count(position))
+        elif depth > 1 and not worst and is_run:
+            try:
+                root, moves = tables.probe_with_moves(position)
+            except MissingTableError:
+                continue
+            if root.outcome == Outcome.DRAW and moves:
+                replies = equally_good(root, moves)
+                worst = _safest(tables, line, replies, rules, depth - 1)[0]
+    return worst
 
 
 # -- staying in the pattern ------------------------------------------------------------------

@@ -14,12 +14,14 @@ it is a draw. Two solutions that share nothing with `patterns`, nor with each ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import product
+from typing import TypeVar
 
 from .patterns import DRAW, LOSS, WIN, Game
 
 _Vertex = tuple[str, int, int]
+_V = TypeVar("_V", bound=Hashable)
 _STAYS = 1
 
 
@@ -71,16 +73,16 @@ def _parity_wins(game: Game, winner: int) -> set[int]:
             edges[here].append(good if won_by == winner else bad)
         if not edges[here]:
             edges[here].append(bad if side == winner else good)
-    even = _zielonka(set(label), label, wants_even, edges)
+    even = zielonka(set(label), label, wants_even, edges)
     return {vertex[1] for vertex in even if vertex[0] == "node"}
 
 
-def _zielonka(
-    vertices: set[_Vertex],
-    label: Mapping[_Vertex, int],
-    wants_even: Mapping[_Vertex, bool],
-    edges: Mapping[_Vertex, list[_Vertex]],
-) -> set[_Vertex]:
+def zielonka(
+    vertices: set[_V],
+    label: Mapping[_V, int],
+    wants_even: Mapping[_V, bool],
+    edges: Mapping[_V, list[_V]],
+) -> set[_V]:
     """The vertices from which the player who wants an even highest label wins."""
     if not vertices:
         return set()
@@ -89,22 +91,22 @@ def _zielonka(
     heads = {vertex for vertex in vertices if label[vertex] == highest}
     near = _attractor(heads, even, vertices, wants_even, edges)
     rest = vertices - near
-    rest_even = _zielonka(rest, label, wants_even, edges)
+    rest_even = zielonka(rest, label, wants_even, edges)
     opponents = rest - rest_even if even else rest_even
     if not opponents:
         return set(vertices) if even else set()
     lost = _attractor(opponents, not even, vertices, wants_even, edges)
-    remaining = _zielonka(vertices - lost, label, wants_even, edges)
+    remaining = zielonka(vertices - lost, label, wants_even, edges)
     return remaining if even else remaining | lost
 
 
 def _attractor(
-    goal: Iterable[_Vertex],
+    goal: Iterable[_V],
     even: bool,
-    vertices: set[_Vertex],
-    wants_even: Mapping[_Vertex, bool],
-    edges: Mapping[_Vertex, list[_Vertex]],
-) -> set[_Vertex]:
+    vertices: set[_V],
+    wants_even: Mapping[_V, bool],
+    edges: Mapping[_V, list[_V]],
+) -> set[_V]:
     """The vertices from which one player forces the play into `goal`."""
     reached = set(goal)
     while True:

@@ -1,0 +1,227 @@
+"""Games between `best_move` and a defender, ended by the referee: what the tables are worth.
+
+    start  ->  one side follows best_move with the history, the other a `Defence`
+           ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
+
+The referee judges every repetition at once, whoever brings it about. A repetition without an
+offender ends nothing: it is counted, and the game goes on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Position, Side
+from tbgen.preference import RootMove
+from tbgen.referee import Judgement
+from tbgen.repetition import is_lost_by, judge_repetition
+from tbgen.tablebase import GameTablebase
+from tbgen.tables import IllegalPositionError, Outcome
+from tbgen.tables.reader import TableFile
+
+Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
+"""Chooses one of the moves, which are sorted best first; knows the game so far."""
+
+
+class Ending(StrEnum):
+    """How a game ends."""
+
+    MATE = "mate"
+    CONVERSION = "conversion"
+    LOOP = "loop"
+    OPEN = "open"
+    """Nothing has happened within the plies allowed."""
+    LOST = "lost"
+    """The follower of best_move has lost, by mate, by the table or by the referee."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game that has ended: its positions, and the last verdict."""
+
+    positions: list[Position]
+    ending: Ending
+    verdict: Judgement | None = None
+    idle_repetitions: int = 0
+    """Repetitions on the way that the referee gave to nobody."""
+
+    @property
+    def fens(self) -> str:
+        """The game, for a message about it."""
+        return "\n".join(position.fen for position in self.positions)
+
+
+# -- defences ----------------------------------------------------------------------------------
+
+
+def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
+    """Any legal move."""
+    del game
+    return rng.choice(moves)
+
+
+def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
+    """The longest resistance by the table: always the same move."""
+    del rng, game
+    return moves[0]
+
+
+def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
+    """Any of the moves that are the longest resistance: in a pattern, those that stay there."""
+    del game
+    return rng.choice([move for move in moves if move.best])
+
+
+def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
+    """A check if there is one, the best of its kind."""
+    del rng, game
+    return next((move for move in moves if move.check), moves[0])
+
+
+def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
+    """Of the longest resistance, what was on the board least often: patterns without period."""
+    best = [move for move in moves if move.best]
+    fewest = min(game.count(move.after) for move in best)
+    return rng.choice([move for move in best if game.count(move.after) == fewest])
+
+
+DEFENCES: dict[str, Defence] = {
+    "random": at_random,
+    "longest": longest,
+    "offending": offending,
+    "checking": checking,
+    "evading": evading,
+}
+
+
+# -- games -------------------------------------------------------------------------------------
+
+
+def play_won(
+    tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
+) -> Game:
+    """Win a position, for the side that the table gives it to."""
+    root = tables.probe(start)
+    winner = start.side if root.outcome == Outcome.WIN else start.side.other
+    game = [start]
+    idle = 0
+    while len(game) <= plies:
+        position = game[-1]
+        if position.side == winner:
+            move = tables.best_move(position, game[:-1])
+            if move is None or move.outcome != Outcome.WIN:
+                return Game(game, Ending.LOST, None, idle)
+        else:
+            moves = tables.probe_root(position)
+            if not moves:
+                return Game(game, Ending.MATE, None, idle)
+            move = defence(rng, moves, game)
+            if move.outcome != Outcome.LOSS:
+                return Game(game, Ending.LOST, None, idle)
+        game.append(move.after)
+        assert move.result is not None
+        if move.capture and move.result.order == 0:
+            return Game(game, Ending.CONVERSION, None, idle)
+        verdict = judge_repetition(game, root.rules)
+        if is_lost_by(verdict, winner.other):
+            return Game(game, Ending.LOOP, verdict, idle)
+        if is_lost_by(verdict, winner):
+            return Game(game, Ending.LOST, verdict, idle)
+        idle += verdict is not None
+    return Game(game, Ending.OPEN, None, idle)
+
+
+def play_drawn(
+    tables: GameTablebase,
+    start: Position,
+    side: Side,
+    opponent: Defence,
+    rng: random.Random,
+    plies: int,
+) -> Game:
+    """Hold a drawn position for a side; OPEN is what it should come to, or a won table."""
+    rules = tables.probe(start).rules
+    game = [start]
+    idle = 0
+    while len(game) <= plies:
+        position = game[-1]
+        moves = tables.probe_root(position)
+        if not moves:
+            lost = position.side == side
+            return Game(game, Ending.LOST if lost else Ending.MATE, None, idle)
+        if position.side == side:
+            move = tables.best_move(position, game[:-1])
+            assert move is not None
+            if move.outcome == Outcome.LOSS:
+                return Game(game, Ending.LOST, None, idle)
+            if move.outcome == Outcome.WIN:
+                return Game(game, Ending.CONVERSION, None, idle)
+        else:
+            # Who throws the draw away proves nothing.
+            kept = [m for m in moves if m.outcome != Outcome.LOSS] or moves
+            move = opponent(rng, kept, game)
+        game.append(move.after)
+        verdict = judge_repetition(game, rules)
+        if is_lost_by(verdict, side):
+            return Game(game, Ending.LOST, verdict, idle)
+        if is_lost_by(verdict, side.other):
+            return Game(game, Ending.LOOP, verdict, idle)
+        idle += verdict is not None
+    return Game(game, Ending.OPEN, None, idle)
+
+
+# -- positions to start from -------------------------------------------------------------------
+
+
+def rule_decided(
+    tables: GameTablebase, material: str, limit: int, rng: random.Random
+) -> list[Position]:
+    """Positions that the rules decide: up to so many of every side, outcome, order and distance."""
+    file = tables.table(material)
+    codes = file.code_space
+    result: list[Position] = []
+    for side in Side:
+        plane = file.plane(side)
+        for code in np.unique(plane).tolist():
+            if code and codes.decode(code).order:
+                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng)
+    return result
+
+
+def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
+    """Drawn positions, up to so many with either side to move, that have a drawing check."""
+    file = tables.table(material)
+    result: list[Position] = []
+    for side in Side:
+        slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
+        result += _some(tables, file, side, slots, limit, rng)
+    return result
+
+
+def _some(
+    tables: GameTablebase,
+    file: TableFile,
+    side: Side,
+    slots: NDArray[np.int64],
+    limit: int,
+    rng: random.Random,
+) -> list[Position]:
+    """Up to `limit` positions of these slots that are worth playing from."""
+    found: list[Position] = []
+    for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):
+        position = file.layout.position(slot, side)
+        if position is None or len(found) >= limit:
+            continue
+        try:
+            root, moves = tables.probe_with_moves(position)
+        except IllegalPositionError:
+            continue
+        if root.order or any(move.check and move.outcome == Outcome.DRAW for move in moves):
+            found.append(position)
+    return found
