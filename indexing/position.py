@@ -102,7 +102,7 @@ class Position:
         if len(fields) not in (2, 4, 6):
             raise PositionError(
                 f"the FEN has {len(fields)} fields",
-                "give the board and the side to move, as in '4k4/9/9/9/9/9/9/9/9/R3K4 w'",
+                "give the board and the side to move, as in '4k4/9/9/9/9/9/9/9/9/R2K5 w'",
             )
         side = _SIDE_LETTERS.get(fields[1])
         if side is None:

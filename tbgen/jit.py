@@ -36,9 +36,12 @@ CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 def _source_digest() -> str:
     """A digest of every source that kernels are compiled from, and of the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {CHECK_BOUNDS}".encode())
-    for folder in (Path(__file__).parent, Path(tbgen.indexing.__file__).parent):
+    package, indexing = Path(__file__).parent, Path(tbgen.indexing.__file__).parent
+    folders = [package / name for name in ("probing", "referee", "retrograde", "rules", "verify")]
+    for folder in (indexing, *folders):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
+    digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:16]
 
 
