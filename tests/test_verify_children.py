@@ -10,6 +10,7 @@ import pytest
 from tbgen.indexing import Material, Move, Side
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import in_check
+from tbgen.tables.names import Rules
 from tbgen.verify.keys import key_of_code
 from tbgen.verify.material_arrays import (
     BLACK_KING,
