@@ -6,14 +6,21 @@ with the certifications. The game of the pattern has a naive twin.
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from tbgen.cli import main
+from tbgen.indexing import Material, Side
+from tbgen.retrograde.solve import count_codes
+from tbgen.rules import in_check
+from tbgen.tables import Option, TableSpec, TableStatistics, write_table
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Rules
+from tbgen.tables.names import Rules, TableName
 from tbgen.verify import verify
 from tbgen.verify.chase_game import ChaseGraph, Victims, k_keep_clauses, k_keep_safe
 from tests.solutions import solution
@@ -76,6 +83,30 @@ def test_invented_chases_are_named_as_such():
     assert chases > 0
     # Of draws that lead to draws, none of these is the best of its moves.
     assert report.findings >= chases
+
+
+def test_files_of_other_options_do_not_mix(tmp_path):
+    """The option on advisors and elephants is read from the header, and shared by a closure."""
+    for name in ("KRK", "KNK", "KRKN"):
+        table = solved(name)
+        spec = TableSpec(
+            TableName(Material.parse(name), Rules.WXF, table.metric),
+            table.code_space,
+            Option.NONE if name == "KNK" else Option.DEFENDER_CHASES,
+        )
+        histograms = [count_codes(table.rows[side], table.code_space) for side in Side]
+        statistics = TableStatistics.from_histograms(
+            spec.name, spec.codes, table.layout.slots, histograms, {}
+        )
+        write_table(tmp_path / spec.name.filename, spec, table.codes, statistics)
+    command = ["verify", "--tables", str(tmp_path), "--json"]
+    assert CliRunner().invoke(main, [*command, "KRKN"]).exit_code == 2
+    result = CliRunner().invoke(main, [*command, "KRK"])
+    (report,) = json.loads(result.stdout)["tables"]
+    assert report["rules"] == "wxf"
+    assert report["findings"] == 0
+    assert report["complete"]
+    assert report["chasers_examined"] == 0
 
 
 # -- the game against a twin from the definitions ---------------------------------------------
@@ -212,12 +243,10 @@ def knkpp():
 
 def chase_wins(table, order=1):
     """(side, slot) of direct wins of sides that are not in check."""
-    from tbgen.rules import in_check
-
     return [
         (side, slot)
         for side, slot in table.with_value(direct(order))
-        if not in_check(table.position(side, slot).board, side)
+        if not in_check(table.position(side, slot))
     ]
 
 
