@@ -10,8 +10,9 @@ offender ends nothing: it is counted, and the game goes on.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -225,3 +226,64 @@ def _some(
         if root.order or any(move.check and move.outcome == Outcome.DRAW for move in moves):
             found.append(position)
     return found
+
+
+# -- many games --------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What has come of the games of one material."""
+
+    positions: int = 0
+    won: Counter[Ending] = field(default_factory=Counter)
+    drawn: Counter[Ending] = field(default_factory=Counter)
+    idle_repetitions: int = 0
+    pyffish_agrees: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+def play_all(
+    tables: GameTablebase, material: str, per_code: int, limit: int, draws: int, seed: int = 1
+) -> Tally:
+    """Every defence against best_move, from won and from drawn positions of a material.
+
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`), and
+    for both sides from `draws` drawn ones with either side to move.
+    """
+    rng = random.Random(seed)
+    tally = Tally()
+    starts = rule_decided(tables, material, per_code, rng)
+    starts = rng.sample(starts, min(limit, len(starts)))
+    tally.positions = len(starts)
+    for start in starts:
+        for name, defence in DEFENCES.items():
+            game = play_won(tables, start, defence, rng, plies=200)
+            tally.won[game.ending] += 1
+            tally.idle_repetitions += game.idle_repetitions
+            if game.ending == Ending.LOOP:
+                assert game.verdict is not None
+                tally.pyffish_agrees += pyffish_agrees(game.verdict)
+            elif game.ending in (Ending.OPEN, Ending.LOST):
+                tally.failures.append(f"{start.fen} against {name}: {game.ending}")
+    for start in drawn(tables, material, draws, rng):
+        for name, defence in DEFENCES.items():
+            for side in Side:
+                game = play_drawn(tables, start, side, defence, rng, plies=30)
+                tally.drawn[game.ending] += 1
+                if game.ending == Ending.LOST:
+                    tally.failures.append(f"{start.fen}, {side.name}, against {name}: lost a draw")
+    return tally
+
+
+def pyffish_agrees(judgement: Judgement) -> bool:
+    """Whether pyffish gives the same verdict on the loop, gone through twice."""
+    from tests.oracle import repetition_verdict
+
+    assert judgement.span is not None
+    moves = [ply.move for ply in judgement.plies]
+    first, last = judgement.span
+    position = judgement.position
+    for move in moves[:first]:
+        position = position.after(*move)
+    return repetition_verdict(position, moves[first:last] * 2) == judgement.verdict.text
