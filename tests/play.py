@@ -191,7 +191,7 @@ def rule_decided(
         plane = file.plane(side)
         for code in np.unique(plane).tolist():
             if code and codes.decode(code).order:
-                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng)
+                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng, True)
     return result
 
 
@@ -201,7 +201,7 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
     result: list[Position] = []
     for side in Side:
         slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
-        result += _some(tables, file, side, slots, limit, rng)
+        result += _some(tables, file, side, slots, limit, rng, False)
     return result
 
 
@@ -212,6 +212,7 @@ def _some(
     slots: NDArray[np.int64],
     limit: int,
     rng: random.Random,
+    decided: bool,
 ) -> list[Position]:
     """Up to `limit` positions of these slots that are worth playing from."""
     found: list[Position] = []
@@ -223,7 +224,9 @@ def _some(
             root, moves = tables.probe_with_moves(position)
         except IllegalPositionError:
             continue
-        if root.order or any(move.check and move.outcome == Outcome.DRAW for move in moves):
+        # A slot that no position uses may hold anything: what counts is the probe.
+        checks = any(move.check and move.outcome == Outcome.DRAW for move in moves)
+        if root.order if decided else root.outcome == Outcome.DRAW and checks:
             found.append(position)
     return found
 
