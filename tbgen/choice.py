@@ -103,14 +103,15 @@ def _risk(
     that goes on in spite of a lost repetition shall not go round for ever.
     """
     side = game[-1].side
-    if rules in (None, Rules.NONE) or len(game) < 2:
+    if rules in (None, Rules.NONE):
         return 0
     after = [*game, move.after]
     if is_lost_by(judge_repetition(after, rules), side):
         return (1 + depth) * game.count(move.after)
     worst = 0
-    # One offence by itself leads nowhere: it takes two in a row to begin a loop of them.
-    is_run = (
+    # Already the first check of a loop may be the wrong one: the rest can be forced. Chases are
+    # looked at once there have been two in a row, which is rarer and costs more.
+    is_run = move.check or (
         len(game) > 2
         and _is_offence(game[-1], move.after, rules)
         and _is_offence(game[-3], game[-2], rules)

@@ -51,6 +51,8 @@ def test_large_tables(material: str, rules: str) -> None:
         # The opponent closes the loop of checks: the first of them must be another one.
         ("KNKPP", "check", "3k5/9/9/N8/9/9/7p1/9/5p3/4K4 w", Side.RED, "longest"),
         ("KRKNN", "wxf", "9/5k3/3R5/9/2n6/3n5/9/3K5/9/9 w", Side.BLACK, "longest"),
+        # The rest of the loop is forced from its first check on.
+        ("KRPKR", "wxf", "9/9/5k3/9/4r4/9/P8/3K5/6R2/9 w", Side.BLACK, "longest"),
         # A chase that leads, after a check and its only answer, into a loop of chases.
         ("KRKNN", "wxf", "9/3k5/9/9/9/1n1n5/9/9/9/R2K5 w", Side.RED, "checking"),
         ("KRKNN", "wxf", "2R6/4k4/9/9/4n4/9/9/9/2n1K4/9 b", Side.RED, "checking"),
