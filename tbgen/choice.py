@@ -16,9 +16,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tbgen.indexing import Position
+from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.preference import RootMove
-from tbgen.repetition import is_lost_by, judge_repetition
+from tbgen.repetition import is_lost_by, judge_repetition, move_between
 from tbgen.rules import in_check, legal_moves
+from tbgen.rules.chases import is_new_attack
 from tbgen.tables import MissingTableError, Outcome, ProbeResult, Rules
 
 if TYPE_CHECKING:
@@ -101,14 +103,19 @@ def _risk(
     that goes on in spite of a lost repetition shall not go round for ever.
     """
     side = game[-1].side
-    if rules in (None, Rules.NONE) or len(game) < 2:
+    if rules in (None, Rules.NONE):
         return 0
     after = [*game, move.after]
     if is_lost_by(judge_repetition(after, rules), side):
         return (1 + depth) * game.count(move.after)
     worst = 0
-    # One check by itself leads nowhere: it takes two in a row to begin a loop of checks.
-    is_run = move.check and in_check(game[-2])
+    # Already the first check of a loop may be the wrong one: the rest can be forced. Chases are
+    # looked at once there have been two in a row, which is rarer and costs more.
+    is_run = move.check or (
+        len(game) > 2
+        and _is_offence(game[-1], move.after, rules)
+        and _is_offence(game[-3], game[-2], rules)
+    )
     for answer in legal_moves(move.after):
         position = move.after.after(*answer)
         line = [*after, position]
@@ -123,6 +130,24 @@ def _risk(
                 replies = equally_good(root, moves)
                 worst = _safest(tables, line, replies, rules, depth - 1)[0]
     return worst
+
+
+def _is_offence(before: Position, after: Position, rules: Rules | None) -> bool:
+    """Whether the move between two positions gives check, or attacks a piece anew."""
+    if in_check(after):
+        return True
+    move = move_between(before, after)
+    if rules != Rules.WXF or move is None:
+        return False
+    old, new = bytearray(before.board), bytearray(after.board)
+    pieces = [square for square, code in enumerate(new) if code != EMPTY]
+    own = [square for square in pieces if piece_side(new[square]) == before.side]
+    return any(
+        is_new_attack(old, new, *move, attacker, victim, True)
+        for attacker in own
+        for victim in pieces
+        if victim not in own
+    )
 
 
 # -- staying in the pattern ------------------------------------------------------------------

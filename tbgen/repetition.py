@@ -27,7 +27,7 @@ def judge_repetition(game: Sequence[Position], rules: Rules | None) -> Judgement
     assert rules is not None
     moves: list[Move] = []
     for before, after in reversed(list(pairwise(game))):
-        move = _move_between(before, after)
+        move = move_between(before, after)
         if move is None:
             break
         moves.insert(0, move)
@@ -43,7 +43,7 @@ def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
     return judgement is not None and judgement.verdict == Verdict.won_by(side.other)
 
 
-def _move_between(before: Position, after: Position) -> Move | None:
+def move_between(before: Position, after: Position) -> Move | None:
     """The move that leads from one position to the next, None if none does."""
     changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
     sources = [square for square in changed if after.board[square] == EMPTY]

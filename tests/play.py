@@ -10,8 +10,9 @@ offender ends nothing: it is counted, and the game goes on.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -190,7 +191,7 @@ def rule_decided(
         plane = file.plane(side)
         for code in np.unique(plane).tolist():
             if code and codes.decode(code).order:
-                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng)
+                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng, True)
     return result
 
 
@@ -200,7 +201,7 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
     result: list[Position] = []
     for side in Side:
         slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
-        result += _some(tables, file, side, slots, limit, rng)
+        result += _some(tables, file, side, slots, limit, rng, False)
     return result
 
 
@@ -211,6 +212,7 @@ def _some(
     slots: NDArray[np.int64],
     limit: int,
     rng: random.Random,
+    decided: bool,
 ) -> list[Position]:
     """Up to `limit` positions of these slots that are worth playing from."""
     found: list[Position] = []
@@ -222,6 +224,69 @@ def _some(
             root, moves = tables.probe_with_moves(position)
         except IllegalPositionError:
             continue
-        if root.order or any(move.check and move.outcome == Outcome.DRAW for move in moves):
+        # A slot that no position uses may hold anything: what counts is the probe.
+        checks = any(move.check and move.outcome == Outcome.DRAW for move in moves)
+        if root.order if decided else root.outcome == Outcome.DRAW and checks:
             found.append(position)
     return found
+
+
+# -- many games --------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """What has come of the games of one material."""
+
+    positions: int = 0
+    won: Counter[Ending] = field(default_factory=Counter)
+    drawn: Counter[Ending] = field(default_factory=Counter)
+    idle_repetitions: int = 0
+    pyffish_agrees: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+def play_all(
+    tables: GameTablebase, material: str, per_code: int, limit: int, draws: int, seed: int = 1
+) -> Tally:
+    """Every defence against best_move, from won and from drawn positions of a material.
+
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`), and
+    for both sides from `draws` drawn ones with either side to move.
+    """
+    rng = random.Random(seed)
+    tally = Tally()
+    starts = rule_decided(tables, material, per_code, rng)
+    starts = rng.sample(starts, min(limit, len(starts)))
+    tally.positions = len(starts)
+    for start in starts:
+        for name, defence in DEFENCES.items():
+            game = play_won(tables, start, defence, rng, plies=200)
+            tally.won[game.ending] += 1
+            tally.idle_repetitions += game.idle_repetitions
+            if game.ending == Ending.LOOP:
+                assert game.verdict is not None
+                tally.pyffish_agrees += pyffish_agrees(game.verdict)
+            elif game.ending in (Ending.OPEN, Ending.LOST):
+                tally.failures.append(f"{start.fen} against {name}: {game.ending}")
+    for start in drawn(tables, material, draws, rng):
+        for name, defence in DEFENCES.items():
+            for side in Side:
+                game = play_drawn(tables, start, side, defence, rng, plies=30)
+                tally.drawn[game.ending] += 1
+                if game.ending == Ending.LOST:
+                    tally.failures.append(f"{start.fen}, {side.name}, against {name}: lost a draw")
+    return tally
+
+
+def pyffish_agrees(judgement: Judgement) -> bool:
+    """Whether pyffish gives the same verdict on the loop, gone through twice."""
+    from tests.oracle import repetition_verdict
+
+    assert judgement.span is not None
+    moves = [ply.move for ply in judgement.plies]
+    first, last = judgement.span
+    position = judgement.position
+    for move in moves[:first]:
+        position = position.after(*move)
+    return repetition_verdict(position, moves[first:last] * 2) == judgement.verdict.text

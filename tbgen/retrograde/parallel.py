@@ -48,7 +48,7 @@ class Workers:
 
         An exception in any thread (Ctrl-C too) stops the others at their next range.
         """
-        size = -(-total // ranges)
+        size = max(1, -(-total // ranges))
         if self._pool is None or total <= size:
             for first in range(0, total, size):
                 work(first, min(total, first + size), 0)

@@ -1,0 +1,66 @@
+"""Play the tables against stubborn defenders, with the referee as the judge, and print what came.
+
+    python scripts/play_tables.py [MATERIAL ...] [--rules R] [--positions N] [--draws N]
+                                  [--tables DIR]
+
+From positions that the rules decide, `best_move` with the history must reach mate, a won table,
+or a loop that the referee gives to the winner; from drawn ones it must not lose. Exit status 1 if
+a game failed. See `tests.play` for the defenders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tbgen.tablebase import open_tablebase
+from tests.play import Ending, play_all
+
+MATERIALS = ("KRKN", "KRAKR", "KRKPP", "KNKPP", "KRKNN", "KRPKR", "KRCKR", "KNCKN", "KRKCP")
+PER_CODE = 20
+"""At most so many positions of each side, outcome, order and distance."""
+COLUMNS = (
+    "endgame", "rules", "positions", "games", "mate", "conversion", "loop", "pyffish agrees",
+    "idle repetitions", "drawn games", "failed",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Print the table; 1 if a game failed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("materials", nargs="*", default=MATERIALS)
+    parser.add_argument("--rules", action="append", choices=("check", "wxf"))
+    parser.add_argument("--positions", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--tables", help="Where to build. Default: a temporary folder.")
+    options = parser.parse_args()
+    failures: list[str] = []
+    print("| " + " | ".join(COLUMNS) + " |")
+    print("|" + "---|" * len(COLUMNS))
+    with tempfile.TemporaryDirectory() as folder:
+        for rules in options.rules or ("check", "wxf"):
+            directory = f"{options.tables or folder}/{rules}"
+            for material in options.materials:
+                command = [sys.executable, "-m", "tbgen", "build", material, "--rules", rules]
+                subprocess.run([*command, "--tables", directory], check=True, capture_output=True)
+                with open_tablebase(directory, rules=rules) as tables:
+                    tally = play_all(tables, material, PER_CODE, options.positions, options.draws)
+                failures += tally.failures
+                cells = (
+                    material, rules, tally.positions, tally.won.total(), tally.won[Ending.MATE],
+                    tally.won[Ending.CONVERSION], tally.won[Ending.LOOP], tally.pyffish_agrees,
+                    tally.idle_repetitions, tally.drawn.total(), len(tally.failures),
+                )  # fmt: skip
+                print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Tables against the referee: best_move with the history wins what is won, and loses no draw.
+
+Every game ends in mate, in a won table, or in a loop that the referee gives to the winner; the
+defenders are described in `tests.play`. `scripts/play_tables.py` prints the same as a table.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tbgen.indexing import Position, Side
+from tbgen.tablebase import open_tablebase
+from tests.built import built
+from tests.play import DEFENCES, Ending, play_all, play_drawn
+
+pytest.importorskip("pyffish")
+
+
+def check_games(material: str, rules: str, per_code: int, limit: int, draws: int) -> None:
+    """Play, and insist that no game failed."""
+    with open_tablebase(built(material, rules=rules), rules=rules) as tables:
+        tally = play_all(tables, material, per_code, limit, draws)
+    assert tally.failures == []
+    assert tally.positions
+    assert tally.won[Ending.LOOP]
+
+
+@pytest.mark.parametrize(
+    ("material", "rules"), [("KRKN", "check"), ("KRKN", "wxf"), ("KRAKR", "wxf")]
+)
+def test_small_tables(material: str, rules: str) -> None:
+    check_games(material, rules, per_code=2, limit=12, draws=1)
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize("rules", ["check", "wxf"])
+@pytest.mark.parametrize(
+    "material",
+    ["KRKN", "KRAKR", "KRKPP", "KNKPP", "KRKNN", "KRPKR", "KRCKR", "KNCKN", "KRKCP", "KRNKR"],
+)
+def test_large_tables(material: str, rules: str) -> None:
+    check_games(material, rules, per_code=10, limit=60, draws=3)
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize(
+    ("material", "rules", "fen", "side", "defence"),
+    [
+        # The opponent closes the loop of checks: the first of them must be another one.
+        ("KNKPP", "check", "3k5/9/9/N8/9/9/7p1/9/5p3/4K4 w", Side.RED, "longest"),
+        ("KRKNN", "wxf", "9/5k3/3R5/9/2n6/3n5/9/3K5/9/9 w", Side.BLACK, "longest"),
+        # The rest of the loop is forced from its first check on.
+        ("KRPKR", "wxf", "9/9/5k3/9/4r4/9/P8/3K5/6R2/9 w", Side.BLACK, "longest"),
+        # A chase that leads, after a check and its only answer, into a loop of chases.
+        ("KRKNN", "wxf", "9/3k5/9/9/9/1n1n5/9/9/9/R2K5 w", Side.RED, "checking"),
+        ("KRKNN", "wxf", "2R6/4k4/9/9/4n4/9/9/9/2n1K4/9 b", Side.RED, "checking"),
+    ],
+)
+def test_draws_once_lost(material: str, rules: str, fen: str, side: Side, defence: str) -> None:
+    with open_tablebase(built(material, rules=rules), rules=rules) as tables:
+        for seed in range(5):
+            start, rng = Position.from_fen(fen), random.Random(seed)
+            game = play_drawn(tables, start, side, DEFENCES[defence], rng, plies=60)
+            assert game.ending != Ending.LOST, game.fens
