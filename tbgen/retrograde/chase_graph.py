@@ -471,12 +471,16 @@ def _k_pairs(region, nodes, graph, moves, edge_move, rows, inner, pair_start, ch
 
 @kernel
 def _k_mark(first, last, winning, nodes, graph, moves, rows, inner, marked, places):
-    """Put the positions of the winning reply nodes of offence nodes [first, last) on `marked`."""
+    """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
+
+    A reply node that wins after an offence node that does not lose is no part of the pattern; it
+    is found by the propagation, two plies later.
+    """
     pieces = places.codes.size
     squares, board = np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int8)
     for o in range(first, last):
-        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
-            if winning[r]:
+        if winning[graph.offence_start[o] : graph.offence_start[o + 1]].all():
+            for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
                 _set_up(rows[nodes[o]], inner[nodes[o]], places, squares, board)
                 _move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
                 row, square = _find(squares, places)
