@@ -16,11 +16,18 @@ from tbgen.tables import read_build_record
 @click.command(cls=Command)
 @click.argument("material")
 @click.option("--histogram", is_flag=True, help="Also how many positions have each value.")
+@click.option(
+    "--longest/--no-longest",
+    default=True,
+    show_default=True,
+    help="The longest win or loss of each order and side, as FEN.",
+)
 @options.table_options
 @options.json_option
 def stats(
     material: str,
     histogram: bool,
+    longest: bool,
     tables: Path,
     rules: str | None,
     orders: int | None,
@@ -54,10 +61,10 @@ def stats(
     if as_json:
         show_json(answer)
     else:
-        _show(answer)
+        _show(answer, longest)
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _show(answer: dict[str, Any], longest: bool) -> None:
     """Figures to read."""
     limit = answer["orders_limit"]
     rows = [
@@ -81,7 +88,7 @@ def _show(answer: dict[str, Any]) -> None:
     rows.append(("digest", answer["digest"]))
     for name, text in rows:
         click.echo(f"{name:18}{text}")
-    if answer["longest"]:
+    if longest and answer["longest"]:
         click.echo("\nlongest          value")
         for entry in answer["longest"]:
             click.echo(

@@ -330,10 +330,11 @@ class Propagation:
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
+        fits = value.plies // 2 < self.code_space.span
         ranges = self.sweeper.ranges(*self.fronts)
         for side in Side:
             found = self.spare[side]
-            due = self._find_due(side, value, found)
+            due = fits and self._find_due(side, value, found)
             within, escape = self.unknown[side], None
             if outcome == Outcome.LOSS:
                 within, escape = self.losable[side], self.unwon[side.other]
@@ -341,6 +342,10 @@ class Propagation:
                 side, self.fronts[side.other], within, found, escape, add_found=due, ranges=ranges
             )
         self.fronts, self.spare = self.spare, self.fronts
+        if not fits:
+            if any(front.counts.any() for front in self.fronts):
+                raise LimitExceededError(f"{value.plies} plies do not fit the codes")
+            return 0
         settled = self._settle(value)
         self._report(order, value.plies, settled)
         return settled
@@ -350,11 +355,10 @@ class Propagation:
 
         Raises `LimitExceededError` where a distance does not fit the codes.
         """
-        number, last = 1, self.last_due(order)
-        quiet, changed = 0, False
-        while quiet < 2 or number <= last:
-            # Two empty plies in a row: neither a win nor a loss can follow.
-            quiet = 0 if self.step(order, number) else quiet + 1
-            changed |= quiet == 0
+        number, last, changed = 1, self.last_due(order), False
+        settled = self.step(order, number)
+        while settled or number < last:
+            changed |= settled > 0
             number += 1
+            settled = self.step(order, number)
         return changed
