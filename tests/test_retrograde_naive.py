@@ -24,6 +24,7 @@ CASES = [
     ("KRKN", Rules.CHECK, Metric.DTM),
     ("KRKR", Rules.CHECK, Metric.DTM),
     ("KRKN", Rules.CHECK, Metric.DTC),
+    pytest.param("KRAKR", Rules.CHECK, Metric.DTM, marks=pytest.mark.certification),
 ]
 
 
