@@ -13,7 +13,7 @@ from tbgen.tables import Metric, Rules, TableName
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
-class _Silent:
+class Silence:
     """A `Progress` that nobody watches."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
@@ -32,7 +32,7 @@ def built(*materials: str, rules: str = "check", metric: str | None = None) -> P
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)
-    builder = Builder(directory, Rules(rules), _Silent())
+    builder = Builder(directory, Rules(rules), Silence())
     builder.build(
         [Material.parse(name) for name in materials], None if metric is None else Metric(metric)
     )

@@ -8,20 +8,8 @@ import pytest
 
 from tbgen.build.builder import Builder
 from tbgen.indexing import Material
-from tbgen.tables import Metric, Rules, TableName
-
-
-class Silence:
-    """Progress that nobody watches."""
-
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        pass
-
-    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        pass
-
-    def written(self, name: TableName, size: int, seconds: float) -> None:
-        pass
+from tbgen.tables import Metric, Rules
+from tests.built import Silence
 
 
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:

@@ -13,7 +13,7 @@ from tbgen.build.builder import Builder, NotEnoughMemoryError
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules, TableFile
 from tbgen.tables.codes import CodeSpace
-from tests.built import _Silent
+from tests.built import Silence
 
 KRKN = Material.parse("KRKN")
 
@@ -32,11 +32,11 @@ def command(directory: Path, *names: str) -> list[str]:
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     directory = tmp_path_factory.mktemp("reference")
-    Builder(directory, Rules.NONE, _Silent(), threads=1).build([Material.parse("KRKNA")])
+    Builder(directory, Rules.NONE, Silence(), threads=1).build([Material.parse("KRKNA")])
     return digests(directory)
 
 
-class _Interrupted(_Silent):
+class _Interrupted(Silence):
     """Ctrl-C in the middle of one table."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
@@ -54,7 +54,7 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
     finished = digests(tmp_path)
     assert len(finished) == 2
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.xqt")}
-    Builder(tmp_path, Rules.NONE, _Silent()).build([Material.parse("KRKNA")])
+    Builder(tmp_path, Rules.NONE, Silence()).build([Material.parse("KRKNA")])
     assert digests(tmp_path) == reference, "the same digests for one thread and two"
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
 
@@ -83,7 +83,7 @@ def test_two_builds_share_a_directory(tmp_path: Path, reference: dict[str, bytes
 
 def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> None:
     with pytest.raises(NotEnoughMemoryError, match=r"needs \d+ MiB") as caught:
-        Builder(tmp_path, Rules.NONE, _Silent(), memory=1 << 20).build([KRKN])
+        Builder(tmp_path, Rules.NONE, Silence(), memory=1 << 20).build([KRKN])
     assert caught.value.needed > caught.value.available == 1 << 20
     assert not digests(tmp_path)
 
@@ -93,7 +93,7 @@ def test_auto_takes_dtc_where_a_byte_does_not_hold_dtm(
 ) -> None:
     short = CodeSpace(1, 8), CodeSpace(2, 16383)
     monkeypatch.setattr(builder_module, "code_spaces", lambda material, rules: short)
-    Builder(tmp_path, Rules.NONE, _Silent()).build([KRKN])
+    Builder(tmp_path, Rules.NONE, Silence()).build([KRKN])
     # A mate of KRKN takes up to 26 plies; eight half-distances hold 14.
     assert (tmp_path / "KNK.none.dtm.xqt").exists()
     assert (tmp_path / "KRKN.none.dtc.xqt").exists()
@@ -103,7 +103,7 @@ def test_auto_takes_dtc_where_a_byte_does_not_hold_dtm(
 def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = CodeSpace(1, 8), CodeSpace(2, 16383)
     monkeypatch.setattr(builder_module, "code_spaces", lambda material, rules: short)
-    Builder(tmp_path, Rules.NONE, _Silent()).build([KRKN], Metric.DTM)
+    Builder(tmp_path, Rules.NONE, Silence()).build([KRKN], Metric.DTM)
     table = TableFile(tmp_path / "KRKN.none.dtm.xqt")
     assert table.code_space == CodeSpace(2, 16383)
     assert table.statistics.max_distance == 26
