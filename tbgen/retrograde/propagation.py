@@ -283,15 +283,14 @@ class Propagation:
         self.workers.run(find, leads)
         return True
 
-    def declare(self, side: Side, members: Frontier, value: Value) -> bool:
-        """Make a value due for unknown positions, like a capture; whether there are any."""
+    def declare(self, side: Side, members: Frontier, value: Value) -> None:
+        """Make a value due for unknown positions, like a capture."""
         leads = int(self.frame.size[LEADS])
         rows = np.zeros(leads, np.int64)
         code = self.code_space.encode(value)
         self.workers.over(leads, _k_declare, self.codes[side], code, members.rows, rows, self.frame)
         if rows.any():
             self._pending[side][:, self._pending_index(value)] = True
-        return bool(rows.any())
 
     def _pending_index(self, value: Value) -> int:
         """The place of a value in the table of codes that wait (see `_k_classify`)."""

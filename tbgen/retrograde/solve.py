@@ -19,6 +19,7 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
+from tbgen.retrograde.candidates import Candidates
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
@@ -173,12 +174,13 @@ def solve(
         )  # fmt: skip
         propagation.run(0)
         if rules != Rules.NONE and material.both_armed:
+            candidates = [Candidates(propagation, winner, 2) for winner in Side]
             chases = [
-                ChaseSearch(propagation, layout, winner, minor_chases=minor_chases)
-                for winner in Side
+                ChaseSearch(of_winner, layout, minor_chases=minor_chases)
+                for of_winner in candidates
                 if rules == Rules.WXF
             ]
-            _settle_orders(propagation, orders, chases)
+            _settle_orders(propagation, orders, candidates, chases)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
@@ -188,7 +190,12 @@ def solve(
     return Solution(layout, code_space, metric, codes)
 
 
-def _settle_orders(propagation: Propagation, orders: int | None, chases: list[ChaseSearch]) -> None:
+def _settle_orders(
+    propagation: Propagation,
+    orders: int | None,
+    candidates: list[Candidates],
+    chases: list[ChaseSearch],
+) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
     Checks come before chases within an order.
@@ -197,8 +204,8 @@ def _settle_orders(propagation: Propagation, orders: int | None, chases: list[Ch
     """
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
-        for winner in Side:
-            declare_perpetual_checks(propagation, winner, order)
+        for of_winner in candidates:
+            declare_perpetual_checks(of_winner, order)
         for search in chases:
             search.declare(order)
         changed = propagation.run(order)
