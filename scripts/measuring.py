@@ -1,0 +1,113 @@
+"""What building single tables costs, for the scripts that measure: one process for each table.
+
+    prepare(material)          supporting tables and compiled kernels are there afterwards
+    measure(material)    ->    Measurement: CPU and wall seconds, peak memory, file size
+
+The seconds of a process include the start of the interpreter and the loading of the kernels; the
+build record beside the table has those of the table alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tbgen.build.builder import finished_table
+from tbgen.indexing import Material
+from tbgen.tables import read_build_record
+from tbgen.tables.names import Rules, TableName
+
+MIB = 1 << 20
+
+
+class Run(NamedTuple):
+    """What one process used: wall and CPU (user and system) seconds, peak resident bytes."""
+
+    wall: float
+    cpu: float
+    peak: int
+
+
+def run(*command: str, **environment: str) -> Run:
+    """Run tbgen; its failure ends the script with its message."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tbgen", *command],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"tbgen {' '.join(command)}: {message.decode()}")
+    wall = time.perf_counter() - started
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The costs of one table; `table_*` are seconds without starting up."""
+
+    process: Run
+    table_cpu: float
+    table_wall: float
+    file_bytes: int
+    supporting_bytes: int
+    """The files of the supporting tables that were read."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A directory in which tables of one rule set are built and measured."""
+
+    tables: Path
+    rules: Rules
+    threads: int
+
+    def _build(self, name: str, *options: str) -> Run:
+        where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
+        return run("build", name, *where, "--threads", str(self.threads), *options)
+
+    def path(self, material: Material) -> Path:
+        """The finished table of a material."""
+        metric = finished_table(self.tables, material, self.rules, 0)
+        assert metric is not None, material.name
+        return self.tables / TableName(material, self.rules, metric, 0).filename
+
+    def prepare(self, material: Material) -> list[Material]:
+        """Build what a material's captures lead to, which compiles the kernels; returns it."""
+        # One armless and one armed pair: the kernels of all rules are compiled by these two.
+        supporting = {m.name: m for m in material.captures().values() if m.needs_table}
+        for name in ("KRK", "KRKR", *supporting):
+            self._build(name)
+        return list(supporting.values())
+
+    def measure(self, material: Material, repeat: int = 1) -> Measurement:
+        """Build a table `repeat` times by a process each; the one with the least CPU seconds."""
+        supporting = self.prepare(material)
+        measurements = []
+        for _ in range(repeat):
+            used = self._build(material.name, "--force")
+            path = self.path(material)
+            record = read_build_record(path)
+            measurements.append(
+                Measurement(
+                    used,
+                    record["cpu_seconds"],
+                    record["build_seconds"],
+                    path.stat().st_size,
+                    sum(self.path(child).stat().st_size for child in supporting),
+                )
+            )
+        return min(measurements, key=lambda m: m.process.cpu)
