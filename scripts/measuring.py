@@ -1,5 +1,6 @@
 """What building single tables costs, for the scripts that measure: one process for each table.
 
+    read_peer(path)      ->    what another generator needs, by material
     prepare(material)          supporting tables and compiled kernels are there afterwards
     measure(material)    ->    Measurement: CPU and wall seconds, peak memory, file size
 
@@ -9,22 +10,23 @@ build record beside the table has those of the table alone.
 
 from __future__ import annotations
 
+import csv
 import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tbgen.build.builder import finished_table
 from tbgen.indexing import Material
 from tbgen.tables import read_build_record
 from tbgen.tables.names import Rules, TableName
 
+ROOT = Path(__file__).resolve().parent.parent
 MIB = 1 << 20
 
 
@@ -75,7 +77,8 @@ class Workshop:
     rules: Rules
     threads: int
 
-    def _build(self, name: str, *options: str) -> Run:
+    def build(self, name: str, *options: str) -> Run:
+        """Build a table by a process of its own, and what is missing of its supporting ones."""
         where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
         return run("build", name, *where, "--threads", str(self.threads), *options)
 
@@ -90,7 +93,7 @@ class Workshop:
         # One armless and one armed pair: the kernels of all rules are compiled by these two.
         supporting = {m.name: m for m in material.captures().values() if m.needs_table}
         for name in ("KRK", "KRKR", *supporting):
-            self._build(name)
+            self.build(name)
         return list(supporting.values())
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
@@ -98,7 +101,7 @@ class Workshop:
         supporting = self.prepare(material)
         measurements = []
         for _ in range(repeat):
-            used = self._build(material.name, "--force")
+            used = self.build(material.name, "--force")
             path = self.path(material)
             record = read_build_record(path)
             measurements.append(
@@ -111,3 +114,39 @@ class Workshop:
                 )
             )
         return min(measurements, key=lambda m: m.process.cpu)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What the other generator needs for one material: CPU seconds, index size, bytes."""
+
+    cpu: float | None
+    """None where it was not measured."""
+    index_size: int
+    file_bytes: int
+    """Its files of outcomes and of distances to conversion."""
+
+    def scaled(self, factor: float) -> Peer:
+        """The same on a machine that needs `factor` times the seconds."""
+        return self if self.cpu is None else replace(self, cpu=self.cpu * factor)
+
+
+def read_peer(path: Path) -> dict[str, Peer]:
+    """The costs of another generator, by canonical material name; a bad file ends the script.
+
+    CSV with the columns material, index_positions, user_cpu_s_wdl_dtc_and_dtm, wdl_bytes and
+    dtc_bytes.
+    """
+    peers = {}
+    try:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                seconds = row["user_cpu_s_wdl_dtc_and_dtm"]
+                peers[Material.parse(row["material"]).name] = Peer(
+                    float(seconds) if seconds else None,
+                    int(row["index_positions"]),
+                    int(row["wdl_bytes"]) + int(row["dtc_bytes"]),
+                )
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"{path}: no costs of another generator can be read there ({error!r})")
+    return peers
