@@ -89,11 +89,12 @@ class Workshop:
         return self.tables / TableName(material, self.rules, metric, 0).filename
 
     def prepare(self, material: Material) -> list[Material]:
-        """Build what a material's captures lead to, which compiles the kernels; returns it."""
-        # One armless and one armed pair: the kernels of all rules are compiled by these two.
+        """Build what a material's captures lead to, and compile the kernels; returns the former."""
         supporting = {m.name: m for m in material.captures().values() if m.needs_table}
+        # One armless and one armed pair: the kernels of all rules are compiled by these two.
         for name in ("KRK", "KRKR", *supporting):
-            self.build(name)
+            if finished_table(self.tables, Material.parse(name), self.rules, 0) is None:
+                self.build(name)
         return list(supporting.values())
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
