@@ -33,6 +33,7 @@ from measuring import (
     Run,
     Workshop,
     build_anew,
+    parse_material,
     read_peer,
     run,
 )
@@ -130,13 +131,14 @@ def summary(
     return lines
 
 
-def bench_tables(names: list[str], workshop: Workshop, peers: dict[str, Peer], repeat: int) -> None:
+def bench_tables(
+    materials: list[Material], workshop: Workshop, peers: dict[str, Peer], repeat: int
+) -> None:
     """Print a line for each table, then the goals."""
     print(f"{'material':10} {'slots':>12} {'wall s':>8} {'CPU s':>8} {'ratio':>8} "
           f"{'peak MiB':>9} {'allowed':>9} {'ratio':>7} {'file MiB':>9}")  # fmt: skip
     measured, slots = {}, {}
-    for name in names:
-        material = Material.parse(name)
+    for material in materials:
         result = workshop.measure(material, repeat)
         measured[material.name] = result
         slots[material.name] = Layout.of(material).slots
@@ -181,7 +183,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("materials", nargs="*", default=list(GOAL))
+    parser.add_argument(
+        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
+    )
     parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
     parser.add_argument("--peer", type=Path, help="CSV with the other generator's costs.")
     parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
@@ -207,8 +211,10 @@ def main() -> None:
             scale = seconds / YARDSTICK_SECONDS
             print(f"yardstick {seconds:.2f} CPU seconds: the other generator's times {scale:.3f}")
             peers = {name: peer.scaled(scale) for name, peer in peers.items()}
-        names = [*options.materials, *(LARGE_WALL if options.large else ())]
-        bench_tables(names, workshop, peers, options.repeat)
+        materials = options.materials or [Material.parse(name) for name in GOAL]
+        if options.large:
+            materials += [Material.parse(name) for name in LARGE_WALL]
+        bench_tables(materials, workshop, peers, options.repeat)
         if options.disk:
             bench_disk(workshop, peers)
         first = first_build(workshop.rules)

@@ -10,6 +10,7 @@ build record beside the table has those of the table alone.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import os
 import subprocess
@@ -25,11 +26,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tbgen.build.builder import finished_table
 from tbgen.indexing import Material
+from tbgen.indexing.errors import MaterialError
 from tbgen.tables import read_build_record
 from tbgen.tables.names import Rules, TableName
 
 ROOT = Path(__file__).resolve().parent.parent
 MIB = 1 << 20
+
+
+def parse_material(text: str) -> Material:
+    """A material named on the command line, for argparse."""
+    try:
+        return Material.parse(text)
+    except MaterialError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 class Run(NamedTuple):

@@ -24,7 +24,7 @@ from xml.sax.saxutils import escape
 
 from bench_goals import YARDSTICK_SECONDS, yardstick
 from growth import GROWTH, Row, fit_power, materials_of, read_growth, write_growth
-from measuring import Peer, Workshop, read_peer
+from measuring import Peer, Workshop, parse_material, read_peer
 
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
@@ -220,13 +220,13 @@ def measure(
         write_growth(path, where, rows)
 
 
-def chosen(names: Sequence[str], max_slots: int) -> list[Material]:
+def chosen(named: Sequence[Material], max_slots: int) -> list[Material]:
     """The materials to measure, bottom-up: those named, or the usual ones and what they need."""
-    asked = [Material.parse(name) for name in names]
+    asked = list(named)
     if not asked:
-        for material in (*materials_of(3), *materials_of(4), *map(Material.parse, LARGER.split())):
-            asked += material.closure()
-    unique = {material.name: material for material in asked}
+        for usual in (*materials_of(3), *materials_of(4), *map(Material.parse, LARGER.split())):
+            asked += usual.closure()
+    unique = {m.name: m for m in asked}
     small = [m for m in unique.values() if Layout.of(m).slots <= max_slots]
     return sorted(small, key=lambda m: (m.men, Layout.of(m).slots, m.name))
 
@@ -236,7 +236,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("materials", nargs="*", help="What to measure; default: about 115 tables.")
+    parser.add_argument(
+        "materials", nargs="*", type=parse_material, help="Default: about 130 tables."
+    )
     parser.add_argument("--csv", type=Path, default=GROWTH)
     parser.add_argument("--svg", type=Path, default=GROWTH.with_suffix(".svg"))
     parser.add_argument("--peer", type=Path, help="CSV with another generator's costs.")
