@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tbgen.build.costs import FITS
 from tbgen.build.estimate import (
@@ -18,6 +19,7 @@ from tbgen.build.estimate import (
     time_features,
 )
 from tbgen.build.plan import plan
+from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
@@ -26,7 +28,7 @@ from tbgen.tables.names import Rules
 
 SIMPLE = Fit(
     time=(math.log(1e-7), 1.0, 0.0, 0.0, 0.0, 0.0),
-    density=(math.log(2), 1.0, 0.0, 0.0, 0.0),
+    density=(math.log(2), 1.0, 0.0, 0.0, 0.0, 0.0),
     start_seconds=0.5,
     wall_per_cpu=0.6,
     measured={"KRK": (1.0, 3600), "KNK": (1.0, 1800)},
@@ -66,7 +68,7 @@ def test_features_see_what_the_armies_look_like() -> None:
     }
     assert [features[1] for features in by_name.values()] == [1, 1, 0, 1]
     assert [features[3] for features in by_name.values()] == [0, 1, 0, 0]
-    # A knight more than the other side; both less defenders than a rook is worth.
+    # A knight more; a rook and a knight against an advisor; a rook against a knight with two.
     assert [round(features[2], 1) for features in by_name.values()] == [0, 4, 11.8, 2.6]
     # Without rules a table is that of an unarmed side.
     assert time_features(Material.parse("KRNKR"), Rules.NONE, flat)[1:4] == (0, 4, 0)
@@ -74,10 +76,28 @@ def test_features_see_what_the_armies_look_like() -> None:
 
 def test_the_table_after_losing_a_defender_tells_most() -> None:
     densities = {(1, PieceType.ADVISOR): -3.0, (0, PieceType.ROOK): -1.0}
-    assert density_features(KRKNAA, densities) == (1, -3.0, -2.0, 1, 4)
+    assert density_features(KRKNAA, densities)[:4] == (1, -3.0, -2.0, 1)
     # Without defenders the densest stands for them.
     only = {(0, PieceType.ROOK): -1.0, (1, PieceType.KNIGHT): -2.0}
-    assert density_features(KRKN, only) == (1, -1.0, -1.5, 1, 0)
+    assert density_features(KRKN, only)[:4] == (1, -1.0, -1.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "uneven", "overwhelming"),
+    [
+        ("KRKR", 0, 0),
+        ("KNKP", 1, 0),
+        ("KRKN", 3, 0),
+        ("KRKP", 3, 0),
+        ("KRKC", 3, 1),
+        ("KRNK", 3, 7),
+    ],
+)
+def test_even_and_overwhelming_armies_compress(
+    name: str, uneven: float, overwhelming: float
+) -> None:
+    features = density_features(Material.parse(name), {(0, PieceType.ROOK): 0.0})
+    assert features[4:] == (uneven, overwhelming)
 
 
 def test_tables_that_are_there_tell_about_others_and_about_the_machine() -> None:
@@ -132,3 +152,14 @@ def test_more_slots_never_cost_less(rules: Rules) -> None:
 @pytest.mark.parametrize("rules", FITS)
 def test_every_capture_ends_in_a_measured_table(rules: Rules) -> None:
     assert {"KRK", "KNK", "KCK", "KPK"} <= set(FITS[rules].measured)
+
+
+def test_the_command_lists_tables_and_totals(tmp_path: Path) -> None:
+    arguments = ["plan", "KRKN", "--rules", "wxf", "--tables", str(tmp_path), "--json"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0
+    shown = json.loads(result.output)
+    assert [table["material"] for table in shown["tables"]] == ["KNK", "KRK", "KRKN"]
+    assert shown["missing"] == 3
+    assert shown["disk_bytes"] == sum(table["disk_bytes"] for table in shown["tables"])
+    assert shown["memory_bytes"] == max(table["memory_bytes"] for table in shown["tables"])

@@ -25,11 +25,14 @@ from tbgen.tables.names import Rules, TableName, read_build_record
 ATTACKER_VALUES = {
     PieceType.ROOK: 9.0,
     PieceType.KNIGHT: 4.0,
-    PieceType.CANNON: 4.0,
-    PieceType.PAWN: 2.0,
+    PieceType.CANNON: 2.0,
+    PieceType.PAWN: 3.0,
 }
 DEFENDER_VALUE = 1.2
-"""How much of an attacker's value an advisor or elephant makes up for, in the surplus."""
+"""What pieces are worth when few are left, for the surplus of a side: chosen by the fit."""
+
+EVEN_SURPLUS, WINNING_SURPLUS = 3.0, 6.0
+"""Below the one most positions are drawn, above the other most are won soon."""
 
 CLOCK_SECONDS = 0.2
 """Tables that take less say nothing about the machine."""
@@ -77,6 +80,11 @@ def _worth(army: Army) -> float:
     return attack + DEFENDER_VALUE * (army.advisors + army.elephants)
 
 
+def _surplus(material: Material) -> float:
+    first, second = material.armies
+    return abs(_worth(first) - _worth(second))
+
+
 def time_features(
     material: Material, rules: Rules, densities: Mapping[tuple[int, PieceType], float]
 ) -> tuple[float, ...]:
@@ -92,7 +100,7 @@ def time_features(
     return (
         1.0,
         ruled,
-        abs(_worth(first) - _worth(second)),
+        _surplus(material),
         ruled * helpers * bool(first.rooks and second.rooks),
         sum(densities.values()) / len(densities),
         math.log(Layout.of(material).slots),
@@ -102,19 +110,22 @@ def time_features(
 def density_features(
     material: Material, densities: Mapping[tuple[int, PieceType], float]
 ) -> tuple[float, ...]:
-    """(constant, densest after losing a defender, mean, both armed, weaker defenders squared).
+    """(constant, densest after losing a defender, mean, both armed, uneven, overwhelming).
 
     `densities` are the logarithms of bytes per placement of the supporting tables, by capture. A
-    defender more or less changes little; many of them on the weaker side make fortresses, which
-    compress well. Where no side has defenders the densest supporting table stands for them.
+    defender more or less changes little; where no side has any, the densest supporting table
+    stands for them. What is drawn, or won at once, compresses: the surplus of a side up to
+    `EVEN_SURPLUS` and from `WINNING_SURPLUS` on.
     """
     after_defender = [value for (_, kind), value in densities.items() if not kind.is_attacker]
+    surplus = _surplus(material)
     return (
         1.0,
         max(after_defender or densities.values()),
         sum(densities.values()) / len(densities),
         float(material.both_armed),
-        float(material.second.advisors + material.second.elephants) ** 2,
+        min(surplus, EVEN_SURPLUS),
+        max(surplus - WINNING_SURPLUS, 0.0),
     )
 
 

@@ -50,7 +50,6 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
     ]
     missing = [entry for entry in entries if not entry["present"]]
     total: dict[str, Any] = {
-        "tables": len(entries),
         "missing": len(missing),
         "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),
         "disk_bytes": sum(entry["disk_bytes"] for entry in missing),
