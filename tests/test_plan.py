@@ -27,7 +27,7 @@ from tbgen.indexing.squares import PieceType
 from tbgen.tables.names import Rules
 
 SIMPLE = Fit(
-    time=(math.log(1e-7), 1.0, 0.0, 0.0, 0.0, 0.0),
+    time=(math.log(1e-7), 1.0, 0.0, 0.0, 0.0),
     density=(math.log(2), 1.0, 0.0, 0.0, 0.0, 0.0),
     start_seconds=0.5,
     wall_per_cpu=0.6,

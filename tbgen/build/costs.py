@@ -13,7 +13,7 @@ from tbgen.tables.names import Rules
 
 FITS: dict[Rules, Fit] = {
     Rules.WXF: Fit(
-        time=(-11.7674, 0.4006, -0.0665, 1.0465, 0.2342, -0.2019),
+        time=(-14.4019, 0.0276, -0.0815, 0.9408, 0.3406),
         density=(0.2457, 0.5493, 0.5261, -0.3241, 0.2485, -0.0889),
         start_seconds=0.0191,
         wall_per_cpu=1.939,

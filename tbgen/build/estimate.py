@@ -88,7 +88,7 @@ def _surplus(material: Material) -> float:
 def time_features(
     material: Material, rules: Rules, densities: Mapping[tuple[int, PieceType], float]
 ) -> tuple[float, ...]:
-    """(constant, rules decide, surplus, helpers of facing rooks, mean density, size).
+    """(constant, rules decide, surplus, helpers of facing rooks, mean density).
 
     The larger the surplus of one side, the sooner all is decided. Rules take their time where
     both sides attack, and most where rooks face each other with help. Supporting tables that do
@@ -103,7 +103,6 @@ def time_features(
         _surplus(material),
         ruled * helpers * bool(first.rooks and second.rooks),
         sum(densities.values()) / len(densities),
-        math.log(Layout.of(material).slots),
     )
 
 
