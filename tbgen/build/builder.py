@@ -166,7 +166,7 @@ class Builder:
         if needed > available:
             raise NotEnoughMemoryError(material.name, needed, available)
         self.progress.phase("compile", 0, 0, 0)
-        warm_up(codes.width, self.rules if has_orders(material, self.rules) else Rules.NONE)
+        warm_up(codes.width, self.rules, ordered=has_orders(material, self.rules))
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""

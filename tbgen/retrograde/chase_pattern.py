@@ -15,16 +15,19 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
 from tbgen.retrograde.candidates import Candidates, k_difference
 from tbgen.retrograde.chase_graph import find_chase_wins
 from tbgen.retrograde.chase_victims import Setting, judge
-from tbgen.retrograde.frame import MIDS, canonical
+from tbgen.retrograde.frame import MIDS, canonical, make_frame
 from tbgen.retrograde.legality import legal_row
+from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.row_boards import make_places
-from tbgen.retrograde.sweep import clear_lead, put_row
+from tbgen.retrograde.sweep import clear_lead, empty_frontier, put_row
 
 OFFENCE = 1
 """The number of this kind of offence among a winner's candidates."""
@@ -100,3 +103,19 @@ class ChaseSearch:
         c.propagation.sweeper.sweep(c.offender, c.wins, c.losses.rows, c.gone_wins)
         c.over(k_difference, c.losses.rows, c.gone_wins.rows, c.gone_losses)
         c.fail()
+
+
+def compile_chases() -> None:
+    """Compile the kernels of chases, by searching where there is nothing to be found."""
+    layout = Layout.of(Material.parse("KRKN"))
+    frame = make_frame(layout)
+    leads, mids = layout.leads, layout.mids
+    front = empty_frontier(leads, mids)
+    rows = front.rows
+    places = make_places(layout, frame)
+    setting = Setting(int(Side.RED), True, rows, rows, rows)
+    with Workers(1) as workers:
+        judge(setting, places, front, workers)
+        marked = find_chase_wins(setting, places, workers)
+    _k_attacked(0, 0, Side.RED, rows, front, frame)
+    _k_images(0, 0, marked, rows, frame)
