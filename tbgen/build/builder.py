@@ -154,7 +154,7 @@ class Builder:
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""
         # Compiled kernels are loaded only where something is to be solved.
-        from tbgen.retrograde.solve import count_codes, solve
+        from tbgen.retrograde.solve import solve
         from tbgen.retrograde.warm_up import warm_up
 
         needed = memory_needed(material, codes)
@@ -174,7 +174,7 @@ class Builder:
             report=self.progress.phase,
         )
         name = self._name(material, metric)
-        histograms = [count_codes(solution.rows[side], codes) for side in Side]
+        histograms = [solution.histogram(side) for side in Side]
         fens = {}
         for side in Side:
             for order, code in longest_codes(histograms[side], codes).items():
@@ -188,7 +188,7 @@ class Builder:
         options = Option.DEFENDER_CHASES if self.rules == Rules.WXF else Option.NONE
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes, options), solution.codes, statistics,
+            self._path(name), TableSpec(name, codes, options), solution.codes_from, statistics,
             threads=self.threads,
         )  # fmt: skip
         return header.file_size

@@ -25,8 +25,8 @@ import numpy as np
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.frame import LEADS, MIDS, STRIDE
-from tbgen.retrograde.propagation import Propagation, keep_up_to
+from tbgen.retrograde.frame import LEADS, MIDS
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
 
@@ -45,19 +45,16 @@ def k_difference(lead_0, lead_1, members, others, found, frame):
 
 
 @borrowing_kernel
-def k_keep(lead_0, lead_1, found, codes, bound, frame):
-    """Keep on `found` what has no capture with a code above `bound`."""
+def _k_remove(lead_0, lead_1, found, others, frame):
+    """Take what is in `others` off `found`."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         whole = found.counts[lead] > found.limit
         for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
+            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
             row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
-            if lo | hi:
-                lo, hi = keep_up_to(codes, row * STRIDE, lo, hi, bound)
-                found.rows[row, 0] = lo
-                found.rows[row, 1] = hi
+            found.rows[row, 0] &= ~others[row, 0]
+            found.rows[row, 1] &= ~others[row, 1]
 
 
 @borrowing_kernel
@@ -71,7 +68,7 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     for lead in range(lead_0, lead_1):
         whole = found.counts[lead] > found.limit
         for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
+            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
             source[row, 0] &= ~lo
@@ -97,17 +94,22 @@ class Candidates:
         self.wins, self.losses = propagation.spare[winner], propagation.spare[winner.other]
         self.gone_wins = propagation.fronts[winner]
         self.gone_losses = propagation.fronts[winner.other]
-        space = propagation.code_space
-        ranks = (order + 1) * space.span
-        self._longest_loss = ranks
-        """The largest code of a capture that loses by this order."""
-        self.not_won = space.top - ranks
-        """The largest code of a capture that does not win by this order."""
+        self.winning = propagation.waiting_wins(winner, order)
+        """The winner's unknown positions that a capture, or a direct win, wins at this order."""
+        self._expect_losses()
 
     @property
     def unwon(self) -> Rows:
         """The winner's positions that are no win: escapes of the offender."""
         return self.propagation.unwon[self.winner]
+
+    def _expect_losses(self) -> None:
+        """Count the offender's captures that lose at this order among the losable positions."""
+        p, offender, order = self.propagation, self.offender, self.order
+        losable = p.losable[offender]
+        p.mark_waiting(offender, order, Outcome.LOSS, losable, present=True)
+        # What is a direct win for the offender loses no more.
+        p.mark_waiting(offender, order, Outcome.WIN, losable, present=False)
 
     def find(self) -> bool:
         """Prune the candidates that `wins` holds to the greatest fixpoint; whether any are left."""
@@ -115,7 +117,6 @@ class Candidates:
         if not self.transfer(self.wins, self.unwon, self.wins.rows):
             return False
         p.sweeper.sweep(offender, None, p.losable[offender], self.losses, self.unwon)
-        self.over(k_keep, self.losses, p.codes[offender], self._longest_loss)
         p.sweeper.sweep(winner, None, self.wins.rows, self.gone_wins, self.losses.rows)
         self.keep_unwinning(self.gone_wins)
         if self.transfer(self.gone_wins, self.wins.rows, self.unwon):
@@ -141,7 +142,8 @@ class Candidates:
 
     def keep_unwinning(self, found: Frontier) -> None:
         """Keep on `found` the winner's positions without a winning capture."""
-        self.over(k_keep, found, self.propagation.codes[self.winner], self.not_won)
+        if self.winning is not None:
+            self.over(_k_remove, found, self.winning)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""
@@ -155,6 +157,8 @@ class Candidates:
         return bool(rows.any())
 
     def give_back(self) -> None:
-        """Leave the lent frontiers empty for the propagation."""
+        """Leave the lent frontiers empty for the propagation, and captures to their ply."""
+        p, offender = self.propagation, self.offender
+        p.mark_waiting(offender, self.order, Outcome.LOSS, p.losable[offender], present=False)
         for lent in (self.gone_wins, self.gone_losses):
             self.propagation.sweeper.clear(lent)

@@ -2,7 +2,7 @@
 
 For each kind of captured piece one view of the supporting table is made (`supporting.py`), and
 every position takes the largest code over its captures. The result waits in the plane of codes
-until the propagation reaches it (`propagate.py`).
+until the propagation takes it over (`propagation.py`).
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
@@ -60,6 +60,7 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.parallel import Workers
+from tbgen.retrograde.storage import zeros
 from tbgen.retrograde.supporting import Plane, SupportingTable, load_plane, make_view
 from tbgen.tables.codes import CodeSpace
 
@@ -338,42 +339,44 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 def find_captures(
     layout: Layout,
     frame: Frame,
-    legal: tuple[NDArray[np.uint64], NDArray[np.uint64]],
+    side: Side,
+    legal: NDArray[np.uint64],
     code_space: CodeSpace,
     supporting: Callable[[Material], SupportingTable],
     convert: Callable[[CodeSpace], Plane],
     workers: Workers,
-) -> tuple[Plane, Plane]:
-    """The best capture of every position, as planes of codes by (row, square); 0 for none.
+) -> Plane:
+    """The best capture of every position with `side` to move, a code by (row, square); 0 for none.
 
     supporting : opens the table of a material after a capture
     convert : the code of the capture for each code of such a table
     Slots that hold no legal position may hold anything.
     """
-    codes = tuple(np.zeros(layout.rows * STRIDE, code_space.dtype) for _ in Side)
-    for victim_side in Side:
-        army = layout.armies[victim_side]
-        for kind in list(PieceType)[1:]:
-            if not army.count(kind):
-                continue
-            armies = list(layout.armies)
-            armies[victim_side] = army.without(kind)
-            material = Material(*armies)
-            swapped = material.first != armies[Side.RED]
-            table = supporting(material)
-            table_frame = make_frame(table.layout, with_moves=False)
-            side = victim_side.other
-            plane = load_plane(
-                table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
-            )
-            for view in layout.views(victim_side, kind):
-                view_frame = make_frame(view, with_moves=False)
-                seen = make_view(view, table.layout, swapped, plane, view_frame, workers)
-                workers.over(
-                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side,
-                    codes[side], legal[side], seen, view_frame, _strides(layout, view), frame,
-                )  # fmt: skip
-    return codes[Side.RED], codes[Side.BLACK]
+    codes: Plane = zeros(layout.rows * STRIDE, code_space.dtype)
+    victim_side = side.other
+    army = layout.armies[victim_side]
+    for kind in list(PieceType)[1:]:
+        if not army.count(kind):
+            continue
+        armies = list(layout.armies)
+        armies[victim_side] = army.without(kind)
+        material = Material(*armies)
+        swapped = material.first != armies[Side.RED]
+        table = supporting(material)
+        plane = load_plane(
+            table, victim_side ^ swapped, convert(table.code_space),
+            make_frame(table.layout, with_moves=False), workers,
+        )  # fmt: skip
+        for view in layout.views(victim_side, kind):
+            view_frame = make_frame(view, with_moves=False)
+            seen = make_view(view, table.layout, swapped, plane, view_frame, workers)
+            workers.over(
+                layout.leads, *_kernel_for(layout, view, victim_side, kind), side, codes, legal,
+                seen, view_frame, _strides(layout, view), frame,
+            )  # fmt: skip
+            del seen
+        del plane
+    return codes
 
 
 def _kernel_for(

@@ -19,9 +19,9 @@ from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
 from tbgen.retrograde.candidates import Candidates, k_difference
 from tbgen.retrograde.chase_graph import Setting, find_chase_wins, make_places
-from tbgen.retrograde.frame import MIDS, STRIDE, canonical
+from tbgen.retrograde.frame import MIDS, canonical
 from tbgen.retrograde.legality import legal_row
-from tbgen.retrograde.propagation import Propagation, keep_up_to
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Rows, clear_lead, put_row
 
 
@@ -67,13 +67,12 @@ def _k_images(lead_0, lead_1, marked, wins, frame):
 
 
 @borrowing_kernel
-def _k_escapes(lead_0, lead_1, unwon, codes, not_won, escapes, frame):
-    """escapes = unwon without the positions that a capture wins (a code above `not_won`)."""
+def _k_escapes(lead_0, lead_1, unwon, winning, escapes, frame):
+    """escapes = unwon without the positions that a capture wins."""
     mids = frame.size[MIDS]
     for row in range(lead_0 * mids, lead_1 * mids):
-        lo, hi = keep_up_to(codes, row * STRIDE, unwon[row, 0], unwon[row, 1], not_won)
-        escapes[row, 0] = lo
-        escapes[row, 1] = hi
+        escapes[row, 0] = unwon[row, 0] & ~winning[row, 0]
+        escapes[row, 1] = unwon[row, 1] & ~winning[row, 1]
 
 
 class ChaseSearch:
@@ -118,8 +117,8 @@ class ChaseSearch:
     def _forget_touched(self, candidates: Candidates) -> None:
         """Renew `escapes`, and forget failures with a move into what has been won since."""
         escapes = self._no_rows()
-        codes = self._propagation.codes[self._winner]
-        candidates.over(_k_escapes, candidates.unwon, codes, candidates.not_won, escapes)
+        winning = self._no_rows() if candidates.winning is None else candidates.winning
+        candidates.over(_k_escapes, candidates.unwon, winning, escapes)
         candidates.over(k_difference, self._escapes, escapes, candidates.gone_wins)
         self._propagation.sweeper.sweep(
             candidates.offender, candidates.gone_wins, self._failed, candidates.gone_losses

@@ -40,11 +40,15 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import Workers
+from tbgen.retrograde.parallel import RANGES, Workers
+from tbgen.retrograde.storage import zeros
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 
 Plane = NDArray[Any]
 """Codes of one side to move."""
+
+_SLOTS_AT_ONCE = 1 << 19
+"""Slots of a supporting table that are decoded together, at least."""
 
 FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
 
@@ -60,8 +64,8 @@ class SupportingTable(Protocol):
     def layout(self) -> Layout:
         """Its index."""
 
-    def plane(self, side: int) -> Plane:
-        """(slots,) codes in slot order; anything at slots that hold no canonical position."""
+    def codes_from(self, side: int, first: int, count: int) -> Plane:
+        """(count,) codes from a slot on; anything at slots that hold no canonical position."""
 
 
 @borrowing_kernel
@@ -112,20 +116,22 @@ def load_plane(
     Returns (rows * 90,), or (rows,) where the table has no inner piece.
     """
     layout = table.layout
-    stored = table.plane(side)
     legal = find_legal(frame, side, workers)
-    plane = np.empty(layout.rows * (STRIDE if layout.inner else 1), conversion.dtype)
+    plane: Plane = zeros(layout.rows * (STRIDE if layout.inner else 1), conversion.dtype)
     slot_of_square = np.full(STRIDE, -1, np.int64)
     if layout.inner:
         slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
     per_lead = layout.mids * layout.inner_size
 
     def unpack(lead_0: int, lead_1: int, _: int) -> None:
-        source = conversion[stored[lead_0 * per_lead : lead_1 * per_lead]]
+        stored = table.codes_from(side, lead_0 * per_lead, (lead_1 - lead_0) * per_lead)
+        source = conversion[stored]
         if not _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
             raise LimitExceededError(f"a value of {table.layout.armies} does not fit the codes")
 
-    workers.run(unpack, layout.leads)
+    # Ranges of less than a few blocks of the file would have the same blocks decoded again.
+    ranges = min(RANGES, 1 + layout.slots // _SLOTS_AT_ONCE)
+    workers.run(unpack, layout.leads, ranges)
     return plane
 
 
@@ -254,7 +260,7 @@ def make_view(
     leads, mirrored = _table_leads(view, table, swapped)
     roles = _roles(view, table, swapped)
     flip = FLIP if swapped else np.arange(STRIDE)
-    result = np.empty(view.rows * (STRIDE if view.inner else 1), plane.dtype)
+    result: Plane = zeros(view.rows * (STRIDE if view.inner else 1), plane.dtype)
     workers.over(
         int(frame.size[LEADS]), _k_view, result, frame, plane, table_frame, table.descriptor,
         leads, mirrored, roles, flip,

@@ -9,7 +9,7 @@ from functools import cache
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.jit import compile_lock
-from tbgen.retrograde.solve import DrawnTable, count_codes, solve
+from tbgen.retrograde.solve import DrawnTable, solve
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Rules
@@ -24,11 +24,10 @@ def warm_up(width: int, rules: Rules) -> None:
 
     with compile_lock():
         for name in ("KRKN", "KRKA"):
-            solution = solve(
+            solve(
                 Material.parse(name),
                 supporting,
                 rules=rules,
                 code_space=CodeSpace(width),
                 threads=1,
             )
-            count_codes(solution.rows[0], solution.code_space)
