@@ -32,6 +32,7 @@ from tbgen.retrograde.journal import Chunks, Journal
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.propagation import Plane, Propagation
+from tbgen.retrograde.storage import trim_process
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.retrograde.sweep import Rows
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -198,6 +199,7 @@ def solve(
     def open_table(child: Material) -> SupportingTable:
         return supporting(child) if child.needs_table else DrawnTable(Layout.of(child))
 
+    trim_process()
     with Workers(threads) as workers:
         report("legality", 0, 0, 0)
         frame = make_frame(layout)
@@ -249,6 +251,8 @@ def _settle_orders(propagation: Propagation, orders: int | None, chases: list[Ch
         for search in chases:
             search.declare(order)
         changed = propagation.run(order)
+        if order == 1:
+            trim_process()  # the kernels of the patterns have been loaded
         order += 1
 
 
