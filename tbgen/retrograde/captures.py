@@ -61,7 +61,7 @@ from tbgen.retrograde.frame import (
 )
 from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.storage import zeros
-from tbgen.retrograde.supporting import Plane, SupportingTable, load_plane, make_view
+from tbgen.retrograde.supporting import Plane, SupportingTable, ViewMaker, load_plane
 from tbgen.tables.codes import CodeSpace
 
 
@@ -224,7 +224,7 @@ def _k_capture_defender(
 ):  # fmt: skip
     """Captures by `side` of an advisor or elephant, in columns [column_0, column_1) of the lead.
 
-    dropped : int64 (leads, columns), the view's lead without that piece
+    dropped : int64 (leads of the range, columns), the view's lead without that piece
     The other parameters are those of `_k_capture_group`.
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
@@ -239,7 +239,7 @@ def _k_capture_defender(
             rest = _view_mid(mid, -1, frame, strides)
             for column in range(column_0, column_1):
                 victim = np.int64(frame.lead_squares[lead, column])
-                first = dropped[lead, column - column_0] * view_mids
+                first = dropped[lead - lead_0, column - column_0] * view_mids
                 _capture_by_attackers(codes, row, first, mid, rest, victim, side, lo, hi, view,
                                       frame, strides, saved)  # fmt: skip
 
@@ -363,34 +363,61 @@ def find_captures(
         material = Material(*armies)
         swapped = material.first != armies[Side.RED]
         table = supporting(material)
+        table_frame = make_frame(table.layout, with_moves=False)
         plane = load_plane(
-            table, victim_side ^ swapped, convert(table.code_space),
-            make_frame(table.layout, with_moves=False), workers,
-        )  # fmt: skip
+            table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
+        )
         for view in layout.views(victim_side, kind):
-            view_frame = make_frame(view, with_moves=False)
-            seen = make_view(view, table.layout, swapped, plane, view_frame, workers)
-            workers.over(
-                layout.leads, *_kernel_for(layout, view, victim_side, kind), side, codes, legal,
-                seen, view_frame, _strides(layout, view), frame,
-            )  # fmt: skip
-            del seen
+            maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
+            strides = _strides(layout, view)
+            if kind.is_attacker:
+                workers.over(
+                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side, codes,
+                    legal, maker.whole(workers), maker.frame, strides, frame,
+                )  # fmt: skip
+            else:
+                _capture_defenders(
+                    layout, view, victim_side, kind, maker, codes, legal, strides, frame, workers
+                )
+            del maker
         del plane
     return codes
+
+
+def _capture_defenders(
+    layout: Layout,
+    view: Layout,
+    victim_side: Side,
+    kind: PieceType,
+    maker: ViewMaker,
+    codes: Plane,
+    legal: NDArray[np.uint64],
+    strides: NDArray[np.int64],
+    frame: Frame,
+    workers: Workers,
+) -> None:
+    """Captures of an advisor or elephant; the view is made for a few leads at a time."""
+    defenders = layout.defenders[victim_side]
+    column = victim_side * layout.defenders[Side.RED].pieces + 1
+    if kind == PieceType.ELEPHANT:
+        column += defenders.advisors
+    columns = range(column, column + layout.armies[victim_side].count(kind))
+    dropped = _dropped_leads(layout, view, columns, victim_side)
+
+    def capture(lead_0: int, lead_1: int, _: int) -> None:
+        leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
+        _k_capture_defender(
+            lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
+            victim_side.other, codes, legal, maker.part(leads), maker.frame, strides, frame,
+        )  # fmt: skip
+
+    workers.run(capture, layout.leads)
 
 
 def _kernel_for(
     layout: Layout, view: Layout, victim_side: Side, kind: PieceType
 ) -> tuple[Callable[..., None], *tuple[Any, ...]]:
-    """The kernel that reads a view, and its first arguments."""
-    if not kind.is_attacker:
-        defenders = layout.defenders[victim_side]
-        column = victim_side * layout.defenders[Side.RED].pieces + 1
-        if kind == PieceType.ELEPHANT:
-            column += defenders.advisors
-        columns = range(column, column + layout.armies[victim_side].count(kind))
-        dropped = _dropped_leads(layout, view, columns, victim_side)
-        return _k_capture_defender, columns.start, columns.stop, dropped
+    """The kernel that reads a view after an attacker was captured, and its first arguments."""
     if view.inner is None:
         return (_k_capture_inner,)
     of = [(group.side, group.kind) for group in layout.groups]

@@ -136,12 +136,15 @@ def load_plane(
 
 
 @kernel
-def _k_view(lead_0, lead_1, view, frame, plane, table, descriptor, leads, mirrored, roles, flip):
-    """Fill the rows of a view from a supporting table's plane.
+def _k_view(
+    first, last, chosen, view, frame, plane, table, descriptor, leads, mirrored, roles, flip
+):
+    """Fill rows of a view from a supporting table's plane: those of chosen[first : last].
 
     Parameters
     ----------
-    view : codes (rows * 90,) or (rows,), out; each thread writes only its own leads
+    chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
+    view : codes (rows * 90,) or (rows,) of these leads, out
     frame, table : Frame of the view and of the supporting table
     plane : codes of the table, addressed by squares
     descriptor : int64, of the table's layout (`tbgen.indexing.slots`)
@@ -159,11 +162,12 @@ def _k_view(lead_0, lead_1, view, frame, plane, table, descriptor, leads, mirror
     squares = np.zeros((table_groups + 1) * 5, np.int64)
     count = np.zeros(table_groups + 1, np.int64)
     seen = np.zeros(STRIDE, np.int64)
-    for lead in range(lead_0, lead_1):
+    for number in range(first, last):
+        lead = chosen[number]
         for s in range(STRIDE):
             seen[s] = MIRROR[flip[s]] if mirrored[lead] else flip[s]
         for mid in range(mids):
-            row = lead * mids + mid
+            row = number * mids + mid
             lo = frame.lead_taken[lead, 0] & frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] & frame.mid_taken[mid, 1]
             if has_inner:
@@ -252,17 +256,34 @@ def _roles(view: Layout, table: Layout, swapped: bool) -> NDArray[np.int64]:
     return np.array([*roles, giver, receiver], np.int64)
 
 
-def make_view(
-    view: Layout, table: Layout, swapped: bool, plane: Plane, frame: Frame, workers: Workers
-) -> Plane:
-    """Lay a supporting table's plane out in the order of `view` (whose frame is `frame`)."""
-    table_frame = make_frame(table, with_moves=False)
-    leads, mirrored = _table_leads(view, table, swapped)
-    roles = _roles(view, table, swapped)
-    flip = FLIP if swapped else np.arange(STRIDE)
-    result: Plane = zeros(view.rows * (STRIDE if view.inner else 1), plane.dtype)
-    workers.over(
-        int(frame.size[LEADS]), _k_view, result, frame, plane, table_frame, table.descriptor,
-        leads, mirrored, roles, flip,
-    )  # fmt: skip
-    return result
+class ViewMaker:
+    """Lays a supporting table's plane out in the order of a view."""
+
+    def __init__(
+        self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
+    ) -> None:
+        """`swapped`: the table has the colours exchanged; the plane is addressed by squares."""
+        self.frame = make_frame(view, with_moves=False)
+        self._plane = plane
+        self._stride = STRIDE if view.inner else 1
+        flip = FLIP if swapped else np.arange(STRIDE)
+        self._arguments = (
+            table_frame, table.descriptor, *_table_leads(view, table, swapped),
+            _roles(view, table, swapped), flip,
+        )  # fmt: skip
+
+    def whole(self, workers: Workers) -> Plane:
+        """All rows of the view (rows * 90,), or (rows,) where it has no inner piece."""
+        leads = np.arange(self.frame.size[LEADS])
+        view = self._empty(len(leads))
+        workers.over(len(leads), _k_view, leads, view, self.frame, self._plane, *self._arguments)
+        return view
+
+    def part(self, leads: NDArray[np.int64]) -> Plane:
+        """The rows of some leads only, one lead after the other."""
+        view = self._empty(len(leads))
+        _k_view(0, len(leads), leads, view, self.frame, self._plane, *self._arguments)
+        return view
+
+    def _empty(self, leads: int) -> Plane:
+        return zeros(leads * int(self.frame.size[MIDS]) * self._stride, self._plane.dtype)
