@@ -60,7 +60,6 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.parallel import Workers
-from tbgen.retrograde.storage import zeros
 from tbgen.retrograde.supporting import Plane, SupportingTable, ViewMaker, load_plane
 from tbgen.tables.codes import CodeSpace
 
@@ -352,7 +351,7 @@ def find_captures(
     convert : the code of the capture for each code of such a table
     Slots that hold no legal position may hold anything.
     """
-    codes: Plane = zeros(layout.rows * STRIDE, code_space.dtype)
+    codes: Plane = workers.storage.zeros(layout.rows * STRIDE, code_space.dtype)
     victim_side = side.other
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:

@@ -12,15 +12,21 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
+from tbgen.retrograde.storage import Storage
+
 RANGES = 48
 """Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
 
+DISK_RANGES = 480
+"""Ranges where arrays are on disk: what one of them touches must find room in memory."""
+
 
 class Workers:
-    """A pool of threads that take ranges of leads in turn."""
+    """A pool of threads that take ranges of leads in turn, and the storage of their arrays."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, storage: Storage | None = None) -> None:
         self.threads = threads
+        self.storage = storage or Storage()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __enter__(self) -> Workers:
@@ -48,10 +54,13 @@ class Workers:
 
         An exception in any thread (Ctrl-C too) stops the others at their next range.
         """
+        if self.storage.on_disk:
+            ranges = max(ranges, DISK_RANGES)
         size = max(1, -(-total // ranges))
         if self._pool is None or total <= size:
             for first in range(0, total, size):
                 work(first, min(total, first + size), 0)
+                self.storage.relieve()
             return
         counter = itertools.count()
         failed = False
@@ -64,6 +73,7 @@ class Workers:
                     return
                 try:
                     work(first, min(total, first + size), thread)
+                    self.storage.relieve()
                 except BaseException:
                     failed = True
                     raise

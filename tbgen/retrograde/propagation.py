@@ -36,7 +36,6 @@ from tbgen.retrograde.journal import (
     write_row,
 )
 from tbgen.retrograde.parallel import RANGES, Workers
-from tbgen.retrograde.storage import copied, zeros
 from tbgen.retrograde.sweep import (
     SMALL_FRONTIER,
     Frontier,
@@ -83,6 +82,14 @@ def _k_classify(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, fra
                     count += 1
             losable[row, word] = without
     return count
+
+
+@borrowing_kernel
+def _k_copy(lead_0, lead_1, source, target, mids):
+    """Copy a set."""
+    for row in range(lead_0 * mids, lead_1 * mids):
+        target[row, 0] = source[row, 0]
+        target[row, 1] = source[row, 1]
 
 
 @borrowing_kernel
@@ -186,7 +193,7 @@ class Propagation:
         self.journals = tuple(Journal(self.chunks.number) for _ in Side)
         self.waiting = tuple(Waiting() for _ in Side)
         self.unknown = legal
-        self.losable = tuple(zeros(rows.shape, rows.dtype) for rows in legal)
+        self.losable = tuple(self._empty() for _ in Side)
         self.unwon: tuple[Rows, ...] = ()
         self.fronts: list[Frontier] = []
         self.spare: list[Frontier] = []
@@ -195,6 +202,13 @@ class Propagation:
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
         size = ROW_BYTES * max(rows, SMALL_FRONTIER)
         self._out = [np.empty(size, np.uint8) for _ in range(workers.threads)]
+
+    def _empty(self) -> Rows:
+        """A set without positions."""
+        rows: Rows = self.workers.storage.zeros(
+            (self.chunks.leads * self.chunks.mids, 2), np.uint64
+        )
+        return rows
 
     def admit(self, side: Side, codes: Plane) -> None:
         """Let the captures of a side wait; their plane is not needed any more."""
@@ -218,9 +232,14 @@ class Propagation:
     def start(self) -> None:
         """Settle the positions without any move."""
         leads, mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
-        self.unwon = tuple(copied(rows) for rows in self.unknown)
-        self.fronts = [empty_frontier(leads, mids) for _ in Side]
-        self.spare = [empty_frontier(leads, mids) for _ in Side]
+        storage = self.workers.storage
+        self.unwon = tuple(self._empty() for _ in Side)
+        self.fronts = [empty_frontier(leads, mids, storage) for _ in Side]
+        self.spare = [empty_frontier(leads, mids, storage) for _ in Side]
+        for side in Side:
+            self.workers.over(
+                leads, _k_copy, self.unknown[side], self.unwon[side], self.chunks.mids
+            )
         for side in Side:
             self.sweeper.sweep(
                 side, None, self.losable[side], self.fronts[side], self.unwon[side.other]
@@ -313,7 +332,7 @@ class Propagation:
         """The unknown positions that wait for a win of an order; None where nothing waits."""
         if not self._waiting_codes(side, order, Outcome.WIN):
             return None
-        rows: Rows = zeros(self.unknown[side].shape, np.uint64)
+        rows = self._empty()
         self.mark_waiting(side, order, Outcome.WIN, rows, present=True)
         return rows
 

@@ -32,7 +32,7 @@ from tbgen.retrograde.journal import Chunks, Journal
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.propagation import Plane, Propagation
-from tbgen.retrograde.storage import trim_process
+from tbgen.retrograde.storage import Storage, trim_process
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.retrograde.sweep import Rows
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -187,11 +187,13 @@ def solve(
     metric: Metric = Metric.DTM,
     code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
+    storage: Storage | None = None,
     report: Report = lambda phase, order, plies, settled: None,
 ) -> Solution:
     """Solve one material under `rules`, up to `orders` orders (None: until nothing changes).
 
     supporting : opens the table of any material that a capture leads to and that needs one
+    storage : where the big arrays are (None: in memory)
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -200,7 +202,7 @@ def solve(
         return supporting(child) if child.needs_table else DrawnTable(Layout.of(child))
 
     trim_process()
-    with Workers(threads) as workers:
+    with Workers(threads, storage) as workers:
         report("legality", 0, 0, 0)
         frame = make_frame(layout)
         legal = find_legal(frame, Side.RED, workers), find_legal(frame, Side.BLACK, workers)

@@ -1,7 +1,11 @@
-"""Where the big arrays live: mapped pages, which go back to the system as soon as they are free.
+"""Where the big arrays live: on mapped pages, in memory or, where that is short, on disk.
 
-An allocator would keep what was freed for later requests; the solver's arrays come and go in
-megabytes, one phase after the other, and the largest phase alone should show in the memory used.
+in memory    pages of their own, which go back to the system as soon as an array is free: an
+             allocator would keep them, and the largest phase alone should show in the memory
+             used
+on disk      pages of a file without a name, which no end of the process leaves behind;
+             between two ranges of leads they are *released* whenever the process has become
+             larger than it may. The kernels see arrays as ever.
 """
 
 from __future__ import annotations
@@ -10,6 +14,11 @@ import contextlib
 import ctypes
 import math
 import mmap
+import os
+import tempfile
+import threading
+import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,25 +27,69 @@ from numpy.typing import DTypeLike, NDArray
 _HUGE_PAGES = 4 << 20
 """Bytes from which huge pages pay."""
 
+_ON_DISK_FROM = 1 << 18
+"""Bytes from which an array is worth a file."""
+
 _M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
 _MAPPED_FROM = 1 << 20
 
 
-def zeros(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array of zeros on pages of its own."""
-    count = math.prod(shape) if isinstance(shape, tuple) else shape
-    size = count * np.dtype(dtype).itemsize
-    pages = mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if size >= _HUGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(pages, dtype, count).reshape(shape)
+class Storage:
+    """The arrays of one solver: in memory."""
+
+    on_disk = False
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of zeros."""
+        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        size = count * np.dtype(dtype).itemsize
+        return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
+
+    def _pages(self, size: int) -> mmap.mmap:
+        pages = mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if size >= _HUGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        return pages
+
+    def relieve(self) -> None:
+        """Release pages if the process is too large; called between ranges of leads."""
 
 
-def copied(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy on pages of its own."""
-    copy = zeros(array.shape, array.dtype)
-    copy[...] = array
-    return copy
+class DiskStorage(Storage):
+    """Arrays in files without names, in `directory`; the process is kept around `ceiling` bytes."""
+
+    on_disk = True
+
+    def __init__(self, directory: Path, ceiling: int) -> None:
+        self._directory = directory
+        self._ceiling = ceiling
+        self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+        self._lock = threading.Lock()
+
+    def _pages(self, size: int) -> mmap.mmap:
+        if size < _ON_DISK_FROM:
+            return super()._pages(size)
+        with tempfile.TemporaryFile(dir=self._directory) as file:
+            # All of it now: a full disk is an error here, and would be the end while writing.
+            os.posix_fallocate(file.fileno(), 0, size)
+            pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
+        with self._lock:
+            self._mapped.add(pages)
+        return pages
+
+    def relieve(self) -> None:
+        """Release the pages of all arrays if the process is larger than the ceiling."""
+        if resident_bytes() > self._ceiling:
+            with self._lock:
+                for pages in self._mapped:
+                    # Shared pages: what was written stays with the file.
+                    pages.madvise(mmap.MADV_DONTNEED)
+
+
+def resident_bytes() -> int:
+    """The memory that the process occupies."""
+    with open("/proc/self/statm", "rb", buffering=0) as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE
 
 
 def trim_process() -> None:

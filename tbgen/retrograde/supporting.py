@@ -41,7 +41,6 @@ from tbgen.retrograde.frame import (
 )
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.parallel import RANGES, Workers
-from tbgen.retrograde.storage import zeros
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 
 Plane = NDArray[Any]
@@ -117,7 +116,9 @@ def load_plane(
     """
     layout = table.layout
     legal = find_legal(frame, side, workers)
-    plane: Plane = zeros(layout.rows * (STRIDE if layout.inner else 1), conversion.dtype)
+    plane: Plane = workers.storage.zeros(
+        layout.rows * (STRIDE if layout.inner else 1), conversion.dtype
+    )
     slot_of_square = np.full(STRIDE, -1, np.int64)
     if layout.inner:
         slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
@@ -275,15 +276,15 @@ class ViewMaker:
     def whole(self, workers: Workers) -> Plane:
         """All rows of the view (rows * 90,), or (rows,) where it has no inner piece."""
         leads = np.arange(self.frame.size[LEADS])
-        view = self._empty(len(leads))
+        view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
         workers.over(len(leads), _k_view, leads, view, self.frame, self._plane, *self._arguments)
         return view
 
     def part(self, leads: NDArray[np.int64]) -> Plane:
         """The rows of some leads only, one lead after the other."""
-        view = self._empty(len(leads))
+        view: Plane = np.empty(self._size(len(leads)), self._plane.dtype)
         _k_view(0, len(leads), leads, view, self.frame, self._plane, *self._arguments)
         return view
 
-    def _empty(self, leads: int) -> Plane:
-        return zeros(leads * int(self.frame.size[MIDS]) * self._stride, self._plane.dtype)
+    def _size(self, leads: int) -> int:
+        return leads * int(self.frame.size[MIDS]) * self._stride

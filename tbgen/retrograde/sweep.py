@@ -55,7 +55,7 @@ from tbgen.retrograde.frame import (
     Frame,
 )
 from tbgen.retrograde.parallel import RANGES, Workers
-from tbgen.retrograde.storage import zeros
+from tbgen.retrograde.storage import Storage
 
 Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
@@ -78,11 +78,11 @@ class Frontier(NamedTuple):
     """A lead with more rows than this is read as a whole."""
 
 
-def empty_frontier(leads: int, mids: int) -> Frontier:
+def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
     """A frontier without positions."""
     limit = mids // 16
     return Frontier(
-        zeros((leads * mids, 2), np.uint64),
+        storage.zeros((leads * mids, 2), np.uint64),
         np.zeros(leads, np.int32),
         np.zeros(leads * limit, np.int32),
         limit,
