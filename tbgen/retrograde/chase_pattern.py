@@ -89,8 +89,8 @@ class ChaseSearch:
         self._places = make_places(layout, propagation.frame)
         self._winner = winner
         self._minor_chases = minor_chases
-        self._failed = np.zeros_like(propagation.unknown[winner])
-        self._escapes = propagation.unwon[winner].copy()
+        self._failed = propagation.empty_rows()
+        self._escapes = propagation.copied(propagation.unwon[winner])
 
     def declare(self, order: int) -> bool:
         """Find the direct wins of an order, and make them due; whether there are any."""
@@ -112,7 +112,7 @@ class ChaseSearch:
         return candidates.declare()
 
     def _no_rows(self) -> Rows:
-        return np.zeros_like(self._failed)
+        return self._propagation.empty_rows()
 
     def _forget_touched(self, candidates: Candidates) -> None:
         """Renew `escapes`, and forget failures with a move into what has been won since."""

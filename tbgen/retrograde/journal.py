@@ -16,7 +16,6 @@ in the same way (`Waiting`), code by code.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +25,7 @@ from numpy.typing import NDArray
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import EMPTY, ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import STRIDE
-from tbgen.retrograde.parallel import RANGES
-
-CHUNK_SLOTS = 1 << 20
-"""Slots of a chunk of more than one lead, at most."""
+from tbgen.retrograde.storage import Kept, Storage
 
 ROW_BYTES = 18
 """Bytes of a row in a record, at most."""
@@ -42,40 +38,6 @@ _PIECE_BYTES = 1 << 15
 _WORTH_PACKING = 256
 
 Bytes = NDArray[np.uint8]
-
-
-class Chunks(NamedTuple):
-    """How the leads of a layout are cut."""
-
-    leads: int
-    """Leads of all chunks together."""
-    size: int
-    """Leads of a chunk; the last one may have fewer."""
-    mids: int
-
-    @classmethod
-    def of(cls, leads: int, mids: int) -> Chunks:
-        """Chunks of moderate size, for balanced threads and small buffers."""
-        size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * STRIDE)))
-        return cls(leads, size, mids)
-
-    @property
-    def number(self) -> int:
-        """How many chunks there are."""
-        return -(-self.leads // self.size)
-
-    @property
-    def rows(self) -> int:
-        """Rows of a whole chunk."""
-        return self.size * self.mids
-
-    def row_0(self, chunk: int) -> int:
-        """The first row of a chunk."""
-        return chunk * self.size * self.mids
-
-    def lead_range(self, chunk: int) -> tuple[int, int]:
-        """The first lead of a chunk, and the first one after it."""
-        return chunk * self.size, min(self.leads, (chunk + 1) * self.size)
 
 
 @borrowing_kernel
@@ -220,9 +182,10 @@ _packer = _Packer()
 class Journal:
     """The settled positions of one side to move, chunk by chunk; one thread for each chunk."""
 
-    def __init__(self, chunks: int) -> None:
+    def __init__(self, chunks: int, storage: Storage) -> None:
+        self._storage = storage
         self._open = [bytearray() for _ in range(chunks)]
-        self._packed: list[list[bytes]] = [[] for _ in range(chunks)]
+        self._packed: list[list[Kept]] = [[] for _ in range(chunks)]
 
     def add(self, chunk: int, code: int, record: Bytes) -> None:
         """Note that the positions of a record have a code."""
@@ -230,35 +193,41 @@ class Journal:
         piece += code.to_bytes(4, "little") + len(record).to_bytes(4, "little")
         piece += record.data
         if len(piece) >= _PIECE_BYTES:
-            self._packed[chunk].append(_packer.compress(piece))
+            self._packed[chunk].append(self._storage.keep(_packer.compress(piece)))
             self._open[chunk] = bytearray()
 
     def fill(self, chunk: int, codes: NDArray[Any]) -> None:
         """Write the codes of a chunk to its part of a plane (rows of the chunk * 90,)."""
-        for packed in self._packed[chunk]:
-            _k_fill(np.frombuffer(_packer.decompress(packed), np.uint8), codes)
+        for kept in self._packed[chunk]:
+            piece = _packer.decompress(self._storage.fetch(kept))
+            _k_fill(np.frombuffer(piece, np.uint8), codes)
         if self._open[chunk]:
             _k_fill(np.frombuffer(bytes(self._open[chunk]), np.uint8), codes)
 
-    @property
-    def size(self) -> int:
-        """Bytes in memory."""
-        return sum(map(len, self._open)) + sum(len(p) for ps in self._packed for p in ps)
+
+class _Packed(NamedTuple):
+    """A record that was worth compressing."""
+
+    kept: Kept
 
 
 class Waiting:
     """Positions of one side to move that have a capture (or a direct win) which is not due yet."""
 
-    def __init__(self) -> None:
-        self._records: dict[int, dict[int, list[tuple[int, bytes]]]] = {}
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._records: dict[int, dict[int, list[bytes | _Packed]]] = {}
         self._lock = threading.Lock()
 
     def add(self, chunk: int, code: int, record: Bytes) -> None:
         """Let the positions of a record wait for a code."""
-        size = len(record)
-        data = record.tobytes() if size < _WORTH_PACKING else _packer.compress(record.data)
+        kept: bytes | _Packed
+        if len(record) < _WORTH_PACKING:
+            kept = record.tobytes()
+        else:
+            kept = _Packed(self._storage.keep(_packer.compress(record.data)))
         with self._lock:
-            self._records.setdefault(code, {}).setdefault(chunk, []).append((size, data))
+            self._records.setdefault(code, {}).setdefault(chunk, []).append(kept)
 
     def add_lists(self, chunk: int, codes: NDArray[Any], slots: NDArray[np.uint32]) -> None:
         """Let positions of a chunk wait: codes (n,) and slots (n,) from its first one on."""
@@ -283,7 +252,7 @@ class Waiting:
     def records(self, code: int) -> list[tuple[int, list[Bytes]]]:
         """The records of a code: (chunk, its records)."""
         return [
-            (chunk, list(_unpacked(records)))
+            (chunk, [self._unpacked(kept) for kept in records])
             for chunk, records in self._records.get(code, {}).items()
         ]
 
@@ -291,15 +260,8 @@ class Waiting:
         """Forget what waits for a code."""
         self._records.pop(code, None)
 
-    @property
-    def size(self) -> int:
-        """Bytes in memory."""
-        return sum(
-            len(data) for chunks in self._records.values() for rs in chunks.values()
-            for _, data in rs
-        )  # fmt: skip
-
-
-def _unpacked(records: list[tuple[int, bytes]]) -> Iterator[Bytes]:
-    for size, data in records:
-        yield np.frombuffer(data if size < _WORTH_PACKING else _packer.decompress(data), np.uint8)
+    def _unpacked(self, kept: bytes | _Packed) -> Bytes:
+        data = kept
+        if isinstance(data, _Packed):
+            data = _packer.decompress(self._storage.fetch(data.kept))
+        return np.frombuffer(data, np.uint8)

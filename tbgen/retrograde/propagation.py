@@ -28,14 +28,13 @@ from tbgen.retrograde.frame import LEADS, MIDS, STRIDE, Frame
 from tbgen.retrograde.journal import (
     ROW_BYTES,
     Bytes,
-    Chunks,
     Journal,
     Waiting,
     k_mark,
     read_row,
     write_row,
 )
-from tbgen.retrograde.parallel import RANGES, Workers
+from tbgen.retrograde.parallel import RANGES, Chunks, Workers
 from tbgen.retrograde.sweep import (
     SMALL_FRONTIER,
     Frontier,
@@ -190,10 +189,10 @@ class Propagation:
         self.workers = workers
         self.sweeper = Sweeper(frame, workers)
         self.chunks = Chunks.of(leads, mids)
-        self.journals = tuple(Journal(self.chunks.number) for _ in Side)
-        self.waiting = tuple(Waiting() for _ in Side)
+        self.journals = tuple(Journal(self.chunks.number, workers.storage) for _ in Side)
+        self.waiting = tuple(Waiting(workers.storage) for _ in Side)
         self.unknown = legal
-        self.losable = tuple(self._empty() for _ in Side)
+        self.losable = tuple(self.empty_rows() for _ in Side)
         self.unwon: tuple[Rows, ...] = ()
         self.fronts: list[Frontier] = []
         self.spare: list[Frontier] = []
@@ -203,12 +202,18 @@ class Propagation:
         size = ROW_BYTES * max(rows, SMALL_FRONTIER)
         self._out = [np.empty(size, np.uint8) for _ in range(workers.threads)]
 
-    def _empty(self) -> Rows:
+    def empty_rows(self) -> Rows:
         """A set without positions."""
         rows: Rows = self.workers.storage.zeros(
             (self.chunks.leads * self.chunks.mids, 2), np.uint64
         )
         return rows
+
+    def copied(self, rows: Rows) -> Rows:
+        """A copy of a set."""
+        copy = self.empty_rows()
+        self.workers.over(self.chunks.leads, _k_copy, rows, copy, self.chunks.mids)
+        return copy
 
     def admit(self, side: Side, codes: Plane) -> None:
         """Let the captures of a side wait; their plane is not needed any more."""
@@ -233,13 +238,9 @@ class Propagation:
         """Settle the positions without any move."""
         leads, mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
         storage = self.workers.storage
-        self.unwon = tuple(self._empty() for _ in Side)
+        self.unwon = tuple(self.copied(rows) for rows in self.unknown)
         self.fronts = [empty_frontier(leads, mids, storage) for _ in Side]
         self.spare = [empty_frontier(leads, mids, storage) for _ in Side]
-        for side in Side:
-            self.workers.over(
-                leads, _k_copy, self.unknown[side], self.unwon[side], self.chunks.mids
-            )
         for side in Side:
             self.sweeper.sweep(
                 side, None, self.losable[side], self.fronts[side], self.unwon[side.other]
@@ -332,7 +333,7 @@ class Propagation:
         """The unknown positions that wait for a win of an order; None where nothing waits."""
         if not self._waiting_codes(side, order, Outcome.WIN):
             return None
-        rows = self._empty()
+        rows = self.empty_rows()
         self.mark_waiting(side, order, Outcome.WIN, rows, present=True)
         return rows
 

@@ -28,9 +28,9 @@ from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
 from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, Frame, canonical, make_frame
-from tbgen.retrograde.journal import Chunks, Journal
+from tbgen.retrograde.journal import Journal
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import Workers
+from tbgen.retrograde.parallel import Chunks, Workers
 from tbgen.retrograde.propagation import Plane, Propagation
 from tbgen.retrograde.storage import Storage, trim_process
 from tbgen.retrograde.supporting import SupportingTable

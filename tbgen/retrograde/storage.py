@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import math
 import mmap
 import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -32,6 +34,10 @@ _ON_DISK_FROM = 1 << 18
 
 _M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
 _MAPPED_FROM = 1 << 20
+
+
+Kept = bytes | tuple[int, int]
+"""Bytes that were put away: themselves, or where in the file they are, and how many."""
 
 
 class Storage:
@@ -54,6 +60,15 @@ class Storage:
     def relieve(self) -> None:
         """Release pages if the process is too large; called between ranges of leads."""
 
+    def keep(self, data: bytes) -> Kept:
+        """Put some bytes away; `fetch` gives them back."""
+        return data
+
+    def fetch(self, kept: Kept) -> bytes:
+        """What was kept."""
+        assert isinstance(kept, bytes)
+        return kept
+
 
 class DiskStorage(Storage):
     """Arrays in files without names, in `directory`; the process is kept around `ceiling` bytes."""
@@ -65,11 +80,16 @@ class DiskStorage(Storage):
         self._ceiling = ceiling
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._lock = threading.Lock()
+        self._file = self._new_file()
+        self._file_size = 0
+
+    def _new_file(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def _pages(self, size: int) -> mmap.mmap:
         if size < _ON_DISK_FROM:
             return super()._pages(size)
-        with tempfile.TemporaryFile(dir=self._directory) as file:
+        with self._new_file() as file, self._naming_directory():
             # All of it now: a full disk is an error here, and would be the end while writing.
             os.posix_fallocate(file.fileno(), 0, size)
             pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
@@ -84,6 +104,30 @@ class DiskStorage(Storage):
                 for pages in self._mapped:
                     # Shared pages: what was written stays with the file.
                     pages.madvise(mmap.MADV_DONTNEED)
+
+    def keep(self, data: bytes) -> Kept:
+        """Put some bytes into a file; `fetch` gives them back."""
+        with self._lock, self._naming_directory():
+            start = self._file_size
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._file_size += len(data)
+        return start, len(data)
+
+    def fetch(self, kept: Kept) -> bytes:
+        """What was kept."""
+        assert isinstance(kept, tuple)
+        start, size = kept
+        return os.pread(self._file.fileno(), size, start)
+
+    @contextlib.contextmanager
+    def _naming_directory(self) -> Iterator[None]:
+        """Let errors of the files, which have no names, name their directory."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = str(self._directory)
+            raise
 
 
 def resident_bytes() -> int:
