@@ -142,6 +142,25 @@ class TableFile:
         self._decode(number, content).write_to(codes)
         return codes
 
+    def codes_from(self, side: int, first: int, count: int) -> Codes:
+        """The codes of `count` consecutive slots from `first` on (count,).
+
+        The cache is neither used nor filled.
+        """
+        header = self.header
+        if not 0 <= first <= first + count <= header.slots:
+            raise IndexError(f"slots {first} to {first + count} of {header.slots}")
+        if not header.blocks[side]:
+            return np.full(count, header.constants[side], self._dtype)
+        codes = np.empty(count, self._dtype)
+        done = 0
+        while done < count:
+            block, skip = divmod(first + done, header.block_slots)
+            part = self.block_codes(block + side * header.blocks[0])[skip : skip + count - done]
+            codes[done : done + len(part)] = part
+            done += len(part)
+        return codes
+
     def plane(self, side: int, *, threads: int = 1) -> Codes:
         """All codes of one side (slots,): `header.slots` times the code width in bytes.
 

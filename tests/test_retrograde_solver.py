@@ -16,7 +16,7 @@ def test_threads_do_not_show_in_the_result(rules: Rules) -> None:
     one = solution("KRKN", rules, threads=1)
     two = solution("KRKN", rules, threads=2)
     for side in Side:
-        assert np.array_equal(one.rows[side], two.rows[side])
+        assert np.array_equal(one.plane(side), two.plane(side))
 
 
 def test_colours_exchanged_in_a_symmetric_material_have_the_same_values() -> None:
@@ -56,11 +56,11 @@ def test_wide_codes_hold_the_same_values() -> None:
         code_space=CodeSpace(4, 16383),
     )
     for side in Side:
-        for code in np.unique(narrow.rows[side]):
+        for code in np.unique(narrow.plane(side)):
             if code:
                 value = narrow.code_space.decode(int(code))
-                slots = narrow.rows[side] == code
-                assert (wide.rows[side][slots] == wide.code_space.encode(value)).all()
+                slots = narrow.plane(side) == code
+                assert (wide.plane(side)[slots] == wide.code_space.encode(value)).all()
 
 
 def test_the_first_order_is_the_paper_s() -> None:
@@ -68,7 +68,7 @@ def test_the_first_order_is_the_paper_s() -> None:
     material = "KRAKR"
     for orders, draws in ((1, 966498), (None, 966336)):
         solved = solution(material, Rules.CHECK, orders=orders)
-        found = sum(int((solved.rows[side] == solved.code_space.draw).sum()) for side in Side)
+        found = sum(int((solved.plane(side) == solved.code_space.draw).sum()) for side in Side)
         assert found == draws
 
 

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 from tbgen.cli import main
 from tbgen.indexing import Material, Side
-from tbgen.retrograde.solve import count_codes
 from tbgen.rules import in_check
 from tbgen.tables import Option, TableSpec, TableStatistics, write_table
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
@@ -94,11 +93,11 @@ def test_files_of_other_options_do_not_mix(tmp_path):
             table.code_space,
             Option.NONE if name == "KNK" else Option.DEFENDER_CHASES,
         )
-        histograms = [count_codes(table.rows[side], table.code_space) for side in Side]
+        histograms = [table.histogram(side) for side in Side]
         statistics = TableStatistics.from_histograms(
             spec.name, spec.codes, table.layout.slots, histograms, {}
         )
-        write_table(tmp_path / spec.name.filename, spec, table.codes, statistics)
+        write_table(tmp_path / spec.name.filename, spec, table.codes_from, statistics)
     command = ["verify", "--tables", str(tmp_path), "--json"]
     assert CliRunner().invoke(main, [*command, "KRKN"]).exit_code == 2
     result = CliRunner().invoke(main, [*command, "KRK"])

@@ -22,6 +22,7 @@ from typing import Protocol
 from tbgen.build.plan import code_spaces, has_orders, memory_needed
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
+from tbgen.retrograde.storage import DiskStorage, Storage
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.header import TableSpec
@@ -32,15 +33,18 @@ from tbgen.tables.writer import write_table
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """A table does not fit in memory; facts as attributes, bytes."""
+    """A table does not fit in memory, even with its arrays on disk; facts as attributes, bytes.
+
+    `needed` is the least that would do.
+    """
 
     def __init__(self, material: str, needed: int, available: int) -> None:
         self.material = material
         self.needed = needed
         self.available = available
         super().__init__(
-            f"{material} needs {_size(needed)} of memory to build, "
-            f"and {_size(available)} are available"
+            f"{material} needs {_size(needed)} of memory to build, most of its arrays on disk, "
+            f"and may use {_size(available)}"
         )
 
 
@@ -62,7 +66,8 @@ class Builder:
     """Builds tables of one rule set into one directory.
 
     `orders` limits the number of orders (0: no limit), `memory` the bytes used at once (0: what
-    the machine has available).
+    the machine has available). A table that needs more has its arrays on disk while it is solved,
+    in files without names in `directory`; its bytes are the same.
     """
 
     directory: Path
@@ -156,23 +161,26 @@ class Builder:
             choices.insert(0, (Metric.DTM, short))
         return choices
 
-    def _prepare(self, material: Material, codes: CodeSpace) -> None:
-        """Refuse what does not fit in memory; compile or load the kernels."""
+    def _prepare(self, material: Material, codes: CodeSpace) -> Storage:
+        """Where the big arrays go: memory, or disk beside the tables; compiles or loads kernels."""
         # They are loaded only where something is to be solved.
         from tbgen.retrograde.warm_up import warm_up
 
-        needed = memory_needed(material, codes)
+        need = memory_needed(material, codes, self.rules, self.threads)
         available = self.memory or available_memory()
-        if needed > available:
-            raise NotEnoughMemoryError(material.name, needed, available)
+        if need.least > available:
+            raise NotEnoughMemoryError(material.name, need.least, available)
         self.progress.phase("compile", 0, 0, 0)
         warm_up(codes.width, self.rules, ordered=has_orders(material, self.rules))
+        if need.in_memory <= available:
+            return Storage()
+        return DiskStorage(self.directory, available - need.working)
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""
-        from tbgen.retrograde.solve import count_codes, solve
+        from tbgen.retrograde.solve import solve
 
-        self._prepare(material, codes)
+        storage = self._prepare(material, codes)
         solution = solve(
             material,
             lambda child: self._open(child, metric),
@@ -181,10 +189,11 @@ class Builder:
             metric=metric,
             code_space=codes,
             threads=self.threads,
+            storage=storage,
             report=self.progress.phase,
         )
         name = self._name(material, metric)
-        histograms = [count_codes(solution.rows[side], codes) for side in Side]
+        histograms = [solution.histogram(side) for side in Side]
         fens = {}
         for side in Side:
             for order, code in longest_codes(histograms[side], codes).items():
@@ -198,7 +207,7 @@ class Builder:
         options = Option.DEFENDER_CHASES if self.rules == Rules.WXF else Option.NONE
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes, options), solution.codes, statistics,
+            self._path(name), TableSpec(name, codes, options), solution.codes_from, statistics,
             threads=self.threads,
         )  # fmt: skip
         return header.file_size
@@ -242,5 +251,5 @@ def available_memory() -> int:
 
 
 def _size(count: int) -> str:
-    """`1.4 GiB`."""
-    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
+    """`213 MiB`, rounded up: what is enough."""
+    return f"{-(-count // (1 << 20))} MiB"

@@ -18,20 +18,35 @@ from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, Side
+from tbgen.retrograde.parallel import DISK_RANGES, RANGES, Chunks
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
 from tbgen.tables.names import Rules
 
-SET_BYTES = 2 * 8
-"""One set of positions: two words per row and side."""
+_SET_BYTES = 2 * 8
+"""One set of positions of one side: two words per row."""
 
-SETS = 5
-"""Sets per row and side while the propagation runs: unknown, unwon, losable and two frontiers."""
+_SETS = 10
+"""Sets while the propagation runs: unknown, unwon, losable and two frontiers of each side."""
 
-LIST_BYTES = 2 * 4
-"""The lists of the two frontiers, per row and side."""
+_PATTERN_SETS = {Rules.NONE: 0, Rules.CHECK: 4, Rules.WXF: 12}
+"""More sets while the patterns of a rule set are searched for."""
 
-FIXED_BYTES = 200 << 20
-"""Interpreter, compiled kernels, compression buffers."""
+_PATTERN_BYTES = {Rules.NONE: 0.0, Rules.CHECK: 0.0, Rules.WXF: 1.2}
+"""Bytes per slot of the graph of chase candidates."""
+
+_JOURNAL_BYTES = 0.5
+"""Bytes per slot of the records of what was settled, and of captures that wait, compressed."""
+
+_STARTED_BYTES = 145 << 20
+"""The interpreter, and the compiler that loads the kernels; also while a small table is built."""
+
+_FIXED_BYTES = 112 << 20
+"""The interpreter and the kernels, while a table is built."""
+
+_BYTES_PER_THREAD = 4 << 20
+
+_NEIGHBOURS = 20
+"""Leads around one that a sweep looks at, in the frontier and in the escapes together."""
 
 
 def has_orders(material: Material, rules: Rules) -> bool:
@@ -46,25 +61,59 @@ def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]
     return CodeSpace(1, BYTE_SPAN), CodeSpace(2, LONG_SPAN)
 
 
-def memory_needed(material: Material, codes: CodeSpace) -> int:
-    """The peak memory of solving a material, in bytes, supporting tables included.
+@dataclass(frozen=True)
+class MemoryNeed:
+    """What solving a table takes, in bytes, supporting tables included."""
 
-    Either the propagation with all its sets is the peak, or the valuation of one kind of capture:
-    the supporting table as stored and as converted, and its view in the parent's order.
+    in_memory: int
+    """The peak with all arrays in memory."""
+    least: int
+    """The least that will do, with the arrays on disk."""
+    working: int
+    """What the threads may touch of these between two looks at the memory in use."""
+
+
+def memory_needed(
+    material: Material, codes: CodeSpace, rules: Rules, threads: int = 2
+) -> MemoryNeed:
+    """The memory of solving a material under some rules.
+
+    The peak is while the captures of the second side are found (its plane of codes, the largest
+    supporting table and its view, a few sets), or while patterns are searched for: all sets, what
+    the search needs beside them, and the journals.
     """
     layout = Layout.of(material)
-    planes = 2 * codes.width * layout.rows * SQUARES
-    propagation = planes + 2 * layout.rows * (SETS * SET_BYTES + LIST_BYTES)
-    captures = 0
+    if not has_orders(material, rules):
+        rules = Rules.NONE
+    chunks = Chunks.of(layout.leads, layout.mids)
+    one_set = layout.rows * _SET_BYTES
+    slots = layout.rows * SQUARES
+    leads = -(-layout.leads // RANGES)
+    tables = 0
     for (side, kind), child in material.captures().items():
         child_layout = Layout.of(child)
         table = child_layout.rows * (SQUARES if child_layout.inner else 1)
-        views = layout.views(Side(side), kind)
-        largest = max(view.rows * (SQUARES if view.inner else 1) for view in views)
-        loaded = child_layout.slots + table + largest
-        captures = max(captures, loaded * codes.width)
-    captures += planes + 2 * layout.rows * SET_BYTES
-    return FIXED_BYTES + max(propagation, captures)
+        largest = max(
+            view.rows * (SQUARES if view.inner else 1) for view in layout.views(Side(side), kind)
+        )
+        if not kind.is_attacker:
+            # Two columns at most, for the leads of one range.
+            largest = int(largest * min(1, threads * 2 * leads / layout.leads))
+        tables = max(tables, (table + largest) * codes.width + child_layout.rows * _SET_BYTES)
+    captures = slots * codes.width + 4 * one_set + tables
+    journal = int(slots * _JOURNAL_BYTES)
+    search = int(slots * _PATTERN_BYTES[rules])
+    sets = (_SETS + _PATTERN_SETS[rules]) * one_set
+    fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + 10 * chunks.rows * SQUARES)
+    lead = -(-layout.leads // DISK_RANGES) * layout.mids
+    touched = lead * max(_SET_BYTES * (6 + _NEIGHBOURS), 2 * SQUARES * codes.width)
+    working = threads * touched + (16 << 20)
+    least = fixed + search + working
+    return MemoryNeed(
+        in_memory=max(_STARTED_BYTES, fixed + max(captures, sets + journal + search)),
+        least=max(_STARTED_BYTES, least),
+        working=working,
+    )
 
 
 @dataclass(frozen=True)
@@ -109,7 +158,9 @@ def plan(
                 material=material,
                 index_size=layout.slots,
                 placements=count_placements(layout),
-                memory_bytes=memory_needed(material, code_spaces(material, rules)[0]),
+                memory_bytes=memory_needed(
+                    material, code_spaces(material, rules)[0], rules
+                ).in_memory,
                 disk_bytes=estimates.disk_bytes(material),
                 cpu_seconds=cpu_seconds,
                 seconds=cpu_seconds * wall_per_cpu,

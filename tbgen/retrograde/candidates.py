@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.frame import LEADS, MIDS, STRIDE
-from tbgen.retrograde.propagation import Propagation, keep_up_to
+from tbgen.retrograde.frame import LEADS, MIDS
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
 
@@ -46,19 +46,16 @@ def k_difference(lead_0, lead_1, members, others, found, frame):
 
 
 @borrowing_kernel
-def _k_keep_losing(lead_0, lead_1, found, codes, longest, frame):
-    """Keep on `found` what has no capture with a code above `longest`."""
+def k_common(lead_0, lead_1, members, others, found, frame):
+    """Put members & others on `found`."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
             row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
+            lo, hi = members[row, 0] & others[row, 0], members[row, 1] & others[row, 1]
             if lo | hi:
-                lo, hi = keep_up_to(codes, row * STRIDE, lo, hi, longest)
-                found.rows[row, 0] = lo
-                found.rows[row, 1] = hi
+                put_row(lead, mid, lo, hi, found, mids)
 
 
 @borrowing_kernel
@@ -72,7 +69,7 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     for lead in range(lead_0, lead_1):
         whole = found.counts[lead] > found.limit
         for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
+            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
             row = lead * mids + mid
             lo, hi = found.rows[row, 0], found.rows[row, 1]
             source[row, 0] &= ~lo
@@ -84,20 +81,29 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
 
 
 @borrowing_kernel
-def _k_live(lead_0, lead_1, unwon, codes, not_won, live, frame):
-    """live = unwon without the positions that a capture wins (a code above `not_won`)."""
+def _k_escapes(lead_0, lead_1, live, wins, escapes, frame):
+    """escapes = live & ~wins"""
     mids = frame.size[MIDS]
     for row in range(lead_0 * mids, lead_1 * mids):
-        lo, hi = keep_up_to(codes, row * STRIDE, unwon[row, 0], unwon[row, 1], not_won)
-        live[row, 0] = lo
-        live[row, 1] = hi
+        escapes[row, 0] = live[row, 0] & ~wins[row, 0]
+        escapes[row, 1] = live[row, 1] & ~wins[row, 1]
+
+
+@borrowing_kernel
+def _k_keep_live(lead_0, lead_1, unwon, live, wins, escapes, frame):
+    """Keep in `wins` what is live; what else is not won and was not in `wins` is an escape."""
+    mids = frame.size[MIDS]
+    for row in range(lead_0 * mids, lead_1 * mids):
+        for word in range(2):
+            escapes[row, word] |= unwon[row, word] & ~live[row, word] & ~wins[row, word]
+            wins[row, word] &= live[row, word]
 
 
 class SparseRows(NamedTuple):
     """A set of positions, kept between orders: the rows that are not empty."""
 
     numbers: NDArray[np.int64]
-    """int64 (n,)."""
+    """int64 (n,), ascending."""
     words: Rows
     """uint64 (n, 2)."""
 
@@ -107,9 +113,13 @@ class SparseRows(NamedTuple):
         numbers = np.flatnonzero(rows[:, 0] | rows[:, 1])
         return cls(numbers, rows[numbers])
 
-    def add_to(self, rows: Rows) -> None:
-        """Add the set to `rows`."""
-        rows[self.numbers] |= self.words
+    def with_(self, other: SparseRows) -> SparseRows:
+        """The union of two sets."""
+        numbers = np.union1d(self.numbers, other.numbers)
+        words = np.zeros((len(numbers), 2), np.uint64)
+        for part in (self, other):
+            words[np.searchsorted(numbers, part.numbers)] |= part.words
+        return SparseRows(numbers, words)
 
 
 class Candidates:
@@ -140,34 +150,35 @@ class Candidates:
         self.live = propagation.unwon[winner]
 
     def begin(self, order: int, offence: int) -> None:
-        """Begin the search of one kind of offence at one order; the frontiers are lent."""
+        """Begin the search of one kind of offence at one order; the frontiers are lent.
+
+        Captures that wait for this order count as won, or lost, already.
+        """
         propagation, winner, offender = self.propagation, self.winner, self.offender
         self.order, self._offence = order, offence
         self.wins, self.losses = propagation.spare[winner], propagation.spare[offender]
         self.gone_wins, self.gone_losses = propagation.fronts[winner], propagation.fronts[offender]
-        ranks = (order + 1) * propagation.code_space.span
-        self._longest_loss = ranks
-        """The largest code of a capture that loses by this order."""
-        self._note_won(not_won=propagation.code_space.top - ranks)
+        expected = propagation.empty_rows()
+        propagation.mark_waiting(offender, order, Outcome.LOSS, expected, present=True)
+        losable = self.losable
+        losable |= expected
+        # What is a direct win for the offender loses no more.
+        propagation.mark_waiting(offender, order, Outcome.WIN, losable, present=False)
+        self._note_won(SparseRows.of(expected))
 
-    def _note_won(self, not_won: int) -> None:
+    def _note_won(self, expected: SparseRows) -> None:
         """Renew `live`, and open the positions with a move into what has been won since.
 
-        not_won : the largest code of a capture that does not win by this order
+        expected : the offender's positions that may be lost from this order on: opened too
         """
-        unwon, codes = self.propagation.unwon[self.winner], self.propagation.codes[self.winner]
-        live = np.empty_like(unwon)
-        self.over(_k_live, unwon, codes, not_won, live)
+        propagation = self.propagation
+        live = propagation.copied(propagation.unwon[self.winner])
+        propagation.mark_waiting(self.winner, self.order, Outcome.WIN, live, present=False)
         if any(self._open):
             self.over(k_difference, self.live, live, self.gone_wins)
-            self.propagation.sweeper.sweep(
-                self.offender, self.gone_wins, self.losable, self.gone_losses
-            )
-            for offence, known in enumerate(self._open):
-                if known is not None:
-                    opened = self.gone_losses.rows.copy()
-                    known.add_to(opened)
-                    self._open[offence] = SparseRows.of(opened)
+            propagation.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
+            opened = SparseRows.of(self.gone_losses.rows).with_(expected)
+            self._open = [None if known is None else known.with_(opened) for known in self._open]
         self.live = live
 
     @property
@@ -178,20 +189,13 @@ class Candidates:
     def find(self) -> None:
         """Prune the candidates that `wins` holds to the greatest fixpoint."""
         sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
-        within, known = self.losable, self._open[self._offence]
-        if known is not None:
-            within = np.zeros_like(within)
-            known.add_to(within)
-            within &= self.losable
-        self.escapes = self.live & ~self.wins.rows
-        sweep(offender, None, within, self.losses, self.escapes)
-        self._open[self._offence] = SparseRows.of(self.losses.rows)
+        self.escapes = self.propagation.empty_rows()
+        self.over(_k_escapes, self.live, self.wins.rows, self.escapes)
+        self._find_losses()
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
-        self.escapes |= self.propagation.unwon[winner] & ~self.live & ~self.wins.rows
-        self.wins.rows[...] &= self.live
-        self.over(_k_keep_losing, self.losses, self.propagation.codes[offender],
-                  self._longest_loss)  # fmt: skip
+        unwon = self.propagation.unwon[winner]
+        self.over(_k_keep_live, unwon, self.live, self.wins.rows, self.escapes)
         # The losses are few by now: their predecessors, and themselves once more, are quickly
         # looked through, where spreading what was pruned would take full plies.
         sweep(winner, self.losses, self.wins.rows, self.gone_losses)
@@ -200,6 +204,19 @@ class Candidates:
         sweep(offender, None, self.losses.rows, self.gone_wins, self.escapes)
         self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
         self.prune_without_losses()
+
+    def _find_losses(self) -> None:
+        """Put the open positions without an escape on `losses`, and close the others."""
+        sweep, known = self.propagation.sweeper.sweep, self._open[self._offence]
+        if known is None:
+            sweep(self.offender, None, self.losable, self.losses, self.escapes)
+        else:
+            self.propagation.sweeper.clear(self.gone_losses)
+            within = self.gone_losses.rows
+            within[known.numbers] = known.words & self.losable[known.numbers]
+            sweep(self.offender, None, within, self.losses, self.escapes)
+            within[known.numbers] = 0
+        self._open[self._offence] = SparseRows.of(self.losses.rows)
 
     def prune(self) -> None:
         """Prune losses that escape into the wins pruned last, then wins without a loss, ..."""
@@ -233,14 +250,16 @@ class Candidates:
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""
-        unwon = self.propagation.unwon[self.winner]
-        unwon &= ~wins.rows
+        self.transfer(wins, self.propagation.unwon[self.winner], wins.rows)
         self.propagation.declare(self.winner, wins, Value(Outcome.WIN, self.order, 0))
 
     def end(self) -> None:
-        """End the search: the lent frontiers are left as the propagation expects them."""
+        """End the search: the propagation finds frontiers and sets as it expects them."""
+        propagation, offender = self.propagation, self.offender
+        propagation.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
         for lent in (self.gone_wins, self.gone_losses):
-            self.propagation.sweeper.clear(lent)
+            propagation.sweeper.clear(lent)
+        del self.escapes
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""

@@ -2,7 +2,7 @@
 
 For each kind of captured piece one view of the supporting table is made (`supporting.py`), and
 every position takes the largest code over its captures. The result waits in the plane of codes
-until the propagation reaches it (`propagate.py`).
+until the propagation takes it over (`propagation.py`).
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
@@ -60,7 +60,7 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.parallel import Workers
-from tbgen.retrograde.supporting import Plane, SupportingTable, load_plane, make_view
+from tbgen.retrograde.supporting import Plane, SupportingTable, ViewMaker, load_plane
 from tbgen.tables.codes import CodeSpace
 
 
@@ -223,7 +223,7 @@ def _k_capture_defender(
 ):  # fmt: skip
     """Captures by `side` of an advisor or elephant, in columns [column_0, column_1) of the lead.
 
-    dropped : int64 (leads, columns), the view's lead without that piece
+    dropped : int64 (leads of the range, columns), the view's lead without that piece
     The other parameters are those of `_k_capture_group`.
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
@@ -238,7 +238,7 @@ def _k_capture_defender(
             rest = _view_mid(mid, -1, frame, strides)
             for column in range(column_0, column_1):
                 victim = np.int64(frame.lead_squares[lead, column])
-                first = dropped[lead, column - column_0] * view_mids
+                first = dropped[lead - lead_0, column - column_0] * view_mids
                 _capture_by_attackers(codes, row, first, mid, rest, victim, side, lo, hi, view,
                                       frame, strides, saved)  # fmt: skip
 
@@ -338,56 +338,85 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 def find_captures(
     layout: Layout,
     frame: Frame,
-    legal: tuple[NDArray[np.uint64], NDArray[np.uint64]],
+    side: Side,
+    legal: NDArray[np.uint64],
     code_space: CodeSpace,
     supporting: Callable[[Material], SupportingTable],
     convert: Callable[[CodeSpace], Plane],
     workers: Workers,
-) -> tuple[Plane, Plane]:
-    """The best capture of every position, as planes of codes by (row, square); 0 for none.
+) -> Plane:
+    """The best capture of every position with `side` to move, a code by (row, square); 0 for none.
 
     supporting : opens the table of a material after a capture
     convert : the code of the capture for each code of such a table
     Slots that hold no legal position may hold anything.
     """
-    codes = tuple(np.zeros(layout.rows * STRIDE, code_space.dtype) for _ in Side)
-    for victim_side in Side:
-        army = layout.armies[victim_side]
-        for kind in list(PieceType)[1:]:
-            if not army.count(kind):
-                continue
-            armies = list(layout.armies)
-            armies[victim_side] = army.without(kind)
-            material = Material(*armies)
-            swapped = material.first != armies[Side.RED]
-            table = supporting(material)
-            table_frame = make_frame(table.layout, with_moves=False)
-            side = victim_side.other
-            plane = load_plane(
-                table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
-            )
-            for view in layout.views(victim_side, kind):
-                view_frame = make_frame(view, with_moves=False)
-                seen = make_view(view, table.layout, swapped, plane, view_frame, workers)
+    codes: Plane = workers.storage.zeros(layout.rows * STRIDE, code_space.dtype)
+    victim_side = side.other
+    army = layout.armies[victim_side]
+    for kind in list(PieceType)[1:]:
+        if not army.count(kind):
+            continue
+        armies = list(layout.armies)
+        armies[victim_side] = army.without(kind)
+        material = Material(*armies)
+        swapped = material.first != armies[Side.RED]
+        table = supporting(material)
+        table_frame = make_frame(table.layout, with_moves=False)
+        plane = load_plane(
+            table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
+        )
+        for view in layout.views(victim_side, kind):
+            maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
+            strides = _strides(layout, view)
+            if kind.is_attacker:
                 workers.over(
-                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side,
-                    codes[side], legal[side], seen, view_frame, _strides(layout, view), frame,
+                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side, codes,
+                    legal, maker.whole(workers), maker.frame, strides, frame,
                 )  # fmt: skip
-    return codes[Side.RED], codes[Side.BLACK]
+            else:
+                _capture_defenders(
+                    layout, view, victim_side, kind, maker, codes, legal, strides, frame, workers
+                )
+            del maker
+        del plane
+    return codes
+
+
+def _capture_defenders(
+    layout: Layout,
+    view: Layout,
+    victim_side: Side,
+    kind: PieceType,
+    maker: ViewMaker,
+    codes: Plane,
+    legal: NDArray[np.uint64],
+    strides: NDArray[np.int64],
+    frame: Frame,
+    workers: Workers,
+) -> None:
+    """Captures of an advisor or elephant; the view is made for a few leads at a time."""
+    defenders = layout.defenders[victim_side]
+    column = victim_side * layout.defenders[Side.RED].pieces + 1
+    if kind == PieceType.ELEPHANT:
+        column += defenders.advisors
+    columns = range(column, column + layout.armies[victim_side].count(kind))
+    dropped = _dropped_leads(layout, view, columns, victim_side)
+
+    def capture(lead_0: int, lead_1: int, _: int) -> None:
+        leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
+        _k_capture_defender(
+            lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
+            victim_side.other, codes, legal, maker.part(leads), maker.frame, strides, frame,
+        )  # fmt: skip
+
+    workers.run(capture, layout.leads)
 
 
 def _kernel_for(
     layout: Layout, view: Layout, victim_side: Side, kind: PieceType
 ) -> tuple[Callable[..., None], *tuple[Any, ...]]:
-    """The kernel that reads a view, and its first arguments."""
-    if not kind.is_attacker:
-        defenders = layout.defenders[victim_side]
-        column = victim_side * layout.defenders[Side.RED].pieces + 1
-        if kind == PieceType.ELEPHANT:
-            column += defenders.advisors
-        columns = range(column, column + layout.armies[victim_side].count(kind))
-        dropped = _dropped_leads(layout, view, columns, victim_side)
-        return _k_capture_defender, columns.start, columns.stop, dropped
+    """The kernel that reads a view after an attacker was captured, and its first arguments."""
     if view.inner is None:
         return (_k_capture_inner,)
     of = [(group.side, group.kind) for group in layout.groups]

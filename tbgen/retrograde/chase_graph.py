@@ -322,12 +322,11 @@ def _suspects(setting: Setting, places: Places) -> Suspects:
     return suspects
 
 
-def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
-    """The winner's positions that win because the offender must chase one piece for ever.
+def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Workers) -> None:
+    """Mark the winner's positions that win because the offender must chase one piece for ever.
 
-    Returns a set of canonical positions.
+    marked : Rows, inout; canonical positions are added to it
     """
-    marked = np.zeros_like(setting.wins)
     suspects = _suspects(setting, places)
     # Even where there are none: so all kernels are compiled by the first search, under one lock.
     desks = [make_desk(places) for _ in range(workers.threads)]
@@ -360,4 +359,3 @@ def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
 
     winning = winning_replies(graph, conditions)
     _k_mark(winning, nodes, graph, moves, marked, places)
-    return marked

@@ -92,7 +92,8 @@ class ChaseSearch:
         setting = Setting(int(winner), self._minor_chases, c.live, c.wins.rows, c.losses.rows)
         judge(setting, self._places, c.gone_losses, c.propagation.workers)
         c.fail()
-        marked = find_chase_wins(setting, self._places, c.propagation.workers)
+        marked = c.propagation.empty_rows()
+        find_chase_wins(setting, self._places, marked, c.propagation.workers)
         c.over(_k_images, marked, c.wins.rows)
         c.declare(c.wins)
         c.end()
@@ -109,13 +110,12 @@ def compile_chases() -> None:
     """Compile the kernels of chases, by searching where there is nothing to be found."""
     layout = Layout.of(Material.parse("KRKN"))
     frame = make_frame(layout)
-    leads, mids = layout.leads, layout.mids
-    front = empty_frontier(leads, mids)
-    rows = front.rows
     places = make_places(layout, frame)
-    setting = Setting(int(Side.RED), True, rows, rows, rows)
     with Workers(1) as workers:
+        front = empty_frontier(layout.leads, layout.mids, workers.storage)
+        rows = front.rows
+        setting = Setting(int(Side.RED), True, rows, rows, rows)
         judge(setting, places, front, workers)
-        marked = find_chase_wins(setting, places, workers)
+        find_chase_wins(setting, places, rows, workers)
     _k_attacked(0, 0, Side.RED, rows, front, frame)
-    _k_images(0, 0, marked, rows, frame)
+    _k_images(0, 0, rows, rows, frame)

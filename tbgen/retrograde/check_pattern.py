@@ -9,7 +9,7 @@ checker too and wins nothing. That matters only where some loss candidate is its
 from __future__ import annotations
 
 from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.candidates import Candidates, k_difference
+from tbgen.retrograde.candidates import Candidates, k_common, k_difference
 from tbgen.retrograde.frame import MIDS
 from tbgen.retrograde.legality import legal_row
 from tbgen.retrograde.sweep import clear_lead, put_row
@@ -45,12 +45,14 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     c.begin(order, OFFENCE)
     unknown = c.propagation.unknown[c.winner]
     c.over(_k_in_check, c.winner, unknown, c.wins)
+    won_by_capture = c.propagation.waiting_wins(c.winner, order)
     c.find()
     while _prune_checkers(c):
         c.prune()
     c.declare(c.wins)
-    c.over(_k_in_check, c.winner, unknown & ~c.live, c.gone_wins)
-    c.declare(c.gone_wins)
+    if won_by_capture is not None:
+        c.over(_k_in_check, c.winner, won_by_capture, c.gone_wins)
+        c.declare(c.gone_wins)
     c.end()
 
 
@@ -65,7 +67,7 @@ def _prune_checkers(candidates: Candidates) -> bool:
     c.over(_k_in_check, c.offender, c.losses.rows, c.gone_losses)
     if not c.gone_losses.counts.any():
         return False
-    checked = c.gone_losses.rows.copy()
+    checked = c.propagation.copied(c.gone_losses.rows)
     # From here on `escapes` holds the win candidates that are not known to be calm.
     c.escapes |= c.wins.rows
     c.over(k_difference, c.losses.rows, checked, c.gone_losses)
@@ -76,5 +78,5 @@ def _prune_checkers(candidates: Candidates) -> bool:
         sweep(c.offender, None, checked, c.gone_losses, c.escapes)
         if not c.transfer(c.gone_losses, checked, c.gone_losses.rows):
             break
-    c.over(k_difference, c.wins.rows, ~c.escapes, c.gone_wins)
+    c.over(k_common, c.wins.rows, c.escapes, c.gone_wins)
     return c.transfer(c.gone_wins, c.wins.rows, c.escapes)

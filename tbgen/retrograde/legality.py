@@ -72,6 +72,7 @@ def _k_legal(lead_0, lead_1, side, legal, frame):
 
 def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
     """The legal positions with `side` to move, uint64 (rows, 2)."""
-    legal = np.empty((int(frame.size[LEADS] * frame.size[MIDS]), 2), np.uint64)
+    rows = int(frame.size[LEADS] * frame.size[MIDS])
+    legal: NDArray[np.uint64] = workers.storage.zeros((rows, 2), np.uint64)
     workers.over(int(frame.size[LEADS]), _k_legal, side, legal, frame)
     return legal

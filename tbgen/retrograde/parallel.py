@@ -10,17 +10,62 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
+
+from tbgen.indexing.squares import SQUARES
+from tbgen.retrograde.storage import Storage
 
 RANGES = 48
 """Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
 
+DISK_RANGES = 480
+"""Ranges where arrays are on disk: what one of them touches must find room in memory."""
+
+
+CHUNK_SLOTS = 1 << 20
+"""Slots of a chunk of more than one lead, at most."""
+
+
+class Chunks(NamedTuple):
+    """How the leads of a layout are cut."""
+
+    leads: int
+    """Leads of all chunks together."""
+    size: int
+    """Leads of a chunk; the last one may have fewer."""
+    mids: int
+
+    @classmethod
+    def of(cls, leads: int, mids: int) -> Chunks:
+        """Chunks of moderate size, for balanced threads and small buffers."""
+        size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * SQUARES)))
+        return cls(leads, size, mids)
+
+    @property
+    def number(self) -> int:
+        """How many chunks there are."""
+        return -(-self.leads // self.size)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a whole chunk."""
+        return self.size * self.mids
+
+    def row_0(self, chunk: int) -> int:
+        """The first row of a chunk."""
+        return chunk * self.size * self.mids
+
+    def lead_range(self, chunk: int) -> tuple[int, int]:
+        """The first lead of a chunk, and the first one after it."""
+        return chunk * self.size, min(self.leads, (chunk + 1) * self.size)
+
 
 class Workers:
-    """A pool of threads that take ranges of leads in turn."""
+    """A pool of threads that take ranges of leads in turn, and the storage of their arrays."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, storage: Storage | None = None) -> None:
         self.threads = threads
+        self.storage = storage or Storage()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __enter__(self) -> Workers:
@@ -48,10 +93,13 @@ class Workers:
 
         An exception in any thread (Ctrl-C too) stops the others at their next range.
         """
+        if self.storage.on_disk:
+            ranges = max(ranges, DISK_RANGES)
         size = max(1, -(-total // ranges))
         if self._pool is None or total <= size:
             for first in range(0, total, size):
                 work(first, min(total, first + size), 0)
+                self.storage.relieve()
             return
         counter = itertools.count()
         failed = False
@@ -64,6 +112,7 @@ class Workers:
                     return
                 try:
                     work(first, min(total, first + size), thread)
+                    self.storage.relieve()
                 except BaseException:
                     failed = True
                     raise

@@ -4,19 +4,18 @@
     losses in n    no move and no capture that is not lost, the longest of them in n plies
 
 Positions without any move are lost in 0 plies and start it all. Captures were valued before
-(`captures.py`); their codes wait in the planes until their ply is *due*. Since codes are settled
-in the order of preference, the first code that a position gets is its value.
-
-Sets of each side to move:
+(`captures.py`), and wait until their ply is *due*. Since codes are settled in the order of
+preference, the first code that a position gets is its value; it goes into the journal, and the
+position out of the sets of each side to move:
 
     unknown    legal, not settled
     unwon      legal, not known to be won: where the opponent may escape to
-    losable    unknown, without a capture that draws or wins
+    losable    unknown, and all captures (if any) have come to lose
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,21 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import EMPTY, ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, STRIDE, Frame
-from tbgen.retrograde.parallel import RANGES, Workers
+from tbgen.retrograde.journal import (
+    ROW_BYTES,
+    Bytes,
+    Journal,
+    Waiting,
+    k_mark,
+    read_row,
+    write_row,
+)
+from tbgen.retrograde.parallel import RANGES, Chunks, Workers
 from tbgen.retrograde.sweep import (
+    SMALL_FRONTIER,
     Frontier,
     Rows,
     Sweeper,
-    clear_lead,
     empty_frontier,
     put_row,
 )
@@ -42,145 +50,126 @@ Plane = NDArray[Any]
 
 
 @borrowing_kernel
-def _k_classify(lead_0, lead_1, codes, draw, top, legal, unknown, losable, quiet, pending, frame):
+def _k_classify(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures.
 
     Parameters
     ----------
-    codes : codes (rows * 90,), in/out: the captures; set to 0 where no position is legal
-    legal : Rows, in; unknown, losable, quiet : Rows, out: all legal positions, those without a
-        drawing or winning capture, and those without any capture
-    pending : bool (codes,), out: the codes of captures that occur, by `_pending_index`; the last
-        entry stands for all codes beyond the table
+    codes : codes (rows * 90,), in: the captures; 0 for none, anything where no position is legal
+    legal : Rows, in; losable : Rows, out: the positions without any capture
+    slots, waiting : uint32 and codes (slots of the leads,), out: the positions whose best capture
+        wins or loses, from the first lead's first slot on, and its code
+
+    Returns how many of those there are.
     """
-    beyond = pending.size - 1
     mids = frame.size[MIDS]
+    count = 0
     for row in range(lead_0 * mids, lead_1 * mids):
+        first = (row - lead_0 * mids) * STRIDE
         for word in range(2):
             bits = legal[row, word]
-            without, lost = EMPTY, EMPTY
-            base = row * STRIDE + 45 * word
-            for s in range(45):
-                bit = ONE << np.uint64(s)
-                if not bits & bit:
-                    codes[base + s] = 0
-                    continue
-                code = np.int64(codes[base + s])
+            without = EMPTY
+            while bits:
+                s = lowest_bit(bits)
+                bits &= bits - ONE
+                code = codes[row * STRIDE + 45 * word + s]
                 if code == 0:
-                    without |= bit
-                elif code < draw:
-                    lost |= bit
-                    pending[min(2 * (code - 1), beyond)] = True
-                elif code > draw:
-                    pending[min(2 * (top - code) + 1, beyond)] = True
-            unknown[row, word] = bits
-            losable[row, word] = without | lost
-            quiet[row, word] = without
+                    without |= ONE << np.uint64(s)
+                elif code != draw:
+                    slots[count] = first + 45 * word + s
+                    waiting[count] = code
+                    count += 1
+            losable[row, word] = without
+    return count
 
 
 @borrowing_kernel
-def _k_due(lead_0, lead_1, flagged, codes, code, within, found, frame):
-    """Put the positions of `within` whose capture has the code that is due on `found`."""
-    mids = frame.size[MIDS]
-    for lead in range(lead_0, lead_1):
-        clear_lead(lead, found, mids)
-        if not flagged:
-            continue
-        for mid in range(mids):
-            row = lead * mids + mid
-            lo, hi = within[row, 0], within[row, 1]
-            if not (lo | hi):
-                continue
-            due_lo, due_hi = EMPTY, EMPTY
-            base = row * STRIDE
-            for s in range(45):
-                due_lo |= np.uint64(codes[base + s] == code) << np.uint64(s)
-                due_hi |= np.uint64(codes[base + 45 + s] == code) << np.uint64(s)
-            lo &= due_lo
-            hi &= due_hi
-            if lo | hi:
-                put_row(lead, mid, lo, hi, found, mids)
-
-
-@borrowing_kernel
-def keep_up_to(codes, base, lo, hi, bound):
-    """Of a set of squares, those whose code is at most `bound`."""
-    x, y = lo, hi
-    while x:
-        s = lowest_bit(x)
-        x &= x - ONE
-        if codes[base + s] > bound:
-            lo &= ~(ONE << np.uint64(s))
-    while y:
-        s = lowest_bit(y)
-        y &= y - ONE
-        if codes[base + 45 + s] > bound:
-            hi &= ~(ONE << np.uint64(s))
-    return lo, hi
-
-
-@borrowing_kernel
-def _k_settle(lead_0, lead_1, codes, code, won, found, unknown, losable, unwon, total, frame):
-    """Give the positions on `found` their code.
-
-    A loss is settled only where no capture is better (larger codes wait until they are due).
-    `total` int64 (ranges,): the number of settled positions is added to the entry of this range.
-    """
-    mids = frame.size[MIDS]
-    settled = 0
-    for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * mids + i])
-            row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
-            if not (lo | hi):
-                continue
-            base = row * STRIDE
-            if won:
-                unwon[row, 0] &= ~lo
-                unwon[row, 1] &= ~hi
-            else:
-                lo, hi = keep_up_to(codes, base, lo, hi, code)
-                found.rows[row, 0] = lo
-                found.rows[row, 1] = hi
-            unknown[row, 0] &= ~lo
-            unknown[row, 1] &= ~hi
-            losable[row, 0] &= ~lo
-            losable[row, 1] &= ~hi
-            settled += count_bits(lo) + count_bits(hi)
-            while lo:
-                codes[base + lowest_bit(lo)] = code
-                lo &= lo - ONE
-            while hi:
-                codes[base + 45 + lowest_bit(hi)] = code
-                hi &= hi - ONE
-    total[lead_0] += settled
-
-
-@borrowing_kernel
-def _k_declare(lead_0, lead_1, codes, code, members, rows, frame):
-    """Give positions a code that is due later; counts their rows at the range's first lead."""
-    mids = frame.size[MIDS]
+def _k_copy(lead_0, lead_1, source, target, mids):
+    """Copy a set."""
     for row in range(lead_0 * mids, lead_1 * mids):
-        lo, hi = members[row, 0], members[row, 1]
-        if lo | hi:
-            rows[lead_0] += 1
-        base = row * STRIDE
-        while lo:
-            codes[base + lowest_bit(lo)] = code
-            lo &= lo - ONE
-        while hi:
-            codes[base + 45 + lowest_bit(hi)] = code
-            hi &= hi - ONE
+        target[row, 0] = source[row, 0]
+        target[row, 1] = source[row, 1]
 
 
-MAX_ORDER = 255
-"""The highest order that the solver keeps track of."""
+@borrowing_kernel
+def _k_due(data, row_0, lost, unknown, losable, found, mids):
+    """Put the unknown positions of a record on `found`, and among the losable ones if `lost`."""
+    at, row = 0, np.int64(row_0)
+    while at < data.size:
+        at, gap, lo, hi = read_row(data, at)
+        row += gap
+        lo &= unknown[row, 0]
+        hi &= unknown[row, 1]
+        if not (lo | hi):
+            continue
+        if lost:
+            losable[row, 0] |= lo
+            losable[row, 1] |= hi
+        if found.rows[row, 0] | found.rows[row, 1]:
+            found.rows[row, 0] |= lo
+            found.rows[row, 1] |= hi
+        else:
+            put_row(row // mids, row % mids, lo, hi, found, mids)
+
+
+@borrowing_kernel
+def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, ends, frame):
+    """Settle the positions on `found`, and record them.
+
+    size : leads of a chunk
+    out : uint8, out: the records of the chunks, one after the other; ends : int64 (chunks,), out,
+        where each one ends
+
+    Returns how many positions there are.
+    """
+    mids, leads = frame.size[MIDS], frame.size[LEADS]
+    settled, at = 0, 0
+    for chunk in range(chunk_0, chunk_1):
+        previous = chunk * size * mids
+        for lead in range(chunk * size, min(leads, (chunk + 1) * size)):
+            whole = found.counts[lead] > found.limit
+            for i in range(mids if whole else found.counts[lead]):
+                mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
+                row = lead * mids + mid
+                lo, hi = found.rows[row, 0], found.rows[row, 1]
+                if not (lo | hi):
+                    continue
+                if won:
+                    unwon[row, 0] &= ~lo
+                    unwon[row, 1] &= ~hi
+                unknown[row, 0] &= ~lo
+                unknown[row, 1] &= ~hi
+                losable[row, 0] &= ~lo
+                losable[row, 1] &= ~hi
+                settled += count_bits(lo) + count_bits(hi)
+                at = write_row(out, at, row - previous, lo, hi)
+                previous = row
+        ends[chunk] = at
+    return settled
+
+
+@borrowing_kernel
+def _k_declare(chunk_0, chunk_1, size, members, losable, out, ends, frame):
+    """Record positions that are due later, and take them out of the losable ones.
+
+    The parameters are those of `_k_settle`.
+    """
+    mids, leads = frame.size[MIDS], frame.size[LEADS]
+    at = 0
+    for chunk in range(chunk_0, chunk_1):
+        previous = chunk * size * mids
+        for row in range(previous, min(leads, (chunk + 1) * size) * mids):
+            lo, hi = members[row, 0], members[row, 1]
+            if lo | hi:
+                losable[row, 0] &= ~lo
+                losable[row, 1] &= ~hi
+                at = write_row(out, at, row - previous, lo, hi)
+                previous = row
+        ends[chunk] = at
 
 
 class Propagation:
-    """The sets and planes of one material, and the plies that settle them.
+    """The sets and journals of one material, and the plies that settle them.
 
     `fronts[side]` are the positions settled by the last ply.
     """
@@ -188,139 +177,176 @@ class Propagation:
     def __init__(
         self,
         frame: Frame,
-        codes: tuple[Plane, Plane],
         legal: tuple[Rows, Rows],
         code_space: CodeSpace,
         workers: Workers,
         report: Callable[[int, int, int], None] = lambda order, plies, settled: None,
     ) -> None:
-        """Take over the capture codes and the legal positions (`legal` becomes `unwon`)."""
+        """Take over the legal positions, as `unknown`; `admit` and `start` come next."""
+        leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
         self.frame = frame
-        self.codes = codes
         self.code_space = code_space
         self.workers = workers
         self.sweeper = Sweeper(frame, workers)
-        self.unwon = legal
-        self.unknown = tuple(np.empty_like(rows) for rows in legal)
-        self.losable = tuple(np.empty_like(rows) for rows in legal)
+        self.chunks = Chunks.of(leads, mids)
+        self.journals = tuple(Journal(self.chunks.number, workers.storage) for _ in Side)
+        self.waiting = tuple(Waiting(workers.storage) for _ in Side)
+        self.unknown = legal
+        self.losable = tuple(self.empty_rows() for _ in Side)
+        self.unwon: tuple[Rows, ...] = ()
+        self.fronts: list[Frontier] = []
+        self.spare: list[Frontier] = []
         self._report = report
-        leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
-        self.fronts = [empty_frontier(leads, mids) for _ in Side]
-        self.spare = [empty_frontier(leads, mids) for _ in Side]
-        self._flag_codes = 2 * min(code_space.draw, (MAX_ORDER + 1) * code_space.span)
-        # Flags for each range of leads save scans; those of wide codes would take too much room.
-        self._flag_ranges = RANGES if code_space.width <= 2 else 1
-        self._pending = self._classify()
+        # A range of leads has this many chunks at most; a small frontier needs less room.
+        rows = -(-self.chunks.number // RANGES) * self.chunks.rows
+        size = ROW_BYTES * max(rows, SMALL_FRONTIER)
+        self._out = [np.empty(size, np.uint8) for _ in range(workers.threads)]
 
-    def _classify(self) -> list[NDArray[np.bool_]]:
-        """Sort the positions by their captures, and settle those without any move.
+    def empty_rows(self) -> Rows:
+        """A set without positions."""
+        rows: Rows = self.workers.storage.zeros(
+            (self.chunks.leads * self.chunks.mids, 2), np.uint64
+        )
+        return rows
 
-        Returns for each side bool (ranges, codes + 1): which capture codes occur in which range
-        of leads.
-        """
-        space, leads = self.code_space, int(self.frame.size[LEADS])
-        pending = []
+    def copied(self, rows: Rows) -> Rows:
+        """A copy of a set."""
+        copy = self.empty_rows()
+        self.workers.over(self.chunks.leads, _k_copy, rows, copy, self.chunks.mids)
+        return copy
+
+    def admit(self, side: Side, codes: Plane) -> None:
+        """Let the captures of a side wait; their plane is not needed any more."""
+        chunks = self.chunks
+        slots = chunks.rows * STRIDE
+        buffers = [
+            (np.empty(slots, np.uint32), np.empty(slots, codes.dtype))
+            for _ in range(self.workers.threads)
+        ]
+
+        def classify(chunk: int, _: int, thread: int) -> None:
+            waiting_slots, waiting = buffers[thread]
+            count = _k_classify(
+                *chunks.lead_range(chunk), codes, self.code_space.draw, self.unknown[side],
+                self.losable[side], waiting_slots, waiting, self.frame,
+            )  # fmt: skip
+            self.waiting[side].add_lists(chunk, waiting[:count], waiting_slots[:count])
+
+        self.workers.run(classify, chunks.number, chunks.number)
+
+    def start(self) -> None:
+        """Settle the positions without any move."""
+        leads, mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
+        storage = self.workers.storage
+        self.unwon = tuple(self.copied(rows) for rows in self.unknown)
+        self.fronts = [empty_frontier(leads, mids, storage) for _ in Side]
+        self.spare = [empty_frontier(leads, mids, storage) for _ in Side]
         for side in Side:
-            flags = np.zeros((self._flag_ranges, self._flag_codes + 1), np.bool_)
-            size = -(-leads // self._flag_ranges)
-            quiet = self.spare[side]
-
-            def classify(
-                lead_0: int, lead_1: int, _: int, side: Side = side, quiet: Frontier = quiet,
-                flags: NDArray[np.bool_] = flags, size: int = size,
-            ) -> None:  # fmt: skip
-                _k_classify(
-                    lead_0, lead_1, self.codes[side], space.draw, space.top, self.unwon[side],
-                    self.unknown[side], self.losable[side], quiet.rows, flags[lead_0 // size],
-                    self.frame,
-                )  # fmt: skip
-
-            self.workers.run(classify, leads)
-            if flags[:, -1].any():
-                raise LimitExceededError(f"captures have orders above {MAX_ORDER}")
-            pending.append(flags)
-        for side in Side:
-            quiet = self.spare[side]
-            self.sweeper.sweep(side, None, quiet.rows, self.fronts[side], self.unwon[side.other])
-            quiet.counts[:] = quiet.limit + 1  # its rows were lent; the next use clears them
+            self.sweeper.sweep(
+                side, None, self.losable[side], self.fronts[side], self.unwon[side.other]
+            )
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
-        return pending
 
     def _settle(self, value: Value) -> int:
         """Give the positions on the fronts their value; returns how many there are."""
         code, won = self.code_space.encode(value), value.outcome == Outcome.WIN
-        total = np.zeros(int(self.frame.size[LEADS]), np.int64)
+        total = np.zeros(self.chunks.number, np.int64)
         for side in Side:
             found = self.fronts[side]
 
             def settle(
-                lead_0: int, lead_1: int, _: int, side: Side = side, found: Frontier = found
+                first: int, last: int, thread: int, side: Side = side, found: Frontier = found
             ) -> None:
-                _k_settle(
-                    lead_0, lead_1, self.codes[side], code, won, found, self.unknown[side],
-                    self.losable[side], self.unwon[side], total, self.frame,
+                out, ends = self._out[thread], np.zeros(self.chunks.number, np.int64)
+                total[first] += _k_settle(
+                    first, last, self.chunks.size, won, found, self.unknown[side],
+                    self.losable[side], self.unwon[side], out, ends, self.frame,
                 )  # fmt: skip
+                for chunk, record in _records(first, last, out, ends):
+                    self.journals[side].add(chunk, code, record)
 
-            self.workers.run(settle, int(self.frame.size[LEADS]), self.sweeper.ranges(found))
+            self.workers.run(settle, self.chunks.number, self.sweeper.ranges(found))
         return int(total.sum())
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Put positions whose best capture has this value on `found`; whether there may be any."""
         code = self.code_space.encode(value)
-        won = value.outcome == Outcome.WIN
-        flags = self._pending[side][:, self._pending_index(value)]
-        if not flags.any():
+        lost = value.outcome == Outcome.LOSS
+        records = self.waiting[side].records(code)
+        if not records:
             return False
-        leads = int(self.frame.size[LEADS])
-        size = -(-leads // self._flag_ranges)
-        within = self.unknown[side] if won else self.losable[side]
+        self.sweeper.clear(found)
 
-        def find(lead_0: int, lead_1: int, _: int) -> None:
-            flagged = bool(flags[lead_0 // size])
-            _k_due(lead_0, lead_1, flagged, self.codes[side], code, within, found, self.frame)
+        def find(first: int, last: int, _: int) -> None:
+            for chunk, of_chunk in records[first:last]:
+                for record in of_chunk:
+                    _k_due(record, self.chunks.row_0(chunk), lost, self.unknown[side],
+                           self.losable[side], found, self.chunks.mids)  # fmt: skip
 
-        self.workers.run(find, leads)
+        self.workers.run(find, len(records))
+        self.waiting[side].drop(code)
         return True
 
     def declare(self, side: Side, members: Frontier, value: Value) -> None:
-        """Make a value due for unknown positions, like a capture."""
-        leads = int(self.frame.size[LEADS])
-        rows = np.zeros(leads, np.int64)
+        """Make a win due for unknown positions, like a capture."""
         code = self.code_space.encode(value)
-        self.workers.over(leads, _k_declare, self.codes[side], code, members.rows, rows, self.frame)
-        if rows.any():
-            self._pending[side][:, self._pending_index(value)] = True
 
-    def _pending_index(self, value: Value) -> int:
-        """The place of a value in the table of codes that wait (see `_k_classify`)."""
-        code = self.code_space.encode(value)
-        won = value.outcome == Outcome.WIN
-        index = 2 * (self.code_space.top - code) + 1 if won else 2 * (code - 1)
-        if index >= self._flag_codes:
-            raise LimitExceededError(f"order {value.order} is above {MAX_ORDER}")
-        return index
+        def record(first: int, last: int, thread: int) -> None:
+            out, ends = self._out[thread], np.zeros(self.chunks.number, np.int64)
+            _k_declare(first, last, self.chunks.size, members.rows, self.losable[side], out, ends,
+                       self.frame)  # fmt: skip
+            for chunk, one in _records(first, last, out, ends):
+                self.waiting[side].add(chunk, code, one)
+
+        self.workers.run(record, self.chunks.number)
+
+    def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
+        """The codes of one order and outcome that positions of a side wait for."""
+        values = ((code, self.code_space.decode(code)) for code in self.waiting[side].codes)
+        return [code for code, v in values if v.order == order and v.outcome == outcome]
+
+    def mark_waiting(
+        self, side: Side, order: int, outcome: Outcome, target: Rows, *, present: bool
+    ) -> None:
+        """Add the unknown positions that wait for an outcome of an order to a set.
+
+        Without `present` all positions that wait for it are taken out instead.
+        """
+        for code in self._waiting_codes(side, order, outcome):
+            records = self.waiting[side].records(code)
+
+            def mark(
+                first: int, last: int, _: int, records: list[tuple[int, list[Bytes]]] = records
+            ) -> None:
+                for chunk, of_chunk in records[first:last]:
+                    for record in of_chunk:
+                        row_0 = self.chunks.row_0(chunk)
+                        k_mark(record, row_0, present, self.unknown[side], target)
+
+            self.workers.run(mark, len(records))
+
+    def waiting_wins(self, side: Side, order: int) -> Rows | None:
+        """The unknown positions that wait for a win of an order; None where nothing waits."""
+        if not self._waiting_codes(side, order, Outcome.WIN):
+            return None
+        rows = self.empty_rows()
+        self.mark_waiting(side, order, Outcome.WIN, rows, present=True)
+        return rows
 
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""
-        span, last = self.code_space.span, 0
-        for flags in self._pending:
-            waiting = np.flatnonzero(
-                np.any(flags, axis=0)[2 * order * span : 2 * (order + 1) * span]
-            )
-            for index in waiting[-2:]:
-                half, won = divmod(int(index), 2)
-                odd = bool(won) == (order == 0)
-                plies = 2 * half + odd
-                last = max(last, plies + (order > 0))
-        return last
+        values = [v for v in self._waiting_values if v.order == order]
+        return max((value.plies + (order > 0) for value in values), default=0)
 
     @property
     def last_order(self) -> int:
-        """The highest order of a capture."""
-        occurring = [np.flatnonzero(flags.any(axis=0)) for flags in self._pending]
-        return max((int(found[-1]) // 2 // self.code_space.span for found in occurring
-                    if len(found)), default=0)  # fmt: skip
+        """The highest order of a capture that waits."""
+        return max((value.order for value in self._waiting_values), default=0)
+
+    @property
+    def _waiting_values(self) -> list[Value]:
+        return [self.code_space.decode(code) for side in Side for code in self.waiting[side].codes]
 
     def step(self, order: int, number: int) -> int:
         """Settle one ply: wins at odd steps, losses at even ones; returns how many.
@@ -361,3 +387,15 @@ class Propagation:
             number += 1
             settled = self.step(order, number)
         return changed
+
+
+def _records(
+    first: int, last: int, out: Bytes, ends: NDArray[np.int64]
+) -> Iterator[tuple[int, Bytes]]:
+    """The records of the chunks [first, last) that hold anything."""
+    start = 0
+    for chunk in range(first, last):
+        end = int(ends[chunk])
+        if end > start:
+            yield chunk, out[start:end]
+        start = end

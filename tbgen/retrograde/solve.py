@@ -1,6 +1,9 @@
-"""The solver: all phases for one material, from its layout to two planes of codes.
+"""The solver: all phases for one material, from its layout to the codes of its positions.
 
     legality  ->  captures  ->  propagation of order 0  ->  orders 1, 2, ...  ->  finish
+
+Planes of codes exist for one side while its captures are found, and after that for one chunk at
+a time, written from the journals of what was settled.
 
 Supporting tables come from a function that opens them, so that the solver knows nothing of
 files; a `Solution` is itself a supporting table for the next material.
@@ -8,11 +11,13 @@ files; a `Solution` is itself a supporting table for the next material.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -23,11 +28,14 @@ from tbgen.retrograde.candidates import Candidates
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
-from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, canonical, make_frame
+from tbgen.retrograde.frame import MIDS, STRIDE, TWIN, Frame, canonical, make_frame
+from tbgen.retrograde.journal import Journal
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import Workers
+from tbgen.retrograde.parallel import Chunks, Workers
 from tbgen.retrograde.propagation import Plane, Propagation
+from tbgen.retrograde.storage import Storage, trim_process
 from tbgen.retrograde.supporting import SupportingTable
+from tbgen.retrograde.sweep import Rows
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, Rules
 
@@ -39,6 +47,14 @@ BYTE_CODES = CodeSpace(1)
 """Order 0 in one byte."""
 
 
+class CodeCount(NamedTuple):
+    """How often a code occurs."""
+
+    positions: int
+    first: int
+    """The first slot that has it."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """The codes of every canonical position of a material; 0 in all other slots."""
@@ -46,34 +62,55 @@ class Solution:
     layout: Layout
     code_space: CodeSpace
     metric: Metric
-    rows: tuple[Plane, Plane]
-    """For each side to move, codes (rows * 90,), addressed by squares of the inner piece."""
+    frame: Frame
+    chunks: Chunks
+    journals: tuple[Journal, ...]
+    unknown: tuple[Rows, ...]
+    """For each side to move, the positions that no phase has settled: draws."""
+    found: list[dict[int, CodeCount]] = field(default_factory=list)
+    """For each side to move, how often and where each code occurs."""
+    _last: dict[int, tuple[int, Plane]] = field(default_factory=dict)
 
-    def codes(self, side: int, first: int, count: int) -> Plane:
-        """(count,) codes from slot `first` on."""
+    def chunk(self, side: int, chunk: int) -> Plane:
+        """The codes of a chunk, in slot order."""
         layout = self.layout
+        lead_0, lead_1 = self.chunks.lead_range(chunk)
+        codes = np.zeros((lead_1 - lead_0) * layout.mids * STRIDE, self.code_space.dtype)
+        self.journals[side].fill(chunk, codes)
+        _k_finish(lead_0, lead_1, codes, self.unknown[side], self.code_space.draw, self.frame)
         if layout.inner_size == STRIDE:
-            return self.rows[side][first : first + count]
+            return codes
         assert layout.inner is not None
-        size = layout.inner_size
-        row_0, row_1 = first // size, -(-(first + count) // size)
-        block = self.rows[side][row_0 * STRIDE : row_1 * STRIDE].reshape(-1, STRIDE)
-        flat = block[:, list(layout.inner.area)].ravel()
-        return flat[first - row_0 * size :][:count]
+        return codes.reshape(-1, STRIDE)[:, list(layout.inner.area)].ravel()
+
+    def codes_from(self, side: int, first: int, count: int) -> Plane:
+        """(count,) codes from slot `first` on."""
+        size = self.chunks.rows * self.layout.inner_size
+        parts = []
+        for number in range(first // size, -(-(first + count) // size)):
+            at = number * size
+            parts.append(self._chunk(side, number)[max(0, first - at) : first + count - at])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _chunk(self, side: int, number: int) -> Plane:
+        """A chunk, kept for the next call: tables are written block by block."""
+        last, codes = self._last.get(side, (-1, np.empty(0)))
+        if last != number:
+            codes = self.chunk(side, number)
+            self._last[side] = number, codes
+        return codes
 
     def plane(self, side: int) -> Plane:
         """(slots,) codes in slot order."""
-        return self.codes(side, 0, self.layout.slots)
+        return self.codes_from(side, 0, self.layout.slots)
+
+    def histogram(self, side: int) -> dict[int, int]:
+        """How many positions have each code."""
+        return {code: count.positions for code, count in self.found[side].items()}
 
     def find(self, side: int, code: int) -> int:
-        """The first slot with a code that occurs."""
-        step = 1 << 20
-        for first in range(0, self.layout.slots, step):
-            block = self.codes(side, first, min(step, self.layout.slots - first))
-            found = block == code
-            if found.any():
-                return first + int(found.argmax())
-        raise KeyError(code)
+        """The first slot with a code that occurs; raises `KeyError` for others."""
+        return self.found[side][code].first
 
 
 @dataclass(frozen=True)
@@ -84,12 +121,13 @@ class DrawnTable:
     code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
 
-    def plane(self, side: int) -> Plane:
-        """(slots,) codes in slot order."""
-        del side
-        return np.full(self.layout.slots, self.code_space.draw, self.code_space.dtype)
+    def codes_from(self, side: int, first: int, count: int) -> Plane:
+        """(count,) codes from slot `first` on."""
+        del side, first
+        return np.full(count, self.code_space.draw, self.code_space.dtype)
 
 
+@cache
 def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane:
     """(codes of the source,) what a capture is worth that leads to a position of each code.
 
@@ -117,24 +155,27 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
 
 @borrowing_kernel
 def _k_finish(lead_0, lead_1, codes, unknown, draw, frame):
-    """Draw what is unknown, and empty the slots that the index does not use."""
+    """Draw what is unknown, and empty the slots that the index does not use.
+
+    codes : (rows of the leads * 90,), in/out; unknown : Rows of all leads
+    """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
         for mid in range(mids):
             row = lead * mids + mid
+            first = (row - lead_0 * mids) * STRIDE
             for word in range(2):
                 bits = unknown[row, word]
-                base = row * STRIDE + 45 * word
                 while bits:
-                    codes[base + lowest_bit(bits)] = draw
+                    codes[first + 45 * word + lowest_bit(bits)] = draw
                     bits &= bits - ONE
             if redundant:
                 for square in range(STRIDE):
-                    if codes[row * STRIDE + square]:
+                    if codes[first + square]:
                         slot_mid, slot_square = canonical(lead, mid, square, frame)
                         if slot_mid != mid or slot_square != square:
-                            codes[row * STRIDE + square] = 0
+                            codes[first + square] = 0
 
 
 def solve(
@@ -147,11 +188,13 @@ def solve(
     metric: Metric = Metric.DTM,
     code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
+    storage: Storage | None = None,
     report: Report = lambda phase, order, plies, settled: None,
 ) -> Solution:
     """Solve one material under `rules`, up to `orders` orders (None: until nothing changes).
 
     supporting : opens the table of any material that a capture leads to and that needs one
+    storage : where the big arrays are (None: in memory)
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -159,19 +202,24 @@ def solve(
     def open_table(child: Material) -> SupportingTable:
         return supporting(child) if child.needs_table else DrawnTable(Layout.of(child))
 
-    with Workers(threads) as workers:
+    trim_process()
+    with Workers(threads, storage) as workers:
         report("legality", 0, 0, 0)
         frame = make_frame(layout)
         legal = find_legal(frame, Side.RED, workers), find_legal(frame, Side.BLACK, workers)
-        report("captures", 0, 0, 0)
-        codes = find_captures(
-            layout, frame, legal, code_space, open_table,
-            lambda source: capture_codes(source, code_space, metric), workers,
-        )  # fmt: skip
         propagation = Propagation(
-            frame, codes, legal, code_space, workers,
+            frame, legal, code_space, workers,
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
+        report("captures", 0, 0, 0)
+        for side in Side:
+            codes = find_captures(
+                layout, frame, side, legal[side], code_space, open_table,
+                lambda source: capture_codes(source, code_space, metric), workers,
+            )  # fmt: skip
+            propagation.admit(side, codes)
+            del codes
+        propagation.start()
         propagation.run(0)
         if rules != Rules.NONE and material.both_armed:
             candidates = [Candidates(propagation, winner, 2) for winner in Side]
@@ -181,13 +229,16 @@ def solve(
                 if rules == Rules.WXF
             ]
             _settle_orders(propagation, orders, candidates, chases)
+            del candidates, chases
         report("finish", 0, 0, 0)
+        solution = Solution(
+            layout, code_space, metric, frame, propagation.chunks, propagation.journals,
+            propagation.unknown,
+        )  # fmt: skip
+        del propagation
         for side in Side:
-            workers.over(
-                layout.leads, _k_finish, codes[side], propagation.unknown[side], code_space.draw,
-                frame,
-            )  # fmt: skip
-    return Solution(layout, code_space, metric, codes)
+            solution.found.append(_count_codes(solution, side, workers))
+    return solution
 
 
 def _settle_orders(
@@ -209,22 +260,46 @@ def _settle_orders(
         for search in chases:
             search.declare(order)
         changed = propagation.run(order)
+        if order == 1:
+            trim_process()  # the kernels of the patterns have been loaded
         order += 1
 
 
-def count_codes(plane: NDArray[np.generic], code_space: CodeSpace) -> dict[int, int]:
-    """How many positions have each code (0, no position, left out)."""
-    if code_space.width <= 2:
-        counts = np.zeros(code_space.top + 1, np.int64)
-        _k_count(plane, counts)
-        codes = np.flatnonzero(counts)
-        return {int(code): int(counts[code]) for code in codes if code}
-    values, found = np.unique(plane, return_counts=True)
-    return {int(code): int(n) for code, n in zip(values, found, strict=True) if code}
+def _count_codes(solution: Solution, side: Side, workers: Workers) -> dict[int, CodeCount]:
+    """How often and where each code occurs (0, no position, left out)."""
+    found: dict[int, CodeCount] = {}
+    lock = threading.Lock()
+    size = solution.chunks.rows * solution.layout.inner_size
+
+    def count(chunk: int, _: int, thread: int) -> None:
+        del thread
+        codes = solution.chunk(side, chunk)
+        if solution.code_space.width <= 2:
+            counts = np.zeros(solution.code_space.top + 1, np.int64)
+            firsts = np.full(solution.code_space.top + 1, codes.size, np.int64)
+            _k_count(codes, counts, firsts)
+            values = np.flatnonzero(counts)
+            counts, firsts = counts[values], firsts[values]
+        else:
+            values, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
+        firsts += chunk * size
+        with lock:
+            for code, first, n in zip(
+                values.tolist(), firsts.tolist(), counts.tolist(), strict=True
+            ):
+                if code:
+                    before = found.get(code, CodeCount(0, first))
+                    found[code] = CodeCount(before.positions + n, min(before.first, first))
+
+    workers.run(count, solution.chunks.number, solution.chunks.number)
+    return dict(sorted(found.items()))
 
 
 @borrowing_kernel
-def _k_count(plane, counts):
-    """Count the codes of a plane; counts int64 (codes,), in/out."""
-    for i in range(plane.size):
-        counts[plane[i]] += 1
+def _k_count(codes, counts, firsts):
+    """Count codes, and find the first of each; counts, firsts int64 (codes,), in/out."""
+    for i in range(codes.size):
+        code = codes[i]
+        counts[code] += 1
+        if firsts[code] > i:
+            firsts[code] = i

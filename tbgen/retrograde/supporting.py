@@ -40,11 +40,14 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import Workers
+from tbgen.retrograde.parallel import RANGES, Workers
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 
 Plane = NDArray[Any]
 """Codes of one side to move."""
+
+_SLOTS_AT_ONCE = 1 << 19
+"""Slots of a supporting table that are decoded together, at least."""
 
 FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
 
@@ -60,8 +63,8 @@ class SupportingTable(Protocol):
     def layout(self) -> Layout:
         """Its index."""
 
-    def plane(self, side: int) -> Plane:
-        """(slots,) codes in slot order; anything at slots that hold no canonical position."""
+    def codes_from(self, side: int, first: int, count: int) -> Plane:
+        """(count,) codes from a slot on; anything at slots that hold no canonical position."""
 
 
 @borrowing_kernel
@@ -112,30 +115,37 @@ def load_plane(
     Returns (rows * 90,), or (rows,) where the table has no inner piece.
     """
     layout = table.layout
-    stored = table.plane(side)
     legal = find_legal(frame, side, workers)
-    plane = np.empty(layout.rows * (STRIDE if layout.inner else 1), conversion.dtype)
+    plane: Plane = workers.storage.zeros(
+        layout.rows * (STRIDE if layout.inner else 1), conversion.dtype
+    )
     slot_of_square = np.full(STRIDE, -1, np.int64)
     if layout.inner:
         slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
     per_lead = layout.mids * layout.inner_size
 
     def unpack(lead_0: int, lead_1: int, _: int) -> None:
-        source = conversion[stored[lead_0 * per_lead : lead_1 * per_lead]]
+        stored = table.codes_from(side, lead_0 * per_lead, (lead_1 - lead_0) * per_lead)
+        source = conversion[stored]
         if not _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
             raise LimitExceededError(f"a value of {table.layout.armies} does not fit the codes")
 
-    workers.run(unpack, layout.leads)
+    # Ranges of less than a few blocks of the file would have the same blocks decoded again.
+    ranges = min(RANGES, 1 + layout.slots // _SLOTS_AT_ONCE)
+    workers.run(unpack, layout.leads, ranges)
     return plane
 
 
 @kernel
-def _k_view(lead_0, lead_1, view, frame, plane, table, descriptor, leads, mirrored, roles, flip):
-    """Fill the rows of a view from a supporting table's plane.
+def _k_view(
+    first, last, chosen, view, frame, plane, table, descriptor, leads, mirrored, roles, flip
+):
+    """Fill rows of a view from a supporting table's plane: those of chosen[first : last].
 
     Parameters
     ----------
-    view : codes (rows * 90,) or (rows,), out; each thread writes only its own leads
+    chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
+    view : codes (rows * 90,) or (rows,) of these leads, out
     frame, table : Frame of the view and of the supporting table
     plane : codes of the table, addressed by squares
     descriptor : int64, of the table's layout (`tbgen.indexing.slots`)
@@ -153,11 +163,12 @@ def _k_view(lead_0, lead_1, view, frame, plane, table, descriptor, leads, mirror
     squares = np.zeros((table_groups + 1) * 5, np.int64)
     count = np.zeros(table_groups + 1, np.int64)
     seen = np.zeros(STRIDE, np.int64)
-    for lead in range(lead_0, lead_1):
+    for number in range(first, last):
+        lead = chosen[number]
         for s in range(STRIDE):
             seen[s] = MIRROR[flip[s]] if mirrored[lead] else flip[s]
         for mid in range(mids):
-            row = lead * mids + mid
+            row = number * mids + mid
             lo = frame.lead_taken[lead, 0] & frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] & frame.mid_taken[mid, 1]
             if has_inner:
@@ -246,17 +257,34 @@ def _roles(view: Layout, table: Layout, swapped: bool) -> NDArray[np.int64]:
     return np.array([*roles, giver, receiver], np.int64)
 
 
-def make_view(
-    view: Layout, table: Layout, swapped: bool, plane: Plane, frame: Frame, workers: Workers
-) -> Plane:
-    """Lay a supporting table's plane out in the order of `view` (whose frame is `frame`)."""
-    table_frame = make_frame(table, with_moves=False)
-    leads, mirrored = _table_leads(view, table, swapped)
-    roles = _roles(view, table, swapped)
-    flip = FLIP if swapped else np.arange(STRIDE)
-    result = np.empty(view.rows * (STRIDE if view.inner else 1), plane.dtype)
-    workers.over(
-        int(frame.size[LEADS]), _k_view, result, frame, plane, table_frame, table.descriptor,
-        leads, mirrored, roles, flip,
-    )  # fmt: skip
-    return result
+class ViewMaker:
+    """Lays a supporting table's plane out in the order of a view."""
+
+    def __init__(
+        self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
+    ) -> None:
+        """`swapped`: the table has the colours exchanged; the plane is addressed by squares."""
+        self.frame = make_frame(view, with_moves=False)
+        self._plane = plane
+        self._stride = STRIDE if view.inner else 1
+        flip = FLIP if swapped else np.arange(STRIDE)
+        self._arguments = (
+            table_frame, table.descriptor, *_table_leads(view, table, swapped),
+            _roles(view, table, swapped), flip,
+        )  # fmt: skip
+
+    def whole(self, workers: Workers) -> Plane:
+        """All rows of the view (rows * 90,), or (rows,) where it has no inner piece."""
+        leads = np.arange(self.frame.size[LEADS])
+        view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
+        workers.over(len(leads), _k_view, leads, view, self.frame, self._plane, *self._arguments)
+        return view
+
+    def part(self, leads: NDArray[np.int64]) -> Plane:
+        """The rows of some leads only, one lead after the other."""
+        view: Plane = np.empty(self._size(len(leads)), self._plane.dtype)
+        _k_view(0, len(leads), leads, view, self.frame, self._plane, *self._arguments)
+        return view
+
+    def _size(self, leads: int) -> int:
+        return leads * int(self.frame.size[MIDS]) * self._stride

@@ -55,6 +55,7 @@ from tbgen.retrograde.frame import (
     Frame,
 )
 from tbgen.retrograde.parallel import RANGES, Workers
+from tbgen.retrograde.storage import Storage
 
 Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
@@ -72,18 +73,19 @@ class Frontier(NamedTuple):
     counts: NDArray[np.int32]
     """int32 (leads,): rows that are not empty; the list holds the first `limit` of them."""
     listed: NDArray[np.int32]
-    """int32 (rows,): the mids of those rows, from lead * mids on."""
+    """int32 (leads * limit,): the mids of those rows, from lead * limit on."""
     limit: int
     """A lead with more rows than this is read as a whole."""
 
 
-def empty_frontier(leads: int, mids: int) -> Frontier:
+def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
     """A frontier without positions."""
+    limit = mids // 16
     return Frontier(
-        np.zeros((leads * mids, 2), np.uint64),
+        storage.zeros((leads * mids, 2), np.uint64),
         np.zeros(leads, np.int32),
-        np.zeros(leads * mids, np.int32),
-        mids // 16,
+        np.zeros(leads * limit, np.int32),
+        limit,
     )
 
 
@@ -321,7 +323,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
         info = frame.lead_moves[m, 1]
         eye = np.int64((info >> 1) & 127) - 1
         for i in range(front.counts[target]):
-            mid = np.int64(front.listed[target * mids + i])
+            mid = np.int64(front.listed[target * front.limit + i])
             lo, hi = front.rows[target * mids + mid, 0], front.rows[target * mids + mid, 1]
             if info & 1:
                 lo, hi = mirrored(lo, hi)
@@ -334,7 +336,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
             count = _add(reached, touched, count, mid, lo, hi)
     first = lead * mids
     for i in range(front.counts[lead]):
-        mid = np.int64(front.listed[first + i])
+        mid = np.int64(front.listed[lead * front.limit + i])
         row_lo, row_hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
         taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
         taken_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
@@ -488,7 +490,7 @@ def clear_lead(lead, front, mids):
             front.rows[row, 1] = EMPTY
     else:
         for i in range(front.counts[lead]):
-            row = first + front.listed[first + i]
+            row = first + front.listed[lead * front.limit + i]
             front.rows[row, 0] = EMPTY
             front.rows[row, 1] = EMPTY
     front.counts[lead] = 0
@@ -508,7 +510,7 @@ def put_row(lead, mid, lo, hi, front, mids):
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi
     if front.counts[lead] < front.limit:
-        front.listed[first + front.counts[lead]] = mid
+        front.listed[lead * front.limit + front.counts[lead]] = mid
     front.counts[lead] += 1
 
 

@@ -3,8 +3,8 @@
     this process      all kernels of plain propagation and of perpetual checks
     a second process  meanwhile, those of perpetual chases: half of the work
 
-Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece, both
-captured), and a rook against an advisor (a defender captured).
+Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
+both captured, captures that wait), and a rook against an advisor (a defender captured).
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from functools import cache
 from pathlib import Path
 
 import tbgen
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.jit import CACHE_FOLDER, compile_lock
-from tbgen.retrograde.solve import DrawnTable, count_codes, solve
-from tbgen.retrograde.supporting import SupportingTable
+from tbgen.retrograde.solve import Solution, solve
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Rules
 
@@ -37,24 +35,20 @@ def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are wanted now
     """
-
-    def supporting(material: Material) -> SupportingTable:
-        return DrawnTable(Layout.of(material))
-
+    solved: dict[str, Solution] = {}
     with compile_lock():
         if rules == Rules.WXF and not CHASES_COMPILED.exists():
             compiler = _second_compiler()
             if ordered:
                 compiler.hand_over()
-        for name in ("KRKN", "KRKA"):
-            solution = solve(
+        for name in ("KRK", "KNK", "KRKN", "KRKA"):
+            solved[name] = solve(
                 Material.parse(name),
-                supporting,
+                lambda material: solved[material.name],
                 rules=rules if ordered else Rules.NONE,
                 code_space=CodeSpace(width),
                 threads=1,
             )
-            count_codes(solution.rows[0], solution.code_space)
 
 
 @cache
