@@ -1,6 +1,6 @@
 """What building costs: wall and CPU seconds, peak memory and file size of single tables.
 
-    python scripts/bench_build.py [--rules check] [--threads 2] KRNKR KRNKRAA ...
+    python scripts/bench_build.py [--rules wxf] [--threads 2] KRNKR KRNKRAA ...
 
 Each table is built by a process of its own, its supporting tables being there already and the
 kernels compiled. The memory allowed by the project's goal (bytes per index slot of both sides,
@@ -91,7 +91,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("materials", nargs="*", default=["KRNKR", "KRNKRAA"])
-    parser.add_argument("--rules", default="check", choices=sorted(BYTES_PER_SLOT))
+    parser.add_argument("--rules", default="wxf", choices=sorted(BYTES_PER_SLOT))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
     parser.add_argument("--start", action="store_true", help="Measure starting up instead.")

@@ -130,9 +130,9 @@ def open_tablebase(
 ) -> GameTablebase:
     """Open the tables of a directory for probing and play.
 
-    `rules` ("none", "check") and `orders` (a limit on orders, 0 for none) may be left out where
-    the directory has one rule set; `metric` ("dtm", "dtc") where no material has two tables of
-    it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are open.
+    `rules` ("none", "check", "wxf") and `orders` (a limit on orders, 0 for none) may be left out
+    where the directory has one rule set; `metric` ("dtm", "dtc") where no material has two tables
+    of it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R3K4 w")).move.iccs

@@ -19,7 +19,7 @@ from tbgen.tables.names import Metric, Rules
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.tables_option
-@options.rules_option(default="check")
+@options.rules_option(options.DEFAULT_RULES)
 @click.option(
     "--metric",
     type=click.Choice(["auto", "dtm", "dtc"]),

@@ -27,7 +27,7 @@ from tbgen.referee.diagram import Diagram
 @click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@options.rules_option(str(Rules.WXF))
+@options.rules_option(options.DEFAULT_RULES)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 RULES = ("none", "check", "wxf")
+DEFAULT_RULES = "wxf"
+"""The rules that tables are built, and games judged, by where none are asked for."""
+
 METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
 
@@ -42,7 +45,7 @@ def rules_option(default: str | None = None) -> Callable[..., Any]:
         type=click.Choice(RULES),
         default=default,
         help="What repetition means: none = a draw, check = perpetual check loses, wxf = "
-        f"perpetual chase too. Default: {default or 'the only ones present'}.",
+        f"perpetual check and perpetual chase lose. Default: {default or 'the only ones present'}.",
     )
 
 

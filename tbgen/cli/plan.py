@@ -19,7 +19,7 @@ from tbgen.tables.names import Rules
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.tables_option
-@options.rules_option(default="check")
+@options.rules_option(options.DEFAULT_RULES)
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @options.json_option
 def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 
 DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Endgames of every type that build in seconds; two of them need the repetition rules."""
+"""Endgames of every type that build in seconds; one of them needs the repetition rules."""
 
 
 @click.command(cls=Command)
@@ -46,7 +46,7 @@ def serve(
     """
     _require_extra()
     if demo:
-        rules, orders = rules or "check", orders or 0
+        rules, orders = rules or options.DEFAULT_RULES, orders or 0
         _build_demo(tables, rules, orders)
     from tbgen.board.server import make_server
 
