@@ -29,6 +29,7 @@ def position_answer(position: Position, result: ProbeResult) -> dict[str, Any]:
         "fen": position.fen,
         "material": position.material.name,
         "rules": None if result.rules is None else str(result.rules),
+        "minor_chases": result.rule_set.option,
         "metric": None if result.metric is None else str(result.metric),
         "side": position.side.name.lower(),
         "outcome": outcome_name(result.outcome),

@@ -95,7 +95,7 @@ def follow(tables: GameTablebase, start: Position, plies: int | None = None) -> 
             return Mainline(start, first, tuple(moves), Ending.DRAW)
         begin = game.index(position)
         if begin < len(moves):
-            verdict = judge_repetition(game, root.rules)
+            verdict = judge_repetition(game, root.rules, minor_chases=root.minor_chases)
             winner = position.side if root.outcome == Outcome.WIN else position.side.other
             # A winner who was led round once without result knows it from the game, and deviates.
             if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:

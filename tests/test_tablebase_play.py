@@ -164,7 +164,7 @@ def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> 
 def test_every_winning_move_is_progress(tables: GameTablebase) -> None:
     rng = random.Random(3)
     sample = [random_position(rng, MATERIALS) for _ in range(400)]
-    if tables.rule_set[0] == Rules.CHECK:
+    if tables.rule_set.rules == Rules.CHECK:
         sample += decided_by_rules(tables, 60)
     won = 0
     for position in sample:

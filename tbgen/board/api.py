@@ -27,7 +27,6 @@ from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
 from tbgen.notation import format_move, parse_position
 from tbgen.preference import RootMove
-from tbgen.referee import judge
 from tbgen.rules import in_check, is_terminal
 
 DEFAULT_PLIES = 400
@@ -72,7 +71,7 @@ class Api:
     def judge(self, request: Request) -> Answer:
         """The referee's verdict on a game, under the rules of the tables."""
         view = _view(request)
-        return Answer(judge(view.start, list(view.moves), rules=self._library.rule_set).as_json())
+        return Answer(self._library.judge(view.start, view.moves).as_json())
 
     def render(self, request: Request) -> Answer:
         """A picture of a position."""
@@ -175,8 +174,8 @@ class Api:
     def _entry(self, material: Material) -> dict[str, Any]:
         """A table in the list of tables."""
         figures = self._figures(material)
-        kept = ("material", "rules", "metric", "orders_limit", "legal", "max_distance",
-                "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
+        kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
+                "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
         return {key: figures[key] for key in kept}
 
 
@@ -232,6 +231,7 @@ def _unknown_position(position: Position) -> dict[str, Any]:
         "fen": position.fen,
         "material": position.material.name,
         "rules": None,
+        "minor_chases": None,
         "metric": None,
         "side": position.side.name.lower(),
         "outcome": outcome_name(None),

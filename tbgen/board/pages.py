@@ -212,7 +212,7 @@ def _headline(study: Study, view: View) -> str:
             f'{heading}<p class="turn">{turn}</p><p class="notice">{what}. <code>{hint}</code></p>'
         )
     outcome = result.outcome.name.lower()
-    rules = text(language, f"rules_{result.rules or 'none'}")
+    rules = text(language, f"rules_{result.rule_set if result.rules else 'none'}")
     metric = f", {text(language, 'metric')} {text(language, str(result.metric))}"
     return (
         f'{heading}<p class="turn">{turn}: '

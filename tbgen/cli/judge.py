@@ -35,12 +35,7 @@ from tbgen.referee.diagram import Diagram
     default=2,
     help="Judge once the position has stood on the board N times. Default: 2.",
 )
-@click.option(
-    "--advisor-chases/--no-advisor-chases",
-    default=True,
-    help="Whether an advisor or elephant that attacks a protected rook, knight or cannon chases "
-    "it. Default: it does.",
-)
+@options.minor_chases_option(default=True)
 @options.tables_option
 @options.json_option
 @click.pass_context
@@ -50,7 +45,7 @@ def judge(
     moves: tuple[str, ...],
     rules: str,
     occurrences: int,
-    advisor_chases: bool,
+    minor_chases: bool,
     tables: Path,
     as_json: bool,
 ) -> None:
@@ -75,7 +70,7 @@ def judge(
             _read_moves(start, texts),
             rules=Rules(rules),
             occurrences=occurrences,
-            minor_chases=advisor_chases,
+            minor_chases=minor_chases,
         )
 
     if fen == "-":

@@ -35,6 +35,7 @@ def probe(
     position: tuple[str, ...],
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     notation: str,
@@ -53,7 +54,7 @@ def probe(
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     text = " ".join(position)
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         if text == "-":
             context.exit(_probe_lines(context, opened, notation, as_json))
         answer = _probe(opened, text, notation)
@@ -107,7 +108,8 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
     """An answer to read."""
     click.echo(format_position(position, "board"))
     click.echo(f"\n{answer['fen']}")
-    rules = f"rules {answer['rules']}, " if answer["rules"] else ""
+    option = "" if answer["minor_chases"] is not False else " without minor chases"
+    rules = f"rules {answer['rules']}{option}, " if answer["rules"] else ""
     click.echo(f"{answer['material']}, {rules}{_METRIC_NAMES[answer['metric']]}")
     click.echo(f"\n{answer['side'].title()} to move: {answer['outcome']}. {answer['reason']}.")
     if not answer["moves"]:

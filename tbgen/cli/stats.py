@@ -30,6 +30,7 @@ def stats(
     longest: bool,
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     as_json: bool,
@@ -47,12 +48,14 @@ def stats(
             f"{wanted} has no table: without a rook, knight, cannon or pawn all is drawn",
             "name a material with an attacker, as in KRKAA",
         )
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         file = opened.table(wanted)
         answer = file.statistics.to_json()
+        rule_set = file.header.spec.name.rule_set
     if not histogram:
         del answer["histogram"]
     answer |= {
+        "minor_chases": rule_set.option,
         "bytes_on_disk": file.path.stat().st_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
         "digest": file.header.digest.hex(),
@@ -67,9 +70,10 @@ def stats(
 def _show(answer: dict[str, Any], longest: bool) -> None:
     """Figures to read."""
     limit = answer["orders_limit"]
+    option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [
         ("material", answer["material"]),
-        ("rules", answer["rules"] + (f", at most {limit} orders" if limit else "")),
+        ("rules", answer["rules"] + option + (f", at most {limit} orders" if limit else "")),
         ("metric", answer["metric"]),
         ("index size", f"{answer['index_size']:,} slots for each side to move"),
         ("legal positions", f"{answer['legal']:,}"),
