@@ -267,6 +267,8 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
     assert found["bytes_on_disk"] == (tables_dir / "KRKN.check.dtm.xqt").stat().st_size
     assert found["build_seconds"] > 0
     assert "histogram" not in found
+    (order,) = found["orders"]
+    assert (order["check_patterns"], order["chase_patterns"]) == (312, 0)
     bars = answer(run("stats", "KRKN", "--rules", "check", "--histogram", "--json"))["histogram"]
     assert sum(bar["positions"] for bar in bars) == found["legal"]
     for entry in found["longest"]:
@@ -279,7 +281,7 @@ def test_stats_to_read(run: Any) -> None:
     assert "legal positions   380,325" in shown
     assert "plies" in shown
     assert "side   outcome" in shown
-    assert "order 1" in shown
+    assert "order 1         1,597, at most 1 plies; 312 direct wins by check, 0 by chase" in shown
 
 
 def test_stats_of_what_needs_no_table(run: Any) -> None:

@@ -191,7 +191,7 @@ class Builder:
                 assert position is not None
                 fens[order, side] = position.fen
         statistics = TableStatistics.from_histograms(
-            name, codes, solution.layout.slots, histograms, fens
+            name, codes, solution.layout.slots, histograms, fens, solution.chase_patterns
         )
         self.progress.phase("write", 0, 0, 0)
         header = write_table(

@@ -81,10 +81,7 @@ def _show(answer: dict[str, Any], longest: bool) -> None:
         ("draws", f"{answer['draws']:,}"),
         ("longest distance", f"{answer['max_distance']} plies"),
         ("decided by rules", f"{answer['rule_decided']:,} ({answer['rule_decided_rate']:.2%})"),
-        *(
-            (f"  order {o['order']}", f"{o['positions']:,}, at most {o['max_distance']} plies")
-            for o in answer["orders"]
-        ),
+        *((f"  order {order['order']}", _order_counts(order)) for order in answer["orders"]),
         ("on disk", f"{answer['bytes_on_disk']:,} bytes"),
     ]
     if answer["build_seconds"] is not None:
@@ -106,6 +103,17 @@ def _show(answer: dict[str, Any], longest: bool) -> None:
                 f"{bar['side']:7}{bar['outcome']:7}{bar['order']:>7}{plies:>7}"
                 f"{bar['positions']:>11,}"
             )
+
+
+def _order_counts(order: dict[str, Any]) -> str:
+    """The counts of one order."""
+    text = f"{order['positions']:,}, at most {order['max_distance']} plies"
+    if order["check_patterns"] is None:
+        return text
+    return (
+        f"{text}; {order['check_patterns']:,} direct wins by check, "
+        f"{order['chase_patterns']:,} by chase"
+    )
 
 
 def _counts(side: dict[str, int]) -> str:

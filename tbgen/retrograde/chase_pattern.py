@@ -93,8 +93,8 @@ class ChaseSearch:
         self._failed = np.zeros_like(propagation.unknown[winner])
         self._escapes = propagation.unwon[winner].copy()
 
-    def declare(self, order: int) -> bool:
-        """Find the direct wins of an order, and make them due; whether there are any."""
+    def declare(self, order: int) -> int:
+        """Find the direct wins of an order, and make them due; returns how many there are."""
         propagation, winner = self._propagation, self._winner
         candidates = Candidates(propagation, winner, order)
         candidates.over(_k_attacked, winner, propagation.unknown[winner], candidates.wins)
@@ -110,7 +110,8 @@ class ChaseSearch:
             marked = find_chase_wins(setting, self._places, self._failed, propagation.workers)
             candidates.over(_k_images, marked, candidates.wins.rows)
         candidates.give_back()
-        return candidates.declare()
+        candidates.declare()
+        return candidates.count_wins()
 
     def _no_rows(self) -> Rows:
         return np.zeros_like(self._failed)

@@ -9,7 +9,7 @@ files; a `Solution` is itself a supporting table for the next material.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class Solution:
     metric: Metric
     rows: tuple[Plane, Plane]
     """For each side to move, codes (rows * 90,), addressed by squares of the inner piece."""
+    chase_patterns: dict[int, int] = field(default_factory=dict)
+    """How many direct wins of each order are by perpetual chase."""
 
     def codes(self, side: int, first: int, count: int) -> Plane:
         """(count,) codes from slot `first` on."""
@@ -172,37 +174,41 @@ def solve(
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
         propagation.run(0)
+        chase_patterns: dict[int, int] = {}
         if rules != Rules.NONE and material.both_armed:
             chases = [
                 ChaseSearch(propagation, layout, winner, minor_chases=minor_chases)
                 for winner in Side
                 if rules == Rules.WXF
             ]
-            _settle_orders(propagation, orders, chases)
+            chase_patterns = _settle_orders(propagation, orders, chases)
         report("finish", 0, 0, 0)
         for side in Side:
             workers.over(
                 layout.leads, _k_finish, codes[side], propagation.unknown[side], code_space.draw,
                 frame,
             )  # fmt: skip
-    return Solution(layout, code_space, metric, codes)
+    return Solution(layout, code_space, metric, codes, chase_patterns)
 
 
-def _settle_orders(propagation: Propagation, orders: int | None, chases: list[ChaseSearch]) -> None:
+def _settle_orders(
+    propagation: Propagation, orders: int | None, chases: list[ChaseSearch]
+) -> dict[int, int]:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
     Checks come before chases within an order.
     An order without direct wins is still propagated where captures into supporting tables have
-    values of it.
+    values of it. Returns how many direct wins each order has by chases.
     """
+    found: dict[int, int] = {}
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for winner in Side:
             declare_perpetual_checks(propagation, winner, order)
-        for search in chases:
-            search.declare(order)
+        found[order] = sum(search.declare(order) for search in chases)
         changed = propagation.run(order)
         order += 1
+    return found
 
 
 def count_codes(plane: NDArray[np.generic], code_space: CodeSpace) -> dict[int, int]:

@@ -123,6 +123,7 @@ def verify(
         first=first,
         file_problems=(),
         histograms=histograms,
+        chase_patterns={} if chases is None else chases.count_claims(),
         seconds=time.monotonic() - start,
     )
 

@@ -71,6 +71,7 @@ class VerifyReport:
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
     orders, and without repetition rules there are none. `offenders_examined` and
     `chasers_examined` count who might check, and who might chase one piece, with every move.
+    `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
     material: str
@@ -89,6 +90,7 @@ class VerifyReport:
     first: Finding | None
     file_problems: tuple[str, ...]
     histograms: tuple[dict[int, int], dict[int, int]]
+    chase_patterns: dict[int, int]
     seconds: float
 
     @property
