@@ -79,6 +79,17 @@ def test_moves_in_every_notation(client: TestClient) -> None:
     assert texts == {"wxf": "K6+1", "zh": "帅六进一", "zh-hant": "帥六進一"}
 
 
+def test_what_decides_is_named_where_it_is_asked_for(client: TestClient) -> None:
+    assert get(client, "/v1/probe", fen=LOOP)["mechanism"] is None
+    answer = get(client, "/v1/probe", fen=LOOP, explain=1)
+    assert (answer["mechanism"]["kind"], answer["mechanism"]["offender"]) == ("check", "black")
+    assert get(client, "/v1/mainline", fen=LOOP)["mechanism"] == answer["mechanism"]
+    reason = get(client, "/v1/probe", fen=LOOP, explain=1, lang="zh-Hant")["reason"]
+    assert "長將（1階）" in reason
+    page = client.get("/", params={"fen": LOOP}).text
+    assert answer["reason"] in page
+
+
 def test_reasons_in_every_language(client: TestClient) -> None:
     reasons = {
         language: get(client, "/v1/probe", fen=KNIGHT, lang=language)["reason"]

@@ -22,6 +22,7 @@ from tbgen.choice import choose
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.mainline import Mainline
+from tbgen.mechanism import Mechanism, find_mechanism
 from tbgen.preference import RootMove
 from tbgen.referee import Judgement, Rules, judge
 from tbgen.repetition import is_lost_by
@@ -106,6 +107,12 @@ class Library:
             self.judge(positions[0], moves) if _repeats(positions) else None,
             self._forbidden(positions, moves, plain.moves),
         )
+
+    def mechanism(self, study: Study) -> Mechanism | None:
+        """What decides a position under the repetition rules; raises like `Tablebase.probe`."""
+        if study.result is None or not study.result.order:
+            return None
+        return find_mechanism(self.tables, study.position)
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
         """Best play of both sides; raises like `Tablebase.probe`."""
