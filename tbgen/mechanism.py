@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tbgen.mainline import Mainline
     from tbgen.tablebase import GameTablebase
 
-MAX_PLIES = 60
+MAX_PLIES = 80
 """How far best play is followed for an explanation: about a millisecond for each ply."""
 
 
@@ -80,7 +80,8 @@ def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | Non
     None for other positions, and where `MAX_PLIES` of best play reach no loop that is lost: it
     may be longer, or go on in a table that is missing. Raises like `GameTablebase.probe`.
     """
-    if not tables.probe(position).order:
+    result = tables.probe(position)
+    if not result.order or (result.plies or 0) > MAX_PLIES:
         return None
     return mechanism_of(tables.mainline(position, MAX_PLIES))
 

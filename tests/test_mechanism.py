@@ -153,12 +153,14 @@ def test_several_chasers_are_named() -> None:
     assert words.Chinese().chase(found) == "马炮长捉e4车"
 
 
+@pytest.mark.parametrize("plies", [4, 6])
 def test_a_loop_too_far_away_is_not_named(
-    chases: GameTablebase, monkeypatch: pytest.MonkeyPatch
+    chases: GameTablebase, monkeypatch: pytest.MonkeyPatch, plies: int
 ) -> None:
+    """Neither where the pattern lies beyond the limit, nor where only its loop does."""
     starts = {chases.probe(p).plies: p for p in decided("KNPKC")}
     position = starts[5]
-    monkeypatch.setattr(tbgen.mechanism, "MAX_PLIES", 4)
+    monkeypatch.setattr(tbgen.mechanism, "MAX_PLIES", plies)
     assert find_mechanism(chases, position) is None
     assert explain_position(position, chases.probe(position)) == (
         "Black loses by perpetual check or chase, order 1, in 5 plies"

@@ -59,7 +59,7 @@ def probe(
     or conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules
     decide. A move shows the value of the position it leads to.
 
-    Where the repetition rules decide, best play is followed, for 60 plies at most, to the loop
+    Where the repetition rules decide, best play is followed, for 80 plies at most, to the loop
     that is lost: it names the offence of the position and of the first move. Without that loop
     the reason says only what the value and a move's check tell.
 
