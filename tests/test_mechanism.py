@@ -19,7 +19,7 @@ from tbgen.cli import main
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import PieceType, parse_square, piece_kind, piece_side
 from tbgen.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
-from tbgen.reasons import ENGLISH, explain_move, explain_position
+from tbgen.reasons import ENGLISH, English, explain_move, explain_position
 from tbgen.referee import Label
 from tbgen.tablebase import GameTablebase, open_tablebase
 from tbgen.tables import IllegalPositionError
@@ -138,6 +138,10 @@ def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
     text = explain_position(loss, chases.probe(loss), find_mechanism(chases, loss))
     assert text.startswith("Black loses by perpetual chase of the pawn on ")
     assert text.endswith(" by the cannon, order 1, in 5 plies")
+
+
+def test_both_languages_have_the_same_sentences() -> None:
+    assert English.sentences.keys() == words.Chinese.sentences.keys()
 
 
 def test_several_chasers_are_named() -> None:
