@@ -83,14 +83,14 @@ class RuleSet:
             )
 
     @property
-    def option(self) -> bool | None:
+    def choice(self) -> bool | None:
         """`minor_chases` where the rules leave a choice, else None."""
         return self.minor_chases if self.rules == Rules.WXF else None
 
     @property
     def options(self) -> Option:
         """The options that the header of a file states."""
-        return Option.MINOR_CHASES if self.option else Option.NONE
+        return Option.MINOR_CHASES if self.choice else Option.NONE
 
     def __str__(self) -> str:
         """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""

@@ -32,7 +32,7 @@ def position_answer(
         "fen": position.fen,
         "material": position.material.name,
         "rules": None if result.rules is None else str(result.rules),
-        "minor_chases": result.rule_set.option,
+        "minor_chases": result.rule_set.choice,
         "metric": None if result.metric is None else str(result.metric),
         "side": position.side.name.lower(),
         "outcome": outcome_name(result.outcome),

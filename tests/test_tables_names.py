@@ -73,7 +73,7 @@ def test_the_option_belongs_to_the_rules_that_know_chases() -> None:
     assert RuleSet(Rules.WXF, minor_chases=False).options == Option.NONE
     for rules in (Rules.NONE, Rules.CHECK):
         assert RuleSet(rules).options == Option.NONE
-        assert RuleSet(rules).option is None
+        assert RuleSet(rules).choice is None
         with pytest.raises(InputError, match="know no chases"):
             RuleSet(rules, minor_chases=False)
         with pytest.raises(InputError, match="know no chases"):

@@ -165,7 +165,7 @@ class Library:
         """The figures of a table, and file size, build time and digest; raises like `probe`."""
         file = self.tables.table(material)
         return file.statistics, {
-            "minor_chases": file.header.spec.name.rule_set.option,
+            "minor_chases": file.header.spec.name.rule_set.choice,
             "bytes_on_disk": file.path.stat().st_size,
             "build_seconds": read_build_record(file.path).get("build_seconds"),
             "digest": file.header.digest.hex(),

@@ -71,7 +71,7 @@ def build(
         answer = {
             "directory": str(tables),
             "rules": rules,
-            "minor_chases": builder.rule_set.option,
+            "minor_chases": builder.rule_set.choice,
             "tables": progress.tables,
         }
         show_json(answer)

@@ -49,7 +49,7 @@ def ls(
         entry = {
             "material": name.material.name,
             "rules": str(name.rules),
-            "minor_chases": name.rule_set.option,
+            "minor_chases": name.rule_set.choice,
             "orders_limit": name.orders or None,
             "metric": str(name.metric),
             "bytes_on_disk": path.stat().st_size,

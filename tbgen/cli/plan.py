@@ -64,7 +64,7 @@ def plan(
     if as_json:
         answer = {
             "rules": rules,
-            "minor_chases": rule_set.option,
+            "minor_chases": rule_set.choice,
             "orders_limit": orders or None,
             "tables": entries,
         }

@@ -55,7 +55,7 @@ def stats(
     if not histogram:
         del answer["histogram"]
     answer |= {
-        "minor_chases": rule_set.option,
+        "minor_chases": rule_set.choice,
         "bytes_on_disk": file.path.stat().st_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
         "digest": file.header.digest.hex(),
