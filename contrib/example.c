@@ -1,7 +1,7 @@
 /* The value of a position and its moves, best first.
  *
  *     cc -std=c99 -O2 example.c tbprobe.c -lzstd -o example
- *     ./example DIRECTORY [none|check|wxf] "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
+ *     ./example DIRECTORY [none|check|wxf|wxf-nominor] "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
  */
 #include "tbprobe.h"
 
@@ -41,7 +41,7 @@ static void print_value(const tb_value *v)
 
 int main(int argc, char **argv)
 {
-    static const char *const rule_sets[] = {"none", "check", "wxf"};
+    static const char *const rule_sets[] = {"none", "check", "wxf", "wxf-nominor"};
     uint8_t pieces[TB_MAX_PIECES], squares[TB_MAX_PIECES];
     tb_move moves[TB_MAX_MOVES];
     tb_value value;
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s DIRECTORY RULES FEN\n", argv[0]);
         return 2;
     }
-    while (rules < 2 && strcmp(argv[2], rule_sets[rules]) != 0)
+    while (rules < 3 && strcmp(argv[2], rule_sets[rules]) != 0)
         rules++;
     tb_set *set = tb_set_new((tb_rules)rules, 0, TB_DTM);
     int status = tb_add_directory(set, argv[1]);

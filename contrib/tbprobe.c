@@ -33,6 +33,7 @@ enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
 enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21 };
 enum { HEADER_BYTES = 144, ENTRY_BYTES = 8, CRC_AT = 140, FORMAT_VERSION = 1 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_SLOTS = 65536, MAX_PALETTE = 256 };
+enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
 
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 62;
 static const uint64_t MAX_METADATA = (uint64_t)1 << 24;
@@ -483,7 +484,7 @@ const char *tb_status_text(int status)
 
 tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred)
 {
-    if ((int)rules < TB_RULES_NONE || rules > TB_RULES_WXF)
+    if ((int)rules < TB_RULES_NONE || rules > TB_RULES_WXF_NO_MINOR)
         return NULL;
     tb_set *set = calloc(1, sizeof *set);
     if (set == NULL)
@@ -576,6 +577,16 @@ static int read_bytes(const table *t, uint64_t offset, uint8_t *out, size_t size
 #endif
 }
 
+/* The rule set that a header names, or -1 for options that it cannot have. */
+static int rule_set_of(const uint8_t *h)
+{
+    int rules = h[11];
+    uint32_t options = get16(h + 14);
+    if (rules != TB_RULES_WXF)
+        return options == 0 ? rules : -1;
+    return options == 0 ? TB_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? TB_RULES_WXF : -1;
+}
+
 /* Everything of the header but the checksum; sizes are compared before anything is allocated. */
 static int read_header(const tb_set *set, table *t, const uint8_t *h)
 {
@@ -588,7 +599,7 @@ static int read_header(const tb_set *set, table *t, const uint8_t *h)
     t->span = get32(h + 16);
     t->block_slots = get32(h + 24);
     if (get16(h + 8) != FORMAT_VERSION || (t->width != 1 && t->width != 2 && t->width != 4) ||
-        h[11] > TB_RULES_WXF || h[12] > TB_DTC || t->block_slots < 1 ||
+        h[11] > TB_RULES_WXF || rule_set_of(h) < 0 || h[12] > TB_DTC || t->block_slots < 1 ||
         t->block_slots > MAX_BLOCK_SLOTS || !parse_material(h + MATERIAL_AT, &t->material))
         return TB_ERR_CORRUPT;
     uint32_t top = top_code(t->width), draw = top / 2 + 1;
@@ -613,7 +624,7 @@ static int read_header(const tb_set *set, table *t, const uint8_t *h)
     if (!fill_layout(set, &t->layout, &t->material) || slots != t->layout.slots)
         return TB_ERR_CORRUPT;
     t->metric = (tb_metric)h[12];
-    if (h[11] != (uint8_t)set->rules || get32(h + 20) != set->orders)
+    if (rule_set_of(h) != (int)set->rules || get32(h + 20) != set->orders)
         return TB_ERR_OTHER_SET;
     return TB_OK;
 }

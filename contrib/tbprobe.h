@@ -51,8 +51,15 @@ typedef enum {
 /* One sentence for a status, never NULL. */
 const char *tb_status_text(int status);
 
-/* Rule sets. Tables of different rule sets answer different questions and are never mixed. */
-typedef enum { TB_RULES_NONE = 0, TB_RULES_CHECK = 1, TB_RULES_WXF = 2 } tb_rules;
+/* Rule sets. Tables of different rule sets answer different questions and are never mixed. Under
+ * TB_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
+ * by attacking it; the names of such tables say `wxf-nominor`. */
+typedef enum {
+    TB_RULES_NONE = 0,
+    TB_RULES_CHECK = 1,
+    TB_RULES_WXF = 2,
+    TB_RULES_WXF_NO_MINOR = 3
+} tb_rules;
 
 /* What distances of order 0 count to: mate, or the capture that converts (or mate). */
 typedef enum { TB_DTM = 0, TB_DTC = 1, TB_NO_METRIC = 2 } tb_metric;

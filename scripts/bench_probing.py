@@ -39,7 +39,7 @@ TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
 def probed(tablebase: Tablebase) -> list[TableName]:
     """The tables that probing uses: those of one rule set."""
     rule_set = tablebase.rule_set
-    return [name for name in tablebase.available() if (name.rules, name.orders) == rule_set]
+    return [name for name in tablebase.available() if name.rule_set == rule_set]
 
 
 def sample(tablebase: Tablebase, count: int) -> list[Position]:
@@ -127,7 +127,7 @@ def numba(tablebase: Tablebase) -> float:
 
 def c(tablebase: Tablebase) -> float:
     """The C reader, from the position as an array of ninety codes."""
-    rules, _ = tablebase.rule_set
+    rules = tablebase.rule_set.rules
     files = [str(tablebase.path(name)) for name in probed(tablebase)]
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
     with tempfile.TemporaryDirectory() as folder:

@@ -27,13 +27,23 @@ class MissingTableError(TablebaseError, KeyError):
     Also a `KeyError`, so that a tablebase may be used like a mapping. `command` builds the table.
     """
 
-    def __init__(self, material: str, rules: str | None = None, orders: int = 0) -> None:
+    def __init__(
+        self,
+        material: str,
+        rules: str | None = None,
+        orders: int = 0,
+        *,
+        minor_chases: bool = True,
+    ) -> None:
         self.material = material
         self.rules = rules
         self.orders = orders
+        self.minor_chases = minor_chases
         self.command = f"tbgen build {material}"
         if rules is not None:
             self.command += f" --rules {rules}"
+        if not minor_chases:
+            self.command += " --no-minor-chases"
         if orders:
             self.command += f" --orders {orders}"
         under = f" under the rules '{rules}'" if rules is not None else ""

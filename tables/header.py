@@ -74,7 +74,6 @@ class TableSpec:
 
     name: TableName
     codes: CodeSpace
-    options: Option = Option.NONE
 
     @property
     def slots(self) -> int:
@@ -120,7 +119,7 @@ class Header:
             codes.width,
             name.rules.number,
             name.metric.number,
-            self.spec.options,
+            name.rule_set.options,
             codes.span,
             name.orders,
             self.block_slots,
@@ -144,8 +143,9 @@ class Header:
         that is one value everywhere has one block here. How zstd packed them does not matter.
         """
         name, codes = self.spec.name, self.spec.codes
+        options = int(name.rule_set.options)
         identity = (
-            f"{FORMAT_VERSION} {name} {codes.width} {codes.span} {int(self.spec.options)} "
+            f"{FORMAT_VERSION} {name} {codes.width} {codes.span} {options} "
             f"{self.slots} {self.block_slots}"
         )
         parts = [identity.encode("ascii"), b"".join(digests[0]), b"".join(digests[1]), text]
@@ -191,8 +191,10 @@ class Header:
                 list(Rules)[rules],
                 list(Metric)[metric],
                 orders,
+                # Only wxf leaves a choice, and stores it.
+                rules != Rules.WXF.number or options != Option.NONE,
             )
-            spec = TableSpec(name, CodeSpace(width, span), Option(options))
+            spec = TableSpec(name, CodeSpace(width, span))
             header = cls(
                 spec=spec,
                 slots=slots,
@@ -206,6 +208,7 @@ class Header:
             )
             sound = (
                 version == FORMAT_VERSION
+                and options == name.rule_set.options
                 and material == name.material.name.encode("ascii").ljust(32, b"\0")
                 and header._is_sound(file_size)
                 and header.metadata_offset == metadata_offset

@@ -2,7 +2,8 @@
 
     KRNKR . none     . dtm . xqt
     KRNKR . check-o1 . dtm . xqt         orders limited to one
-    material, rules, metric              one directory may hold tables of all kinds
+    KRNKR . wxf-nominor . dtm . xqt      minor pieces do not chase protected ones
+    material, rule set, metric           one directory may hold tables of all kinds
 
 Beside a table, `KRNKR.none.dtm.build.json` keeps what differs from build to build (how long it
 took); the table itself has the same bytes on every machine.
@@ -17,7 +18,7 @@ from enum import IntFlag, StrEnum
 from pathlib import Path
 from typing import Any
 
-from tbgen.indexing import Material, MaterialError
+from tbgen.indexing import InputError, Material
 
 SUFFIX = ".xqt"
 """How the name of a table file ends."""
@@ -52,29 +53,72 @@ class Metric(StrEnum):
 
 
 class Option(IntFlag):
-    """Variants within a rule set."""
+    """Variants of the rules, as files store them."""
 
     NONE = 0
-    DEFENDER_CHASES = 1
-    """Chases of, and by, advisors and elephants count (meaningful under `wxf`)."""
+    MINOR_CHASES = 1
+    """Under `wxf`, an advisor or elephant that attacks a protected rook, knight or cannon chases
+    it. Never set under other rules."""
 
 
-_NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """What the values of a table hold under; tables of different rule sets never mix.
+
+    `rules` is None where none are known. `orders` limits the number of orders; 0 is no limit.
+    `minor_chases` says whether an advisor or elephant that attacks a protected rook, knight or
+    cannon chases it; only `wxf` leaves a choice. Raises `InputError` for a choice elsewhere.
+    """
+
+    rules: Rules | None
+    orders: int = 0
+    minor_chases: bool = True
+
+    def __post_init__(self) -> None:
+        """Check that the rules leave a choice."""
+        if not self.minor_chases and self.rules not in (None, Rules.WXF):
+            raise InputError(
+                f"the rules '{self.rules}' know no chases, so none by minor pieces to leave out",
+                "leave --no-minor-chases out, or ask for --rules wxf",
+            )
+
+    @property
+    def choice(self) -> bool | None:
+        """`minor_chases` where the rules leave a choice, else None."""
+        return self.minor_chases if self.rules == Rules.WXF else None
+
+    @property
+    def options(self) -> Option:
+        """The options that the header of a file states."""
+        return Option.MINOR_CHASES if self.choice else Option.NONE
+
+    def __str__(self) -> str:
+        """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""
+        limit = f"-o{self.orders}" if self.orders else ""
+        return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
+
+
+_NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
 
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """What a table is of. `orders` limits the number of orders; 0 is no limit."""
+    """What a table is of: a material, a rule set (see `RuleSet`), a metric."""
 
     material: Material
     rules: Rules
     metric: Metric
     orders: int = 0
+    minor_chases: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the rule set."""
+        _ = self.rule_set
 
     @property
-    def rule_set(self) -> str:
-        """`check`, or `check-o1` with a limit on orders."""
-        return f"{self.rules}-o{self.orders}" if self.orders else str(self.rules)
+    def rule_set(self) -> RuleSet:
+        """What its values hold under."""
+        return RuleSet(self.rules, self.orders, self.minor_chases)
 
     @property
     def filename(self) -> str:
@@ -87,10 +131,16 @@ class TableName:
         match = _NAME.fullmatch(filename)
         if match is None:
             return None
-        material, rules, orders, metric = match.groups()
+        material, rules, nominor, orders, metric = match.groups()
         try:
-            name = cls(Material.parse(material), Rules(rules), Metric(metric), int(orders or 0))
-        except (MaterialError, ValueError):
+            name = cls(
+                Material.parse(material),
+                Rules(rules),
+                Metric(metric),
+                int(orders or 0),
+                nominor is None,
+            )
+        except ValueError:  # InputError is one
             return None
         return name if name.filename == filename and name.orders <= MAX_ORDERS else None
 

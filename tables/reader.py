@@ -44,7 +44,7 @@ from tbgen.tables.header import (
     Header,
     verify_checksum,
 )
-from tbgen.tables.names import Metric
+from tbgen.tables.names import Metric, TableName
 from tbgen.tables.statistics import TableStatistics
 
 _file_numbers = itertools.count()
@@ -77,8 +77,13 @@ class TableFile:
     after `close`.
     """
 
-    def __init__(self, path: Path | str, cache: BlockCache | None = None) -> None:
-        """Open a file; blocks are kept in `cache`, by default one of this file alone."""
+    def __init__(
+        self, path: Path | str, cache: BlockCache | None = None, *, name: TableName | None = None
+    ) -> None:
+        """Open a file; blocks are kept in `cache`, by default one of this file alone.
+
+        With `name`, what the file must be of: another one is a `CorruptTableError`.
+        """
         self.path = Path(path)
         self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
         self._number = next(_file_numbers)
@@ -86,6 +91,9 @@ class TableFile:
         size = os.fstat(self._descriptor.number).st_size
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header = Header.unpack(raw, size, self.path)
+        held = self.header.spec.name
+        if name not in (None, held):
+            raise CorruptTableError(self.path, f"the file holds {held}, not what its name says")
         table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
         verify_checksum(raw, table, self.path)
         self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)

@@ -33,11 +33,17 @@ class SideCounts:
 
 @dataclass(frozen=True, slots=True)
 class OrderCounts:
-    """Positions decided by the repetition rules at one order, both sides to move."""
+    """Positions decided by the repetition rules at one order, both sides to move.
+
+    `check_patterns` and `chase_patterns` count the direct wins among them: the opponent must check
+    for ever, or chase one piece for ever. Both are None where they were not recorded.
+    """
 
     order: int
     positions: int
     max_distance: int
+    check_patterns: int | None = None
+    chase_patterns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +122,14 @@ class TableStatistics:
         index_size: int,
         histograms: Sequence[Histogram],
         longest_fens: Mapping[tuple[int, Side], str],
+        chase_patterns: Mapping[int, int] | None = None,
     ) -> TableStatistics:
         """Statistics from the histograms (Red to move, Black to move) over canonical legal slots.
 
         `longest_fens` has a FEN by (order, side to move), of a position with the code that
-        `longest_codes` names for it; missing ones are left out of `longest`.
+        `longest_codes` names for it; missing ones are left out of `longest`. `chase_patterns`
+        says how many direct wins of an order are by perpetual chase (0 for orders left out); None
+        if that is not known.
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -132,9 +141,13 @@ class TableStatistics:
         orders = []
         for order in sorted({order for order, _, _ in decided if order}):
             members = [(plies, line.positions) for k, plies, line in decided if k == order]
-            orders.append(
-                OrderCounts(order, sum(n for _, n in members), max(plies for plies, _ in members))
-            )
+            checks = chases = None
+            if chase_patterns is not None:
+                chases = chase_patterns.get(order, 0)
+                # Wins and losses of one order have plies of different parity: 0 is a direct win.
+                checks = sum(n for plies, n in members if not plies) - chases
+            positions, longest_plies = sum(n for _, n in members), max(members)[0]
+            orders.append(OrderCounts(order, positions, longest_plies, checks, chases))
         longest = []
         for side in Side:
             for order, code in longest_codes(histograms[side], codes).items():

@@ -24,12 +24,11 @@ from tbgen.indexing.squares import SQUARES
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome, Value
 from tbgen.tables.errors import (
-    CorruptTableError,
     MissingTableError,
     RulesMismatchError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.names import SUFFIX, Metric, Rules, TableName
+from tbgen.tables.names import SUFFIX, Metric, Rules, RuleSet, TableName
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics
 
@@ -45,6 +44,7 @@ class ProbeResult:
     `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
     already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rules` and
     `metric` are the table's; a draw for want of attackers has no table and no metric.
+    `minor_chases` is the option of `RuleSet`, True also where it means nothing.
     """
 
     outcome: Outcome
@@ -54,6 +54,12 @@ class ProbeResult:
     material: Material
     rules: Rules | None
     metric: Metric | None
+    minor_chases: bool = True
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """What the value holds under, but for a limit on orders."""
+        return RuleSet(self.rules, minor_chases=self.minor_chases)
 
     @property
     def exact(self) -> Value:
@@ -64,8 +70,9 @@ class ProbeResult:
 class Tablebase:
     """Table files of one rule set, opened when they are first needed.
 
-    `rules` and `orders` (a limit on orders, 0 for none) choose the rule set; where they are left
-    open, the only one present is taken, and `RulesMismatchError` raised if there are several.
+    `rules`, `orders` (a limit on orders, 0 for none) and `minor_chases` (`RuleSet`) choose the
+    rule set; where they are left open, the only one present is taken, and `RulesMismatchError`
+    raised if there are several. `InputError` is raised where the rules know no chases to leave out.
     `metric` decides between two tables of the same material; where a material has one table it is
     used whatever its metric.
 
@@ -78,18 +85,22 @@ class Tablebase:
         *,
         rules: Rules | str | None = None,
         orders: int | None = None,
+        minor_chases: bool | None = None,
         metric: Metric | str | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> None:
-        self._rules = None if rules is None else Rules(rules)
-        self._orders = orders
+        self._asked = RuleSet(
+            None if rules is None else Rules(rules), orders or 0, minor_chases is not False
+        )
+        self._any_orders, self._any_chases = orders is None, minor_chases is None
         self._metric = None if metric is None else Metric(metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
         self._paths: dict[TableName, Path] = {}
         self._open: OrderedDict[TableName, TableFile] = OrderedDict()
         self._chosen: dict[Material, TableName] = {}
+        self._present: set[RuleSet] = set()
         self._closed = False
         self._lock = Lock()
 
@@ -100,13 +111,19 @@ class Tablebase:
         *,
         rules: Rules | str | None = None,
         orders: int | None = None,
+        minor_chases: bool | None = None,
         metric: Metric | str | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> Self:
         """A tablebase of the files in one directory."""
         tablebase = cls(
-            rules=rules, orders=orders, metric=metric, cache_bytes=cache_bytes, max_open=max_open
+            rules=rules,
+            orders=orders,
+            minor_chases=minor_chases,
+            metric=metric,
+            cache_bytes=cache_bytes,
+            max_open=max_open,
         )
         tablebase.add_directory(path)
         return tablebase
@@ -139,6 +156,8 @@ class Tablebase:
                 return False
             self._paths[name] = path
             self._chosen.clear()
+            if self._is_asked(name.rule_set):
+                self._present.add(name.rule_set)
         return True
 
     def available(self) -> list[TableName]:
@@ -159,41 +178,46 @@ class Tablebase:
     # -- choosing and opening ----------------------------------------------------------------
 
     @property
-    def rule_set(self) -> tuple[Rules | None, int]:
-        """The rules and the limit on orders that probing uses.
+    def rule_set(self) -> RuleSet:
+        """What probing uses.
 
-        (None, 0) as long as nothing has been added and nothing was asked for. Raises
+        Its rules are None as long as nothing has been added and nothing was asked for. Raises
         `RulesMismatchError` if several are present and none was asked for.
         """
         with self._lock:
             return self._rule_set()
 
-    def _rule_set(self) -> tuple[Rules | None, int]:
-        present = {
-            (name.rules, name.orders)
-            for name in self._paths
-            if self._rules in (None, name.rules) and self._orders in (None, name.orders)
-        }
-        if len(present) > 1:
-            sets = sorted({n.rule_set for n in self._paths if (n.rules, n.orders) in present})
+    def _rule_set(self) -> RuleSet:
+        if len(self._present) > 1:
+            sets = sorted(map(str, self._present))
             raise RulesMismatchError("several rule sets", sets, "say which one to use")
-        if present:
-            return present.pop()
-        return self._rules, self._orders or 0
+        return next(iter(self._present), self._asked)
+
+    def _is_asked(self, found: RuleSet) -> bool:
+        """Whether a rule set is one of those that were asked for."""
+        asked = self._asked
+        return (
+            asked.rules in (None, found.rules)
+            and (self._any_orders or asked.orders == found.orders)
+            and (self._any_chases or asked.minor_chases == found.minor_chases)
+        )
 
     def _choose(self, material: Material) -> TableName:
         """The table to use for a material."""
         if material in self._chosen:
             return self._chosen[material]
-        rules, orders = self._rule_set()
+        rule_set = self._rule_set()
+        rules, orders, minor = rule_set.rules, rule_set.orders, rule_set.minor_chases
         names = [
             name
             for metric in Metric
             if rules is not None
-            and (name := TableName(material, rules, metric, orders)) in self._paths
+            and (name := TableName(material, rules, metric, orders, minor)) in self._paths
         ]
         if not names:
-            raise MissingTableError(material.name, None if rules is None else str(rules), orders)
+            raise MissingTableError(
+                material.name, None if rules is None else str(rules), orders, minor_chases=minor
+            )
         if len(names) > 1:
             names = [name for name in names if name.metric == self._metric]
             if not names:
@@ -225,11 +249,7 @@ class Tablebase:
             if file is not None:
                 self._open.move_to_end(name)
                 return file
-            file = TableFile(self._paths[name], self._cache)
-            if file.header.spec.name != name:
-                raise CorruptTableError(
-                    file.path, f"the file holds {file.header.spec.name}, not what its name says"
-                )
+            file = TableFile(self._paths[name], self._cache, name=name)
             self._open[name] = file
             # Dropped, not closed: another thread may be reading. The last reference closes it.
             while len(self._open) > self._max_open:
@@ -308,10 +328,13 @@ class Tablebase:
     def _armless(self, material: Material) -> ProbeResult:
         """A draw: neither side has a piece that could win."""
         try:
-            rules, _ = self.rule_set
+            rule_set = self.rule_set
         except RulesMismatchError:
-            rules = None
-        return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rules, None)
+            rule_set = RuleSet(None)
+        return ProbeResult(
+            DRAW.outcome, DRAW.number, 0, None, material, rule_set.rules, None,
+            rule_set.minor_chases,
+        )  # fmt: skip
 
     def stats(self, material: Material | str) -> TableStatistics:
         """The statistics stored with a material's table; raises like `probe`."""
@@ -352,8 +375,9 @@ def _result(file: TableFile, code: int) -> ProbeResult:
     plies = None if value.outcome == Outcome.DRAW else value.plies
     name = spec.name
     return ProbeResult(
-        value.outcome, value.number, value.order, plies, name.material, name.rules, name.metric
-    )
+        value.outcome, value.number, value.order, plies, name.material, name.rules, name.metric,
+        name.minor_chases,
+    )  # fmt: skip
 
 
 def _require_index(material: Material) -> None:

@@ -58,7 +58,7 @@ def choose(
     if is_direct_win(root):
         return _keep_pattern(tables, game, root, good)
     if root.outcome == Outcome.DRAW:
-        return _safest(tables, game, good, root.rules)[1]
+        return _safest(tables, game, good, root.rules, root.minor_chases)[1]
     return good[0]
 
 
@@ -75,12 +75,13 @@ def _safest(
     game: Sequence[Position],
     good: Sequence[RootMove],
     rules: Rules | None,
+    minor_chases: bool,
     depth: int = FORESIGHT,
 ) -> tuple[int, RootMove]:
     """The first of the least dangerous moves, and its danger."""
     least, safest = None, good[0]
     for move in good:
-        risk = _risk(tables, game, move, rules, depth)
+        risk = _risk(tables, game, move, rules, minor_chases, depth)
         if least is None or risk < least:
             least, safest = risk, move
         if not risk:
@@ -93,6 +94,7 @@ def _risk(
     game: Sequence[Position],
     move: RootMove,
     rules: Rules | None,
+    minor_chases: bool,
     depth: int,
 ) -> int:
     """How dangerous a drawing move is: 0 if the referee cannot punish it within `depth` moves.
@@ -106,20 +108,20 @@ def _risk(
     if rules in (None, Rules.NONE):
         return 0
     after = [*game, move.after]
-    if is_lost_by(judge_repetition(after, rules), side):
+    if is_lost_by(judge_repetition(after, rules, minor_chases=minor_chases), side):
         return (1 + depth) * game.count(move.after)
     worst = 0
     # Already the first check of a loop may be the wrong one: the rest can be forced. Chases are
     # looked at once there have been two in a row, which is rarer and costs more.
     is_run = move.check or (
         len(game) > 2
-        and _is_offence(game[-1], move.after, rules)
-        and _is_offence(game[-3], game[-2], rules)
+        and _is_offence(game[-1], move.after, rules, minor_chases)
+        and _is_offence(game[-3], game[-2], rules, minor_chases)
     )
     for answer in legal_moves(move.after):
         position = move.after.after(*answer)
         line = [*after, position]
-        if is_lost_by(judge_repetition(line, rules), side):
+        if is_lost_by(judge_repetition(line, rules, minor_chases=minor_chases), side):
             worst = max(worst, (1 + depth) * game.count(position))
         elif depth > 1 and not worst and is_run:
             try:
@@ -128,11 +130,11 @@ def _risk(
                 continue
             if root.outcome == Outcome.DRAW and moves:
                 replies = equally_good(root, moves)
-                worst = _safest(tables, line, replies, rules, depth - 1)[0]
+                worst = _safest(tables, line, replies, rules, minor_chases, depth - 1)[0]
     return worst
 
 
-def _is_offence(before: Position, after: Position, rules: Rules | None) -> bool:
+def _is_offence(before: Position, after: Position, rules: Rules | None, minor_chases: bool) -> bool:
     """Whether the move between two positions gives check, or attacks a piece anew."""
     if in_check(after):
         return True
@@ -143,7 +145,7 @@ def _is_offence(before: Position, after: Position, rules: Rules | None) -> bool:
     pieces = [square for square, code in enumerate(new) if code != EMPTY]
     own = [square for square in pieces if piece_side(new[square]) == before.side]
     return any(
-        is_new_attack(old, new, *move, attacker, victim, True)
+        is_new_attack(old, new, *move, attacker, victim, minor_chases)
         for attacker in own
         for victim in pieces
         if victim not in own
@@ -170,7 +172,9 @@ def _keep_pattern(
     far = len(distance) + MAX_PATTERN
 
     def wasted(move: RootMove) -> int:
-        judgement = judge_repetition([*game, move.after], root.rules)
+        judgement = judge_repetition(
+            [*game, move.after], root.rules, minor_chases=root.minor_chases
+        )
         if judgement is None or is_lost_by(judgement, position.side.other):
             return 0
         return game.count(move.after)

@@ -129,6 +129,7 @@ def description(file: TableFile, rows: int) -> dict[str, Any]:
     return {
         "material": name.material.name,
         "rules": str(name.rules),
+        "minor_chases": name.rule_set.choice,
         "metric": str(name.metric),
         "orders_limit": name.orders or None,
         "index_size": file.header.slots,

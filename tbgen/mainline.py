@@ -95,11 +95,13 @@ def follow(tables: GameTablebase, start: Position, plies: int | None = None) -> 
             return Mainline(start, first, tuple(moves), Ending.DRAW)
         begin = game.index(position)
         if begin < len(moves):
-            verdict = judge_repetition(game, root.rules)
+            verdict = judge_repetition(game, root.rules, minor_chases=root.minor_chases)
             winner = position.side if root.outcome == Outcome.WIN else position.side.other
             # A winner who was led round once without result knows it from the game, and deviates.
             if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:
-                return Mainline(start, first, tuple(moves), Ending.LOOP, begin, verdict)
+                # What was judged may begin later than the first occurrence.
+                loop = begin + (verdict.span[0] if verdict and verdict.span else 0)
+                return Mainline(start, first, tuple(moves), Ending.LOOP, loop, verdict)
         choice = choose(tables, position, root, choices, game[:-1])
         if choice is None:
             ending = Ending.MATE if in_check(position) else Ending.STALEMATE

@@ -115,8 +115,10 @@ class GameTablebase(Tablebase):
         except MissingTableError:
             if not is_terminal(position):
                 raise
-        rules, _ = self.rule_set
-        return ProbeResult(Outcome.LOSS, 0, 0, 0, position.material, rules, None)
+        rule_set = self.rule_set
+        return ProbeResult(
+            Outcome.LOSS, 0, 0, 0, position.material, rule_set.rules, None, rule_set.minor_chases
+        )
 
 
 def open_tablebase(
@@ -124,15 +126,18 @@ def open_tablebase(
     *,
     rules: Rules | str | None = None,
     orders: int | None = None,
+    minor_chases: bool | None = None,
     metric: Metric | str | None = None,
     cache_bytes: int = DEFAULT_CACHE_BYTES,
     max_open: int = DEFAULT_MAX_OPEN,
 ) -> GameTablebase:
     """Open the tables of a directory for probing and play.
 
-    `rules` ("none", "check") and `orders` (a limit on orders, 0 for none) may be left out where
-    the directory has one rule set; `metric` ("dtm", "dtc") where no material has two tables of
-    it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are open.
+    `rules` ("none", "check", "wxf"), `orders` (a limit on orders, 0 for none) and `minor_chases`
+    (whether an advisor or elephant that attacks a protected rook, knight or cannon chases it) may
+    be left out where the directory has one rule set; `metric` ("dtm", "dtc") where no material has
+    two tables of it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are
+    open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R3K4 w")).move.iccs
@@ -141,7 +146,13 @@ def open_tablebase(
     Raises `OSError` if there is no such directory. All methods may be used from several threads.
     """
     return GameTablebase.open(
-        path, rules=rules, orders=orders, metric=metric, cache_bytes=cache_bytes, max_open=max_open
+        path,
+        rules=rules,
+        orders=orders,
+        minor_chases=minor_chases,
+        metric=metric,
+        cache_bytes=cache_bytes,
+        max_open=max_open,
     )
 
 

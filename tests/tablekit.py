@@ -31,10 +31,13 @@ def spec_of(
     rules: Rules = Rules.NONE,
     metric: Metric = Metric.DTM,
     orders: int = 0,
+    *,
+    minor_chases: bool = True,
 ) -> TableSpec:
     """A table of a material; four-byte codes have the long span."""
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
-    return TableSpec(TableName(Material.parse(material), rules, metric, orders), codes)
+    name = TableName(Material.parse(material), rules, metric, orders, minor_chases)
+    return TableSpec(name, codes)
 
 
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:

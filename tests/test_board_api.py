@@ -38,7 +38,7 @@ def client() -> Iterator[TestClient]:
 @pytest.fixture
 def partial(tmp_path: Path) -> Iterator[TestClient]:
     """A board with the table of KRKN alone."""
-    shutil.copy(demo().tables / "KRKN.check.dtm.xqt", tmp_path)
+    shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path) as tables:
         yield TestClient(create_app(tables))
 
@@ -79,6 +79,17 @@ def test_moves_in_every_notation(client: TestClient) -> None:
     assert texts == {"wxf": "K6+1", "zh": "帅六进一", "zh-hant": "帥六進一"}
 
 
+def test_what_decides_is_named_where_it_is_asked_for(client: TestClient) -> None:
+    assert get(client, "/v1/probe", fen=LOOP)["mechanism"] is None
+    answer = get(client, "/v1/probe", fen=LOOP, explain=1)
+    assert (answer["mechanism"]["kind"], answer["mechanism"]["offender"]) == ("check", "black")
+    assert get(client, "/v1/mainline", fen=LOOP)["mechanism"] == answer["mechanism"]
+    reason = get(client, "/v1/probe", fen=LOOP, explain=1, lang="zh-Hant")["reason"]
+    assert "長將（1階）" in reason
+    page = client.get("/", params={"fen": LOOP}).text
+    assert answer["reason"] in page
+
+
 def test_reasons_in_every_language(client: TestClient) -> None:
     reasons = {
         language: get(client, "/v1/probe", fen=KNIGHT, lang=language)["reason"]
@@ -103,7 +114,7 @@ def test_a_missing_child_is_unknown(partial: TestClient) -> None:
 
 def test_a_missing_table_still_tells_what_captures_do(partial: TestClient) -> None:
     answer = get(partial, "/v1/probe", 404, fen="4ka3/9/9/9/9/R8/9/4n4/9/3K1R3 w")
-    assert answer["hint"] == "run: tbgen build KRRKNA --rules check"
+    assert answer["hint"] == "run: tbgen build KRRKNA --rules wxf"
     assert answer["outcome"] == "unknown"
     assert {move["outcome"] for move in answer["moves"]} == {"unknown"}
     answer = get(partial, "/v1/probe", 404, fen="3k1a3/9/9/9/9/9/9/4n4/9/4KR3 w")
@@ -264,21 +275,21 @@ def test_tables_built_meanwhile_are_found(tmp_path: Path) -> None:
         client = TestClient(create_app(tables, tmp_path))
         before = client.get("/v1/probe", params={"fen": LOOP})
         assert before.status_code == 404
-        shutil.copy(demo().tables / "KRKN.check.dtm.xqt", tmp_path)
+        shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
         after = client.get("/v1/probe", params={"fen": LOOP})
         assert after.json()["order"] == 1
         page = client.get("/")
         assert "KRKN" in page.text
         same = client.get("/", headers={"if-none-match": page.headers["etag"]})
         assert same.status_code == 304
-        shutil.copy(demo().tables / "KNKA.check.dtm.xqt", tmp_path)
+        shutil.copy(demo().tables / "KNKA.wxf.dtm.xqt", tmp_path)
         again = client.get("/", headers={"if-none-match": page.headers["etag"]})
         assert again.status_code == 200
         assert "KNKA" in again.text
 
 
 def test_a_damaged_table_is_told_without_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "KRKN.check.dtm.xqt"
+    path = tmp_path / "KRKN.wxf.dtm.xqt"
     path.write_bytes((demo().tables / path.name).read_bytes()[:-100])
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables))

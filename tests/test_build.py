@@ -10,6 +10,7 @@ import pytest
 
 import tbgen.build.builder as builder_module
 from tbgen.build.builder import Builder, NotEnoughMemoryError
+from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules, TableFile
 from tbgen.tables.codes import CodeSpace
@@ -27,6 +28,11 @@ def digests(directory: Path) -> dict[str, bytes]:
 def command(directory: Path, *names: str) -> list[str]:
     return [sys.executable, "-m", "tbgen", "build", *names, "--rules", "none",
             "--tables", str(directory)]  # fmt: skip
+
+
+def test_perpetual_chase_loses_unless_other_rules_are_asked_for(tmp_path: Path) -> None:
+    main(["build", "KNK", "--tables", str(tmp_path)], standalone_mode=False)
+    assert [path.name for path in tmp_path.glob("*.xqt")] == ["KNK.wxf.dtm.xqt"]
 
 
 @pytest.fixture(scope="module")

@@ -183,7 +183,7 @@ def test_probe_joins_the_words_of_a_position(run: Any) -> None:
 
 def test_probe_to_read(run: Any) -> None:
     shown = run("probe", DIRECT_WIN, "--rules", "check").output
-    assert "Red to move: win. Black is forced into perpetual check, order 1, already." in shown
+    assert "Red to move: win. Black is forced into a perpetual check, order 1, already." in shown
     assert "* d0d1" in shown
     assert "in plies at order 0" in shown
     chinese = run("probe", MATE_IN_ONE, "--rules", "check", "--notation", "zh").output
@@ -267,6 +267,8 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
     assert found["bytes_on_disk"] == (tables_dir / "KRKN.check.dtm.xqt").stat().st_size
     assert found["build_seconds"] > 0
     assert "histogram" not in found
+    (order,) = found["orders"]
+    assert (order["check_patterns"], order["chase_patterns"]) == (312, 0)
     bars = answer(run("stats", "KRKN", "--rules", "check", "--histogram", "--json"))["histogram"]
     assert sum(bar["positions"] for bar in bars) == found["legal"]
     for entry in found["longest"]:
@@ -279,7 +281,7 @@ def test_stats_to_read(run: Any) -> None:
     assert "legal positions   380,325" in shown
     assert "plies" in shown
     assert "side   outcome" in shown
-    assert "order 1" in shown
+    assert "order 1         1,597, at most 1 plies; 312 direct wins by check, 0 by chase" in shown
 
 
 def test_stats_of_what_needs_no_table(run: Any) -> None:

@@ -97,6 +97,19 @@ def test_usage(tables_dir: Path, arguments: tuple[str, ...], word: str) -> None:
     assert_says(run(*arguments, *tables), 2, word)
 
 
+@pytest.mark.parametrize("command", ["build", "plan", "stats"])
+def test_an_option_of_other_rules(tmp_path: Path, command: str) -> None:
+    options = ("--rules", "check", "--no-minor-chases", "--tables", tmp_path)
+    assert_says(run(command, "KRKN", *options), 2, "'check' know no chases", "--rules wxf")
+
+
+def test_several_options(tmp_path: Path) -> None:
+    for name in ("KRK.wxf.dtm.xqt", "KRK.wxf-nominor.dtm.xqt"):
+        (tmp_path / name).touch()
+    result = run("probe", KRK, "--tables", tmp_path)
+    assert_says(result, 2, "wxf, wxf-nominor are present", "--minor-chases")
+
+
 def test_several_rule_sets(tables_dir: Path) -> None:
     result = run("probe", KRK, "--tables", tables_dir)
     assert_says(result, 2, "check, none are present", "--rules")

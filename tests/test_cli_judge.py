@@ -106,7 +106,7 @@ def test_usage_errors():
         (["--rules", "check"], "draw"),
         (["--rules", "none"], "draw"),
         (["--occurrences", "3"], "undecided"),
-        (["--no-advisor-chases"], "black wins"),
+        (["--no-minor-chases"], "black wins"),
     ],
 )
 def test_options(options, verdict):

@@ -28,6 +28,8 @@ HARNESS = ROOT / "tests" / "tbprobe_harness.c"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 CACHE = str(8 << 20)
 CHECK = str(list(Rules).index(Rules.CHECK))
+WXF = str(list(Rules).index(Rules.WXF))
+WXF_NO_MINOR = "3"
 NONE = "0"
 
 OK, MISSING = 0, -1
@@ -124,6 +126,23 @@ def test_every_position(
                     assert (answers_of(output) == slots).all()
                 else:
                     assert (answers_of(output) == wanted).all()
+
+
+@pytest.mark.parametrize("minor_chases", [True, False])
+def test_tables_of_other_options_are_of_another_set(
+    tmp_path: Path, harness: Path, minor_chases: bool
+) -> None:
+    spec = spec_of("KRK", rules=Rules.WXF, minor_chases=minor_chases)
+    path = write(tmp_path, spec, random_planes(spec, 9))
+    boards = all_boards(Material.parse("KRK"))[:50]
+    sets = [WXF, WXF_NO_MINOR] if minor_chases else [WXF_NO_MINOR, WXF]
+    with TableFile(path) as file:
+        output = run(harness, "probe", sets[0], CACHE, path, records=records_of(boards, 0))
+        assert (answers_of(output) == expected(file, boards, 0)).all()
+    command = [harness, "probe", sets[1], CACHE, path]
+    refused = subprocess.run(command, input=b"", capture_output=True)
+    assert refused.returncode == 1
+    assert b"another rule set" in refused.stderr
 
 
 def test_every_position_of_a_solved_material(harness: Path) -> None:

@@ -7,12 +7,32 @@ import pytest
 from tbgen.indexing import START_FEN, Move, MoveTextError, Position, Side
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.referee.history import FIRST_CAPACITY, History
+from tbgen.repetition import judge_repetition
 from tbgen.rules import legal_moves
 from tests.loops import random_loop
 from tests.strategies import random_position
 
 LOOP = [Move.from_iccs(move) for move in ["c4b4", "b6c6", "b4c4", "c6b6"]]
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
+
+
+MINOR = Position.from_fen("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b")
+MINOR_LOOP = [Move.from_iccs(move) for move in ["f9e8", "d9a9", "e8f9", "a9d9"]]
+
+
+@pytest.mark.parametrize(("minor", "verdict"), [(True, Verdict.RED_WINS), (False, Verdict.DRAW)])
+def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
+    """An advisor attacks a protected cannon on every move: compiled, in Python, and in play."""
+    history = History(MINOR, minor_chases=minor)
+    game = [MINOR]
+    for move in MINOR_LOOP:
+        history.push(move)
+        game.append(game[-1].after(*move))
+    assert history.verdict() == verdict
+    assert history.judgement().verdict == verdict
+    judged = judge_repetition(game, Rules.WXF, minor_chases=minor)
+    assert judged is not None
+    assert judged.verdict == verdict
 
 
 @pytest.mark.parametrize("rules", Rules)

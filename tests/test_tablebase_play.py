@@ -164,7 +164,7 @@ def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> 
 def test_every_winning_move_is_progress(tables: GameTablebase) -> None:
     rng = random.Random(3)
     sample = [random_position(rng, MATERIALS) for _ in range(400)]
-    if tables.rule_set[0] == Rules.CHECK:
+    if tables.rule_set.rules == Rules.CHECK:
         sample += decided_by_rules(tables, 60)
     won = 0
     for position in sample:
@@ -316,7 +316,7 @@ def test_history_with_gaps(check: GameTablebase) -> None:
         (MATE_IN_ONE, "Red mates in 1 ply (1 move)"),
         (MATED, "Black is mated"),
         ("3k5/R8/9/9/9/9/9/9/9/4K4 b", "Black is stalemated, which loses"),
-        (DIRECT_WIN, "Black is forced into perpetual check, order 1, already"),
+        (DIRECT_WIN, "Black is forced into a perpetual check, order 1, already"),
         (DIRECT_LOSS, "Black loses by perpetual check, order 1, in 1 ply"),
         ("3k1a3/9/9/9/9/9/9/9/9/4K4 w", "draw: neither side has a piece that can attack"),
     ],

@@ -4,14 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.tables import (
     CorruptTableError,
     FormatVersionError,
     IllegalPositionError,
     Metric,
     MissingTableError,
+    Option,
     Rules,
+    RuleSet,
     RulesMismatchError,
     TablebaseError,
     TableName,
@@ -29,6 +31,8 @@ KRNKR = Material.parse("KRNKR")
         (TableName(KRNKR, Rules.NONE, Metric.DTM), "KRNKR.none.dtm.xqt"),
         (TableName(KRNKR, Rules.CHECK, Metric.DTC, 1), "KRNKR.check-o1.dtc.xqt"),
         (TableName(KRNKR, Rules.WXF, Metric.DTM, 12), "KRNKR.wxf-o12.dtm.xqt"),
+        (TableName(KRNKR, Rules.WXF, Metric.DTM, 0, False), "KRNKR.wxf-nominor.dtm.xqt"),
+        (TableName(KRNKR, Rules.WXF, Metric.DTC, 3, False), "KRNKR.wxf-nominor-o3.dtc.xqt"),
     ],
 )
 def test_names_and_their_files(name: TableName, filename: str) -> None:
@@ -49,6 +53,9 @@ def test_names_and_their_files(name: TableName, filename: str) -> None:
         "KRNKR.none-o01.dtm.xqt",
         "KRNKR.none-o9999999999.dtm.xqt",
         "KRNKR.axf.dtm.xqt",
+        "KRNKR.check-nominor.dtm.xqt",
+        "KRNKR.wxf-o3-nominor.dtm.xqt",
+        "KRNKR.wxf-minor.dtm.xqt",
         "KRNKR.none.dtz.xqt",
         "KRNK.none.xqt",
         "K.none.dtm.xqt",
@@ -59,6 +66,18 @@ def test_names_and_their_files(name: TableName, filename: str) -> None:
 )
 def test_other_names_are_no_tables(filename: str) -> None:
     assert TableName.parse(filename) is None
+
+
+def test_the_option_belongs_to_the_rules_that_know_chases() -> None:
+    assert RuleSet(Rules.WXF).options == Option.MINOR_CHASES == 1
+    assert RuleSet(Rules.WXF, minor_chases=False).options == Option.NONE
+    for rules in (Rules.NONE, Rules.CHECK):
+        assert RuleSet(rules).options == Option.NONE
+        assert RuleSet(rules).choice is None
+        with pytest.raises(InputError, match="know no chases"):
+            RuleSet(rules, minor_chases=False)
+        with pytest.raises(InputError, match="know no chases"):
+            TableName(KRNKR, rules, Metric.DTM, minor_chases=False)
 
 
 def test_stored_numbers_of_enums_never_change() -> None:
@@ -84,6 +103,8 @@ def test_errors_carry_facts_and_one_line() -> None:
     )
     assert isinstance(missing, KeyError)
     assert MissingTableError("KRKN", "check", 1).command.endswith("--rules check --orders 1")
+    without = MissingTableError("KRKN", "wxf", minor_chases=False)
+    assert without.command == "tbgen build KRKN --rules wxf --no-minor-chases"
     assert MissingTableError("KRKN").command == "tbgen build KRKN"
     file = Path("/somewhere/KRKN.none.dtm.xqt")
     errors: list[TablebaseError] = [

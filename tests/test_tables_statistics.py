@@ -17,6 +17,7 @@ from tbgen.tables import (
 from tests.tablekit import random_planes, source_of, spec_of
 
 CODES = CodeSpace(2)
+UNKNOWN = {"check_patterns": None, "chase_patterns": None}
 SPEC = spec_of("KRNKR", 2, Rules.CHECK, orders=3)
 
 
@@ -53,8 +54,8 @@ def test_counts() -> None:
     assert data["rule_decided"] == 9
     assert data["rule_decided_rate"] == 9 / 196
     assert data["orders"] == (
-        {"order": 1, "positions": 8, "max_distance": 3},
-        {"order": 2, "positions": 1, "max_distance": 4},
+        {"order": 1, "positions": 8, "max_distance": 3} | UNKNOWN,
+        {"order": 2, "positions": 1, "max_distance": 4} | UNKNOWN,
     )
     assert sum(line["positions"] for line in data["histogram"]) == 196
 
@@ -77,6 +78,25 @@ def test_a_direct_loss_alone_gives_a_rule_distance_of_one() -> None:
     side = histogram(loss_1_1=1)
     statistics = TableStatistics.from_histograms(SPEC.name, CODES, 9, (side, {}), {})
     assert statistics.max_rule_distance == 1
+
+
+def test_direct_wins_are_by_check_or_by_chase() -> None:
+    sides = histogram(win_1_0=3, loss_1_1=5, win_2_0=4), histogram(win_1_0=2, loss_3_1=1)
+    statistics = TableStatistics.from_histograms(SPEC.name, CODES, 9, sides, {}, {1: 2, 2: 4})
+    patterns = [
+        (order.order, order.check_patterns, order.chase_patterns) for order in statistics.orders
+    ]
+    assert patterns == [(1, 3, 2), (2, 0, 4), (3, 0, 0)]
+    assert TableStatistics.from_json(json.loads(json.dumps(statistics.to_json()))) == statistics
+
+
+def test_figures_from_before_patterns_were_counted_are_read() -> None:
+    data = json.loads(json.dumps(make().to_json()))
+    for order in data["orders"]:
+        del order["check_patterns"], order["chase_patterns"]
+    statistics = TableStatistics.from_json(data)
+    assert [order.check_patterns for order in statistics.orders] == [None, None]
+    assert statistics == make()
 
 
 def test_without_decided_positions() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.tables import (
     CodeSpace,
@@ -15,6 +15,7 @@ from tbgen.tables import (
     MissingTableError,
     Outcome,
     Rules,
+    RuleSet,
     RulesMismatchError,
     Tablebase,
     TableSpec,
@@ -162,7 +163,7 @@ def test_available_and_directories(directory: tuple[Path, dict[str, Planes]]) ->
 def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> None:
     add(tmp_path, spec_of("KRK", rules=Rules.CHECK))
     with Tablebase.open(tmp_path) as tablebase:
-        assert tablebase.rule_set == (Rules.CHECK, 0)
+        assert tablebase.rule_set == RuleSet(Rules.CHECK)
         assert tablebase.probe(KRK).rules == Rules.CHECK
     add(tmp_path, spec_of("KRK", rules=Rules.CHECK, orders=1), seed=2)
     add(tmp_path, spec_of("KPK", rules=Rules.WXF), seed=3)
@@ -183,6 +184,40 @@ def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> Non
         Tablebase.open(tmp_path, rules="none").probe(KRK)
     with pytest.raises(ValueError, match="axf"):
         Tablebase(rules="axf")
+
+
+def test_tables_of_other_options_never_mix(tmp_path: Path) -> None:
+    add(tmp_path, spec_of("KRK", rules=Rules.WXF))
+    add(tmp_path, spec_of("KRK", rules=Rules.WXF, minor_chases=False), seed=2)
+    add(tmp_path, spec_of("KPK", rules=Rules.WXF, minor_chases=False), seed=3)
+    kpk = some_positions("KPK", 1)[0]
+    with Tablebase.open(tmp_path) as tablebase, pytest.raises(RulesMismatchError) as caught:
+        tablebase.probe(KRK)
+    assert caught.value.present == ("wxf", "wxf-nominor")
+    with Tablebase.open(tmp_path, minor_chases=True) as on:
+        assert on.probe(KRK).minor_chases
+        with pytest.raises(MissingTableError) as missing:
+            on.probe(kpk)
+        assert not missing.value.command.endswith("--no-minor-chases")
+    with Tablebase.open(tmp_path, minor_chases=False) as off:
+        assert off.rule_set == RuleSet(Rules.WXF, minor_chases=False)
+        assert not off.probe(KRK).minor_chases
+        assert off.probe(KRK).exact != Tablebase.open(tmp_path, minor_chases=True).probe(KRK).exact
+        assert off.probe(kpk).rules == Rules.WXF
+        assert not off.probe(ARMLESS).minor_chases
+    with pytest.raises(InputError, match="know no chases"):
+        Tablebase(rules="check", minor_chases=False)
+
+
+def test_a_header_of_another_option_is_not_believed(tmp_path: Path) -> None:
+    spec = spec_of("KRK", rules=Rules.WXF, minor_chases=False)
+    add(tmp_path, spec)
+    (tmp_path / spec.name.filename).rename(tmp_path / "KRK.wxf.dtm.xqt")
+    with (
+        Tablebase.open(tmp_path) as tablebase,
+        pytest.raises(CorruptTableError, match=r"holds KRK\.wxf-nominor\.dtm, not"),
+    ):
+        tablebase.probe(KRK)
 
 
 def test_metric_decides_between_two_tables_only(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def write(directory, name, table=None, rules=Rules.NONE, **changes):
     if "histogram" in changes:
         histograms[0] = changes["histogram"](histograms[0])
     statistics = TableStatistics.from_histograms(
-        spec.name, spec.codes, table.layout.slots, histograms, fens
+        spec.name, spec.codes, table.layout.slots, histograms, fens, changes.get("chase_patterns")
     )
     path = directory / spec.name.filename
     write_table(
@@ -144,6 +144,19 @@ def test_wrong_figures(tables):
     (table,) = json.loads(result.stdout)["tables"]
     assert table["findings"] == 0
     assert any("legal" in problem for problem in table["file_problems"])
+
+
+def test_wrong_counts_of_patterns(tmp_path):
+    for name in NAMES:
+        table = Planted.of(solution(name, Rules.CHECK))
+        write(tmp_path, name, table, Rules.CHECK, chase_patterns={1: 0})
+    assert run(tmp_path, "KRKN").exit_code == 0
+    write(tmp_path, "KRKN", table, Rules.CHECK, chase_patterns={1: 5})
+    result = run(tmp_path, "KRKN", "--json")
+    assert result.exit_code == 1
+    (report,) = json.loads(result.stdout)["tables"]
+    assert report["findings"] == 0
+    assert ["stored orders" in problem for problem in report["file_problems"]] == [True]
 
 
 @pytest.mark.parametrize(

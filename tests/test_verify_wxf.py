@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tbgen.build.builder import Builder
 from tbgen.cli import main
-from tbgen.indexing import Material, Side
+from tbgen.indexing import Material
 from tbgen.rules import in_check
-from tbgen.tables import Option, TableSpec, TableStatistics, write_table
+from tbgen.tables import CorruptTableError
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Rules, TableName
+from tbgen.tables.names import Rules
 from tbgen.verify import verify
 from tbgen.verify.chase_game import ChaseGraph, Victims, k_keep_clauses, k_keep_safe
+from tests.built import Silence
 from tests.solutions import solution
 from tests.verifykit import recoded
 
@@ -85,27 +87,31 @@ def test_invented_chases_are_named_as_such():
 
 
 def test_files_of_other_options_do_not_mix(tmp_path):
-    """The option on advisors and elephants is read from the header, and shared by a closure."""
-    for name in ("KRK", "KNK", "KRKN"):
-        table = solved(name)
-        spec = TableSpec(
-            TableName(Material.parse(name), Rules.WXF, table.metric),
-            table.code_space,
-            Option.NONE if name == "KNK" else Option.DEFENDER_CHASES,
-        )
-        histograms = [table.histogram(side) for side in Side]
-        statistics = TableStatistics.from_histograms(
-            spec.name, spec.codes, table.layout.slots, histograms, {}
-        )
-        write_table(tmp_path / spec.name.filename, spec, table.codes_from, statistics)
-    command = ["verify", "--tables", str(tmp_path), "--json"]
-    assert CliRunner().invoke(main, [*command, "KRKN"]).exit_code == 2
-    result = CliRunner().invoke(main, [*command, "KRK"])
+    """A closure shares the option on minor pieces; the proof takes it from the table."""
+    builder = Builder(tmp_path, Rules.WXF, Silence(), minor_chases=False)
+    builder.build([Material.parse("KRKN")])
+    command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
+    result = CliRunner().invoke(main, command)
     (report,) = json.loads(result.stdout)["tables"]
-    assert report["rules"] == "wxf"
-    assert report["findings"] == 0
+    assert (report["rules"], report["minor_chases"]) == ("wxf", False)
+    assert report["ok"]
     assert report["complete"]
-    assert report["chasers_examined"] == 0
+    # A supporting table of the other option is no supporting table, whatever its file is called.
+    knk = tmp_path / "KNK.wxf-nominor.dtm.xqt"
+    other = tmp_path / "KNK.wxf.dtm.xqt"
+    knk.unlink()
+    Builder(tmp_path, Rules.WXF, Silence()).build([Material.parse("KNK")])
+    missing = CliRunner().invoke(main, [*command, "--no-minor-chases"])
+    assert missing.exit_code == 1
+    assert "tbgen build KNK --rules wxf --no-minor-chases" in missing.stderr
+    other.rename(knk)
+    forged = CliRunner().invoke(main, [*command, "--no-minor-chases"])
+    assert forged.exit_code == 3
+    assert "holds KNK.wxf.dtm, not what its name says" in forged.stderr
+    with pytest.raises(CorruptTableError, match="not what its name says"):
+        Builder(tmp_path, Rules.WXF, Silence(), minor_chases=False, force=True).build(
+            [Material.parse("KRKN")]
+        )
 
 
 # -- the game against a twin from the definitions ---------------------------------------------
@@ -235,6 +241,13 @@ def test_the_clauses_of_one_loop(check, words, follow, expected):
 # -- chases that decide -----------------------------------------------------------------------
 
 
+def test_the_solver_counts_the_chases_that_it_declares():
+    table = solved("KNPKC")
+    assert table.chase_patterns == {1: 6, 2: 0}
+    assert len(chase_wins(recoded(table, table.code_space))) == 6
+    assert solved("KRKN").chase_patterns == {1: 0, 2: 0}
+
+
 @pytest.fixture(scope="module")
 def knkpp():
     return solved("KNKPP")
@@ -255,7 +268,9 @@ def test_knkpp_is_proven(knkpp):
     assert report.ok, report.first
     assert report.complete
     assert report.orders_examined == 8
-    assert report.black_to_move.direct_chases == 3430
+    assert report.black_to_move.direct_chases == 3423
+    assert report.chase_patterns == {k: n for k, n in knkpp.chase_patterns.items() if n}
+    assert sum(knkpp.chase_patterns.values()) == 3423
     assert report.black_to_move.direct_checks == 4294
 
 
@@ -264,7 +279,7 @@ def test_knkpp_of_two_orders_is_proven():
     report = prove(solved("KNKPP", 2), 2)
     assert report.ok, report.first
     assert not report.complete
-    assert report.black_to_move.direct_chases == 1057 + 887
+    assert report.black_to_move.direct_chases == 1052 + 885
 
 
 @pytest.mark.certification

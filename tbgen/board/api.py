@@ -25,9 +25,9 @@ from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
+from tbgen.mechanism import Mechanism, mechanism_of
 from tbgen.notation import format_move, parse_position
 from tbgen.preference import RootMove
-from tbgen.referee import judge
 from tbgen.rules import in_check, is_terminal
 
 DEFAULT_PLIES = 400
@@ -48,7 +48,9 @@ class Api:
             study = self._library.study(view.positions, view.moves)
         else:
             study = self._library.probe(view.position)
-        answer = study_answer(study, view)
+        explain = request.query_params.get("explain") == "1"
+        mechanism = self._library.mechanism(study) if explain else None
+        answer = study_answer(study, view, mechanism)
         status = 200
         if study.missing is not None:
             failed = _missing(study)
@@ -62,7 +64,8 @@ class Api:
         plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
         line = self._library.line(view.position, plies)
         answer = line_answer(line)
-        answer["reason"] = explain_position(line.start, line.result, view.language)
+        mechanism = mechanism_of(line)
+        answer["reason"] = explain_position(line.start, line.result, view.language, mechanism)
         answer["end"] = explain_line(line, view.language)
         for entry, played in zip(answer["moves"], line.moves, strict=True):
             entry["text"] = format_move(played.position, played.choice.move, view.notation)
@@ -72,7 +75,7 @@ class Api:
     def judge(self, request: Request) -> Answer:
         """The referee's verdict on a game, under the rules of the tables."""
         view = _view(request)
-        return Answer(judge(view.start, list(view.moves), rules=self._library.rule_set).as_json())
+        return Answer(self._library.judge(view.start, view.moves).as_json())
 
     def render(self, request: Request) -> Answer:
         """A picture of a position."""
@@ -175,12 +178,12 @@ class Api:
     def _entry(self, material: Material) -> dict[str, Any]:
         """A table in the list of tables."""
         figures = self._figures(material)
-        kept = ("material", "rules", "metric", "orders_limit", "legal", "max_distance",
-                "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
+        kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
+                "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
         return {key: figures[key] for key in kept}
 
 
-def study_answer(study: Study, view: View) -> dict[str, Any]:
+def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """A study as DESIGN 3 has a probe, with the board's own fields after those.
 
     Of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Of a move:
@@ -189,20 +192,20 @@ def study_answer(study: Study, view: View) -> dict[str, Any]:
     """
     position, result = study.position, study.result
     if result is not None:
-        answer = position_answer(position, result)
-        answer["reason"] = explain_position(position, result, view.language)
+        answer = position_answer(position, result, mechanism)
+        answer["reason"] = explain_position(position, result, view.language, mechanism)
     else:
         answer = _unknown_position(position)
     answer["terminal"] = not study.moves
     if view.moves:
         answer["suggested"] = study.suggested.move.iccs if study.suggested else None
         answer["judgement"] = study.judgement.as_json() if study.judgement else None
-    answer["moves"] = [_move(study, move, view) for move in study.moves]
+    answer["moves"] = [_move(study, move, view, mechanism) for move in study.moves]
     return answer
 
 
-def _move(study: Study, move: RootMove, view: View) -> dict[str, Any]:
-    reason = explain_move(study.result, move, view.language)
+def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+    reason = explain_move(study.result, move, view.language, mechanism)
     if study.result is not None:
         answer = move_answer(study.position, study.result, move, "iccs")
         answer["reason"] = reason
@@ -232,6 +235,7 @@ def _unknown_position(position: Position) -> dict[str, Any]:
         "fen": position.fen,
         "material": position.material.name,
         "rules": None,
+        "minor_chases": None,
         "metric": None,
         "side": position.side.name.lower(),
         "outcome": outcome_name(None),
@@ -240,6 +244,7 @@ def _unknown_position(position: Position) -> dict[str, Any]:
         "plies": None,
         "in_check": in_check(position),
         "reason": f"no table of {position.material.name}",
+        "mechanism": None,
     }
 
 

@@ -18,7 +18,7 @@ from tbgen.board.state import View
 from tbgen.board.words import explain_distance
 from tbgen.indexing import Army, Material, Position
 from tbgen.indexing.squares import PieceType
-from tbgen.tables import CorruptTableError, TableStatistics
+from tbgen.tables import CorruptTableError, Rules, RuleSet, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 SURE = 0.98
@@ -140,9 +140,10 @@ def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str
         rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
             language, "plies"
         )
+    rule_set = RuleSet(Rules(figures.rules), minor_chases=file["minor_chases"] is not False)
     rows = [
         ("class", text(language, f"class_{kind}")),
-        ("rules", text(language, f"rules_{figures.rules}")),
+        ("rules", text(language, f"rules_{rule_set}")),
         ("metric", text(language, figures.metric)),
         ("legal", f"{figures.legal:,}"),
         ("longest", f"{figures.max_distance} {text(language, 'plies')}"),

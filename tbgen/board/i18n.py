@@ -149,6 +149,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "rules_none": ("repetition is a draw", "循环作和"),
     "rules_check": ("perpetual check loses", "长将作负"),
     "rules_wxf": ("perpetual check and chase lose", "长将长捉作负"),
+    "rules_wxf-nominor": (
+        "perpetual check and chase lose, but advisors and elephants may chase protected pieces",
+        "长将长捉作负，士象可长捉有根子",
+    ),
     "metric": ("Distance", "距离"),
     "dtm": ("to mate", "到将死"),
     "dtc": ("to mate or conversion", "到将死或转换"),

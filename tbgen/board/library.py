@@ -22,6 +22,7 @@ from tbgen.choice import choose
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.mainline import Mainline
+from tbgen.mechanism import Mechanism, find_mechanism
 from tbgen.preference import RootMove
 from tbgen.referee import Judgement, Rules, judge
 from tbgen.repetition import is_lost_by
@@ -103,9 +104,15 @@ class Library:
             plain.moves,
             plain.missing,
             suggested,
-            self._judge(positions[0], moves) if _repeats(positions) else None,
+            self.judge(positions[0], moves) if _repeats(positions) else None,
             self._forbidden(positions, moves, plain.moves),
         )
+
+    def mechanism(self, study: Study) -> Mechanism | None:
+        """What decides a position under the repetition rules; raises like `Tablebase.probe`."""
+        if study.result is None or not study.result.order:
+            return None
+        return find_mechanism(self.tables, study.position)
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
         """Best play of both sides; raises like `Tablebase.probe`."""
@@ -128,14 +135,11 @@ class Library:
 
     # -- repetition --------------------------------------------------------------------------
 
-    @property
-    def rule_set(self) -> Rules:
-        """What the referee judges by: the rules of the tables, wxf without any."""
-        rules, _ = self.tables.rule_set
-        return Rules.WXF if rules is None else Rules(rules)
-
-    def _judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        return judge(start, list(moves), rules=self.rule_set)
+    def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
+        """The referee's word on a game, by the rules of the tables; by wxf without any."""
+        rule_set = self.tables.rule_set
+        rules = rule_set.rules or Rules.WXF
+        return judge(start, list(moves), rules=rules, minor_chases=rule_set.minor_chases)
 
     def _forbidden(
         self, positions: Sequence[Position], moves: Sequence[Move], choices: Sequence[RootMove]
@@ -145,7 +149,7 @@ class Library:
         seen = set(positions)
         for choice in choices:
             if choice.after in seen:
-                judgement = self._judge(positions[0], [*moves, choice.move])
+                judgement = self.judge(positions[0], [*moves, choice.move])
                 if is_lost_by(judgement, positions[-1].side):
                     found[choice.move] = judgement.reason
         return found
@@ -154,15 +158,14 @@ class Library:
 
     def available(self) -> list[TableName]:
         """The tables of the rule set in use, fewest pieces first."""
-        rules, orders = self.tables.rule_set
-        return [
-            name for name in self.tables.available() if (name.rules, name.orders) == (rules, orders)
-        ]
+        rule_set = self.tables.rule_set
+        return [name for name in self.tables.available() if name.rule_set == rule_set]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
         """The figures of a table, and file size, build time and digest; raises like `probe`."""
         file = self.tables.table(material)
         return file.statistics, {
+            "minor_chases": file.header.spec.name.rule_set.choice,
             "bytes_on_disk": file.path.stat().st_size,
             "build_seconds": read_build_record(file.path).get("build_seconds"),
             "digest": file.header.digest.hex(),

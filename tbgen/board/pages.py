@@ -23,6 +23,7 @@ from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Move, Side
 from tbgen.indexing.squares import square_name
 from tbgen.mainline import Ending
+from tbgen.mechanism import Mechanism, mechanism_of
 from tbgen.notation import format_move, format_position
 from tbgen.preference import RootMove
 from tbgen.referee import Verdict
@@ -35,10 +36,11 @@ _GROUPS = (Outcome.WIN, None, Outcome.DRAW, Outcome.LOSS)
 def reading_page(library: Library, view: View) -> Answer:
     """A position with all that is known of it."""
     study = library.study(view.positions, view.moves)
+    mechanism = library.mechanism(study)
     main = (
         f'<div class="left">{_board(study, view)}{_controls(study, view)}</div>'
-        f'<div class="right">{_headline(study, view)}{_referee(study, view)}'
-        f"{_move_groups(study, view)}{_game(view)}{_links(view)}{_notes(view)}</div>"
+        f'<div class="right">{_headline(study, view, mechanism)}{_referee(study, view)}'
+        f"{_move_groups(study, view, mechanism)}{_game(view)}{_links(view)}{_notes(view)}</div>"
     )
     title = study.position.material.name
     return Answer(page(view, title, main, data=_data(study, view)), HTML)
@@ -89,7 +91,7 @@ def line_page(library: Library, view: View) -> Answer:
     play = text(language, "show_loop" if line.ending == Ending.LOOP else "autoplay")
     picture = draw(view.position, flip=view.flip, pieces=view.pieces)
     plies = localise(language, f"{len(line.moves)} plies", f"{len(line.moves)}步")
-    reason = explain_position(line.start, line.result, language)
+    reason = explain_position(line.start, line.result, language, mechanism_of(line))
     export = reached.href().replace("/?", "/export.pgn?", 1)
     main = (
         f'<div class="left">{picture}<div class="controls">'
@@ -200,7 +202,7 @@ def order_value(order: int | None, value: int | None) -> str:
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
 
 
-def _headline(study: Study, view: View) -> str:
+def _headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """Side to move, outcome, order-value, and why."""
     language, result = view.language, study.result
     turn = escape(_turn(view))
@@ -212,20 +214,21 @@ def _headline(study: Study, view: View) -> str:
             f'{heading}<p class="turn">{turn}</p><p class="notice">{what}. <code>{hint}</code></p>'
         )
     outcome = result.outcome.name.lower()
-    rules = text(language, f"rules_{result.rules or 'none'}")
+    reason = explain_position(study.position, result, language, mechanism)
+    rules = text(language, f"rules_{result.rule_set if result.rules else 'none'}")
     metric = f", {text(language, 'metric')} {text(language, str(result.metric))}"
     return (
         f'{heading}<p class="turn">{turn}: '
         f'<span class="badge {outcome}">{escape(text(language, outcome))}</span> '
         f'<code title="{escape(text(language, "value"))}">'
         f"{order_value(result.order, result.value)}</code></p>"
-        f'<p class="reason">{escape(explain_position(study.position, result, language))}</p>'
+        f'<p class="reason">{escape(reason)}</p>'
         f'<p class="under">{escape(text(language, "rules"))}: {escape(rules)}'
         f"{escape(metric) if result.metric else ''}</p>"
     )
 
 
-def _move_groups(study: Study, view: View) -> str:
+def _move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """All moves, in groups by outcome, best first."""
     language = view.language
     if not study.moves:
@@ -239,7 +242,7 @@ def _move_groups(study: Study, view: View) -> str:
         name = "unknown" if outcome is None else outcome.name.lower()
         heading = f"{text(language, f'{name}_moves')} ({len(moves)})"
         head = [text(language, key) for key in ("move", "value", "why")]
-        rows = [_move_row(study, view, move) for move in moves]
+        rows = [_move_row(study, view, move, mechanism) for move in moves]
         found.append(
             f'<section class="group {name}"><h2>{escape(heading)}</h2>'
             f"{table(head, rows, 'moves')}</section>"
@@ -247,7 +250,7 @@ def _move_groups(study: Study, view: View) -> str:
     return "".join(found)
 
 
-def _move_row(study: Study, view: View, move: RootMove) -> list[str]:
+def _move_row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
     """A move: link, `oo-vvv` with `*` best, `c` capture, `+` check, and why."""
     language = view.language
     label = format_move(study.position, move.move, view.notation)
@@ -261,7 +264,8 @@ def _move_row(study: Study, view: View, move: RootMove) -> list[str]:
     return [
         link(view.after(move.move).href(), label, "move"),
         f"<code>{order_value(move.order, move.value)}</code> {marks}",
-        escape(explain_move(study.result, move, language)) + _forbidden(study, view, move.move),
+        escape(explain_move(study.result, move, language, mechanism))
+        + _forbidden(study, view, move.move),
     ]
 
 

@@ -26,7 +26,7 @@ from tbgen.retrograde.storage import DiskStorage, Storage
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import Metric, Option, Rules, TableName, write_build_record
+from tbgen.tables.names import Metric, Rules, RuleSet, TableName, write_build_record
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
@@ -65,7 +65,7 @@ class Progress(Protocol):
 class Builder:
     """Builds tables of one rule set into one directory.
 
-    `orders` limits the number of orders (0: no limit), `memory` the bytes used at once (0: what
+    `orders` and `minor_chases` are those of `RuleSet`, `memory` the bytes used at once (0: what
     the machine has available). A table that needs more has its arrays on disk while it is solved,
     in files without names in `directory`; its bytes are the same.
     """
@@ -77,6 +77,7 @@ class Builder:
     threads: int = 2
     memory: int = 0
     force: bool = False
+    minor_chases: bool = True
     _files: dict[str, TableFile] = field(default_factory=dict)
     _forced: set[str] = field(default_factory=set)
 
@@ -105,14 +106,19 @@ class Builder:
                     self._build_table(material, own_metric)
 
     def _name(self, material: Material, metric: Metric) -> TableName:
-        return TableName(material, self.rules, metric, self.orders)
+        return TableName(material, self.rules, metric, self.orders, self.minor_chases)
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """What the values of the tables hold under."""
+        return RuleSet(self.rules, self.orders, self.minor_chases)
 
     def _path(self, name: TableName) -> Path:
         return self.directory / name.filename
 
     def _finished(self, material: Material, metric: Metric | None) -> Metric | None:
         """The metric of a finished table: the one asked for, or any."""
-        return finished_table(self.directory, material, self.rules, self.orders, metric)
+        return finished_table(self.directory, material, self.rule_set, metric)
 
     def _open(self, material: Material, metric: Metric) -> TableFile:
         """The finished table of a supporting material.
@@ -124,9 +130,10 @@ class Builder:
             with self._lock(material):
                 self._build_table(material, Metric.DTM)
             found = Metric.DTM
-        path = self._path(self._name(material, found))
+        name = self._name(material, found)
+        path = self._path(name)
         if path.name not in self._files:
-            self._files[path.name] = TableFile(path)
+            self._files[path.name] = TableFile(path, name=name)
         return self._files[path.name]
 
     def _build_table(self, material: Material, metric: Metric | None) -> None:
@@ -186,6 +193,7 @@ class Builder:
             lambda child: self._open(child, metric),
             rules=self.rules,
             orders=self.orders or None,
+            minor_chases=self.minor_chases,
             metric=metric,
             code_space=codes,
             threads=self.threads,
@@ -202,12 +210,11 @@ class Builder:
                 assert position is not None
                 fens[order, side] = position.fen
         statistics = TableStatistics.from_histograms(
-            name, codes, solution.layout.slots, histograms, fens
+            name, codes, solution.layout.slots, histograms, fens, solution.chase_patterns
         )
-        options = Option.DEFENDER_CHASES if self.rules == Rules.WXF else Option.NONE
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes, options), solution.codes_from, statistics,
+            self._path(name), TableSpec(name, codes), solution.codes_from, statistics,
             threads=self.threads,
         )  # fmt: skip
         return header.file_size
@@ -232,11 +239,14 @@ class Builder:
 
 
 def finished_table(
-    directory: Path, material: Material, rules: Rules, orders: int, metric: Metric | None = None
+    directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
 ) -> Metric | None:
     """The metric of a finished table: the one asked for, or any; None if there is none."""
+    rules, orders, minor = rule_set.rules, rule_set.orders, rule_set.minor_chases
+    assert rules is not None
     for candidate in Metric if metric is None else (metric,):
-        if (directory / TableName(material, rules, candidate, orders).filename).exists():
+        name = TableName(material, rules, candidate, orders, minor)
+        if (directory / name.filename).exists():
             return candidate
     return None
 

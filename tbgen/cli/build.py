@@ -19,7 +19,8 @@ from tbgen.tables.names import Metric, Rules
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.tables_option
-@options.rules_option(default="check")
+@options.rules_option(options.DEFAULT_RULES)
+@options.minor_chases_option(default=True)
 @click.option(
     "--metric",
     type=click.Choice(["auto", "dtm", "dtc"]),
@@ -43,6 +44,7 @@ def build(
     materials: tuple[str, ...],
     tables: Path,
     rules: str,
+    minor_chases: bool,
     metric: str,
     orders: int,
     threads: int,
@@ -62,7 +64,14 @@ def build(
         builder = Builder(
             tables, Rules(rules), progress,
             orders=orders, threads=threads, memory=memory, force=force,
+            minor_chases=minor_chases,
         )  # fmt: skip
         builder.build(wanted, None if metric == "auto" else Metric(metric))
     if as_json:
-        show_json({"directory": str(tables), "rules": rules, "tables": progress.tables})
+        answer = {
+            "directory": str(tables),
+            "rules": rules,
+            "minor_chases": builder.rule_set.choice,
+            "tables": progress.tables,
+        }
+        show_json(answer)

@@ -42,6 +42,7 @@ def dump(
     seed: int,
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     as_json: bool,
@@ -61,7 +62,7 @@ def dump(
     # Legality is compiled: numba is loaded here only.
     from tbgen import dump as dumping
 
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         file = opened.table(wanted)
         legal = file.statistics.legal
         chunks: Iterator[Rows]

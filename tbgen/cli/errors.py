@@ -66,7 +66,8 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
         what = message.removesuffix(f"; run: {error.command}")
         return Failure(FINDINGS, what, f"run: {error.command}{tables_option}")
     if isinstance(error, tables.RulesMismatchError):
-        return Failure(BAD_INPUT, message, "--rules, --orders and --metric choose among them")
+        hint = "--rules, --minor-chases, --orders and --metric choose among them"
+        return Failure(BAD_INPUT, message, hint)
     if isinstance(error, tables.IllegalPositionError):
         # The rules' own error says what to do about it.
         return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))

@@ -27,7 +27,7 @@ from tbgen.referee.diagram import Diagram
 @click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@options.rules_option(str(Rules.WXF))
+@options.rules_option(options.DEFAULT_RULES)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),
@@ -35,12 +35,7 @@ from tbgen.referee.diagram import Diagram
     default=2,
     help="Judge once the position has stood on the board N times. Default: 2.",
 )
-@click.option(
-    "--advisor-chases/--no-advisor-chases",
-    default=True,
-    help="Whether an advisor or elephant that attacks a protected rook, knight or cannon chases "
-    "it. Default: it does.",
-)
+@options.minor_chases_option(default=True)
 @options.tables_option
 @options.json_option
 @click.pass_context
@@ -50,7 +45,7 @@ def judge(
     moves: tuple[str, ...],
     rules: str,
     occurrences: int,
-    advisor_chases: bool,
+    minor_chases: bool,
     tables: Path,
     as_json: bool,
 ) -> None:
@@ -75,7 +70,7 @@ def judge(
             _read_moves(start, texts),
             rules=Rules(rules),
             occurrences=occurrences,
-            minor_chases=advisor_chases,
+            minor_chases=minor_chases,
         )
 
     if fen == "-":

@@ -27,6 +27,7 @@ def line(
     plies: int | None,
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     notation: str,
@@ -39,7 +40,7 @@ def line(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         found = opened.mainline(parse_position(" ".join(position)), plies)
     answer = line_answer(found, notation)
     if as_json:

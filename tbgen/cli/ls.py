@@ -9,7 +9,7 @@ import click
 
 from tbgen.cli import errors, options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.tables import TableFile, TableName
+from tbgen.tables import Rules, RuleSet, TableFile, TableName
 
 
 @click.command(cls=Command)
@@ -20,6 +20,7 @@ def ls(
     context: click.Context,
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     as_json: bool,
@@ -40,6 +41,7 @@ def ls(
     ):
         if (
             rules not in (None, str(name.rules))
+            or minor_chases not in (None, name.minor_chases)
             or orders not in (None, name.orders)
             or metric not in (None, str(name.metric))
         ):
@@ -47,6 +49,7 @@ def ls(
         entry = {
             "material": name.material.name,
             "rules": str(name.rules),
+            "minor_chases": name.rule_set.choice,
             "orders_limit": name.orders or None,
             "metric": str(name.metric),
             "bytes_on_disk": path.stat().st_size,
@@ -77,12 +80,16 @@ def _show(tables: Path, entries: list[dict[str, Any]]) -> None:
         click.echo(f"no tables in {tables}", err=True)
         return
     width = max(len(entry["material"]) for entry in entries)
-    click.echo(f"{'material':{max(width, 8)}}  rules      metric           bytes  digest")
-    for entry in entries:
-        limit = entry["orders_limit"]
-        rule_set = entry["rules"] + (f"-o{limit}" if limit else "")
+    rule_sets = [
+        str(RuleSet(Rules(e["rules"]), e["orders_limit"] or 0, e["minor_chases"] is not False))
+        for e in entries
+    ]
+    rules = max(9, *map(len, rule_sets))
+    head = f"{'material':{max(width, 8)}}  {'rules':{rules}}  metric"
+    click.echo(f"{head}{'bytes':>16}  digest")
+    for entry, rule_set in zip(entries, rule_sets, strict=True):
         click.echo(
-            f"{entry['material']:{max(width, 8)}}  {rule_set:9}  {entry['metric']:6}"
+            f"{entry['material']:{max(width, 8)}}  {rule_set:{rules}}  {entry['metric']:6}"
             f"{entry['bytes_on_disk']:>16,}  {entry['digest'] or 'unreadable'}"
         )
     total = sum(entry["bytes_on_disk"] for entry in entries)

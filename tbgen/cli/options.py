@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 RULES = ("none", "check", "wxf")
+DEFAULT_RULES = "wxf"
+"""The rules that tables are built, and games judged, by where none are asked for."""
+
 METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
 
@@ -42,7 +45,20 @@ def rules_option(default: str | None = None) -> Callable[..., Any]:
         type=click.Choice(RULES),
         default=default,
         help="What repetition means: none = a draw, check = perpetual check loses, wxf = "
-        f"perpetual chase too. Default: {default or 'the only ones present'}.",
+        f"perpetual check and perpetual chase lose. Default: {default or 'the only ones present'}.",
+    )
+
+
+def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
+    """`--minor-chases/--no-minor-chases`, as the parameter `minor_chases` (a bool or None).
+
+    Without `default` the only rule set present is meant.
+    """
+    return click.option(
+        "--minor-chases/--no-minor-chases",
+        default=default,
+        help="Under wxf, whether an advisor or elephant that attacks a protected rook, knight or "
+        f"cannon chases it. Default: {'it does' if default else 'as the only tables present'}.",
     )
 
 
@@ -83,14 +99,19 @@ def notation_option(function: Function) -> Function:
 
 
 def table_options(function: Function) -> Function:
-    """Which tables: `--tables --rules --orders --metric`."""
-    for option in (metric_option, orders_option, rules_option(), tables_option):
+    """Which tables: `--tables --rules --minor-chases --orders --metric`."""
+    minor_chases = minor_chases_option(default=None)
+    for option in (metric_option, orders_option, minor_chases, rules_option(), tables_option):
         function = option(function)
     return function
 
 
 def open_tables(
-    tables: Path, rules: str | None, orders: int | None, metric: str | None
+    tables: Path,
+    rules: str | None,
+    minor_chases: bool | None,
+    orders: int | None,
+    metric: str | None,
 ) -> GameTablebase:
     """The tables that the options name.
 
@@ -99,7 +120,7 @@ def open_tables(
     """
     from tbgen.tablebase import GameTablebase
 
-    opened = GameTablebase(rules=rules, orders=orders, metric=metric)
+    opened = GameTablebase(rules=rules, orders=orders, minor_chases=minor_chases, metric=metric)
     if tables.exists():
         opened.add_directory(tables)
     return opened

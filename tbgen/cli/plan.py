@@ -13,16 +13,24 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.units import duration, size
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules
+from tbgen.tables.names import Rules, RuleSet
 
 
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.tables_option
-@options.rules_option(default="check")
+@options.rules_option(options.DEFAULT_RULES)
+@options.minor_chases_option(default=True)
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @options.json_option
-def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_json: bool) -> None:
+def plan(
+    materials: tuple[str, ...],
+    tables: Path,
+    rules: str,
+    minor_chases: bool,
+    orders: int,
+    as_json: bool,
+) -> None:
     """What building MATERIAL... would take.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
@@ -33,6 +41,7 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
 
     Exit status: 0 ok, 2 bad input.
     """
+    rule_set = RuleSet(Rules(rules), orders, minor_chases)
     planned = plan_tables([Material.parse(name) for name in materials], Rules(rules), tables)
     entries: list[dict[str, Any]] = [
         {
@@ -44,7 +53,7 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
             "disk_bytes": table.disk_bytes,
             "cpu_seconds": round(table.cpu_seconds, 2),
             "seconds": round(table.seconds, 2),
-            "present": finished_table(tables, table.material, Rules(rules), orders) is not None,
+            "present": finished_table(tables, table.material, rule_set) is not None,
         }
         for table in planned
     ]
@@ -56,7 +65,13 @@ def plan(materials: tuple[str, ...], tables: Path, rules: str, orders: int, as_j
         "seconds": round(sum(entry["seconds"] for entry in missing), 2),
     }
     if as_json:
-        show_json({"rules": rules, "orders_limit": orders or None, "tables": entries, **total})
+        answer = {
+            "rules": rules,
+            "minor_chases": rule_set.choice,
+            "orders_limit": orders or None,
+            "tables": entries,
+        }
+        show_json(answer | total)
         return
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "

@@ -13,6 +13,7 @@ from tbgen.answers import outcome_name, probe_answer
 from tbgen.cli import errors, options
 from tbgen.cli.command import Command, show_failure, show_json, show_traceback, tables_option
 from tbgen.indexing import Position
+from tbgen.mechanism import find_mechanism
 from tbgen.notation import format_position, parse_position
 from tbgen.tablebase import GameTablebase
 from tbgen.tables import Metric
@@ -28,6 +29,12 @@ _METRIC_NAMES = {
 @click.argument("position", nargs=-1, required=True)
 @options.table_options
 @options.notation_option
+@click.option(
+    "--explain/--no-explain",
+    default=None,
+    help="Whether to follow best play to the loop that decides, and name who checks or chases "
+    "whom. Default: for a single position, not with -.",
+)
 @options.json_option
 @click.pass_context
 def probe(
@@ -35,9 +42,11 @@ def probe(
     position: tuple[str, ...],
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     notation: str,
+    explain: bool | None,
     as_json: bool,
 ) -> None:
     """The value of a position and of all its moves.
@@ -50,27 +59,33 @@ def probe(
     or conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules
     decide. A move shows the value of the position it leads to.
 
+    Where the repetition rules decide, best play is followed, for 80 plies at most, to the loop
+    that is lost: it names the offence of the position and of the first move. Without that loop
+    the reason says only what the value and a move's check tell.
+
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     text = " ".join(position)
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         if text == "-":
-            context.exit(_probe_lines(context, opened, notation, as_json))
-        answer = _probe(opened, text, notation)
+            context.exit(_probe_lines(context, opened, notation, explain is True, as_json))
+        answer = _probe(opened, text, notation, explain is not False)
         if as_json:
             show_json(answer)
         else:
             _show(parse_position(text), answer)
 
 
-def _probe(opened: GameTablebase, text: str, notation: str) -> dict[str, Any]:
+def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> dict[str, Any]:
     """The answer for one position."""
     position = parse_position(text)
-    return probe_answer(position, *opened.probe_with_moves(position), notation)
+    result, moves = opened.probe_with_moves(position)
+    mechanism = find_mechanism(opened, position) if explain else None
+    return probe_answer(position, result, moves, notation, mechanism)
 
 
 def _probe_lines(
-    context: click.Context, opened: GameTablebase, notation: str, as_json: bool
+    context: click.Context, opened: GameTablebase, notation: str, explain: bool, as_json: bool
 ) -> int:
     """Answer every line of standard input; returns the worst exit status."""
     worst = errors.OK
@@ -79,7 +94,7 @@ def _probe_lines(
         if not text:
             continue
         try:
-            answer = _probe(opened, text, notation)
+            answer = _probe(opened, text, notation, explain)
         except BrokenPipeError:
             raise
         except Exception as error:
@@ -107,7 +122,8 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
     """An answer to read."""
     click.echo(format_position(position, "board"))
     click.echo(f"\n{answer['fen']}")
-    rules = f"rules {answer['rules']}, " if answer["rules"] else ""
+    option = "" if answer["minor_chases"] is not False else " without minor chases"
+    rules = f"rules {answer['rules']}{option}, " if answer["rules"] else ""
     click.echo(f"{answer['material']}, {rules}{_METRIC_NAMES[answer['metric']]}")
     click.echo(f"\n{answer['side'].title()} to move: {answer['outcome']}. {answer['reason']}.")
     if not answer["moves"]:

@@ -12,7 +12,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 
 DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Endgames of every type that build in seconds; two of them need the repetition rules."""
+"""Endgames of every type that build in seconds; one of them needs the repetition rules."""
 
 
 @click.command(cls=Command)
@@ -27,6 +27,7 @@ DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 def serve(
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     host: str,
@@ -46,16 +47,17 @@ def serve(
     """
     _require_extra()
     if demo:
-        rules, orders = rules or "check", orders or 0
-        _build_demo(tables, rules, orders)
+        rules, orders = rules or options.DEFAULT_RULES, orders or 0
+        minor_chases = minor_chases is not False
+        _build_demo(tables, rules, orders, minor_chases=minor_chases)
     from tbgen.board.server import make_server
 
-    with options.open_tables(tables, rules, orders, metric) as opened:
-        present, limit = opened.rule_set  # several present and none chosen: say so now
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+        present = opened.rule_set  # several present and none chosen: say so now
     # Tables of other rules that are built meanwhile are not to make the choice unclear.
-    if present is not None:
-        rules, orders = str(present), limit
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    if present.rules is not None:
+        rules, orders, minor_chases = str(present.rules), present.orders, present.minor_chases
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         count = len(opened.available())
         listener = _listen(host, port)
         server = make_server(opened, tables, host, port, log=log)
@@ -83,7 +85,7 @@ def _require_extra() -> None:
         ) from None
 
 
-def _build_demo(tables: Path, rules: str, orders: int) -> None:
+def _build_demo(tables: Path, rules: str, orders: int, *, minor_chases: bool) -> None:
     """Build the demo's tables, with progress on stderr."""
     from tbgen.build.builder import Builder
     from tbgen.cli.progress import BuildProgress
@@ -93,7 +95,7 @@ def _build_demo(tables: Path, rules: str, orders: int) -> None:
     click.echo("Building the demo; the first time includes compiling, about half a minute.",
                err=True)  # fmt: skip
     with BuildProgress() as progress:
-        builder = Builder(tables, Rules(rules), progress, orders=orders)
+        builder = Builder(tables, Rules(rules), progress, orders=orders, minor_chases=minor_chases)
         builder.build([Material.parse(name) for name in DEMO])
 
 

@@ -30,6 +30,7 @@ def stats(
     longest: bool,
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     as_json: bool,
@@ -47,12 +48,14 @@ def stats(
             f"{wanted} has no table: without a rook, knight, cannon or pawn all is drawn",
             "name a material with an attacker, as in KRKAA",
         )
-    with options.open_tables(tables, rules, orders, metric) as opened:
+    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
         file = opened.table(wanted)
         answer = file.statistics.to_json()
+        rule_set = file.header.spec.name.rule_set
     if not histogram:
         del answer["histogram"]
     answer |= {
+        "minor_chases": rule_set.choice,
         "bytes_on_disk": file.path.stat().st_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
         "digest": file.header.digest.hex(),
@@ -67,9 +70,10 @@ def stats(
 def _show(answer: dict[str, Any], longest: bool) -> None:
     """Figures to read."""
     limit = answer["orders_limit"]
+    option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [
         ("material", answer["material"]),
-        ("rules", answer["rules"] + (f", at most {limit} orders" if limit else "")),
+        ("rules", answer["rules"] + option + (f", at most {limit} orders" if limit else "")),
         ("metric", answer["metric"]),
         ("index size", f"{answer['index_size']:,} slots for each side to move"),
         ("legal positions", f"{answer['legal']:,}"),
@@ -77,10 +81,7 @@ def _show(answer: dict[str, Any], longest: bool) -> None:
         ("draws", f"{answer['draws']:,}"),
         ("longest distance", f"{answer['max_distance']} plies"),
         ("decided by rules", f"{answer['rule_decided']:,} ({answer['rule_decided_rate']:.2%})"),
-        *(
-            (f"  order {o['order']}", f"{o['positions']:,}, at most {o['max_distance']} plies")
-            for o in answer["orders"]
-        ),
+        *((f"  order {order['order']}", _order_counts(order)) for order in answer["orders"]),
         ("on disk", f"{answer['bytes_on_disk']:,} bytes"),
     ]
     if answer["build_seconds"] is not None:
@@ -102,6 +103,17 @@ def _show(answer: dict[str, Any], longest: bool) -> None:
                 f"{bar['side']:7}{bar['outcome']:7}{bar['order']:>7}{plies:>7}"
                 f"{bar['positions']:>11,}"
             )
+
+
+def _order_counts(order: dict[str, Any]) -> str:
+    """The counts of one order."""
+    text = f"{order['positions']:,}, at most {order['max_distance']} plies"
+    if order["check_patterns"] is None:
+        return text
+    return (
+        f"{text}; {order['check_patterns']:,} direct wins by check, "
+        f"{order['chase_patterns']:,} by chase"
+    )
 
 
 def _counts(side: dict[str, int]) -> str:

@@ -31,6 +31,7 @@ def verify(
     materials: tuple[str, ...],
     tables: Path,
     rules: str | None,
+    minor_chases: bool | None,
     orders: int | None,
     metric: str | None,
     threads: int,
@@ -52,7 +53,10 @@ def verify(
                 "name a material with an attacker, as in KRKAA",
             )
     reports = []
-    with options.open_tables(tables, rules, orders, metric) as opened, _LiveLine() as line:
+    with (
+        options.open_tables(tables, rules, minor_chases, orders, metric) as opened,
+        _LiveLine() as line,
+    ):
         # Compiled kernels are loaded only when something is to be verified.
         from tbgen.verify import verify_file
 
@@ -100,10 +104,11 @@ class _LiveLine:
 
 def _show(proof: VerifyReport) -> None:
     """One table, to read."""
+    option = "" if proof.minor_chases is not False else " without minor chases"
     limit = f", at most {proof.orders_limit} orders" if proof.orders_limit else ""
     verdict = "proven" if proof.ok else "REFUTED"
     click.echo(
-        f"{proof.material} ({proof.rules}{limit}, {proof.metric}): {verdict}, "
+        f"{proof.material} ({proof.rules}{option}{limit}, {proof.metric}): {verdict}, "
         f"{proof.positions:,} positions in {proof.seconds:.1f} s"
     )
     for side, totals in (("red", proof.red_to_move), ("black", proof.black_to_move)):

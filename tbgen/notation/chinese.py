@@ -45,6 +45,11 @@ _TEXT = re.compile(r"([KAERHCP][1-9]|[前中后1-5][KAERHCP]|[前中后]P?[1-9])
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
+def piece_name(side: Side, kind: PieceType) -> str:
+    """The simplified character of a piece."""
+    return _PIECES[side, False][kind]
+
+
 def is_chinese(text: str) -> bool:
     """Whether the text holds any Chinese character."""
     return _HAN.search(unicodedata.normalize("NFKC", text)) is not None

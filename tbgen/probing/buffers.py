@@ -204,7 +204,7 @@ def _distinct(
     if materials is None:
         rule_set = tablebase.rule_set
         names = tablebase.available()
-        chosen = [name.material for name in names if (name.rules, name.orders) == rule_set]
+        chosen = [name.material for name in names if name.rule_set == rule_set]
     else:
         chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
     return tuple(dict.fromkeys(material for material in chosen if material.needs_table))

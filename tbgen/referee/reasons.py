@@ -12,14 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tbgen.indexing.squares import (
-    EMPTY,
-    SQUARES,
-    PieceType,
-    Side,
-    piece_kind,
-    square_name,
-)
+from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
 from tbgen.tables.names import Rules
 
@@ -37,13 +30,24 @@ _ARTICLES = {
 """The article that forbids one kind of piece to chase another for ever, where it has its own."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Actor:
+    """A piece of a chase, and where it stands when the span begins.
+
+    `is_only` says that its side has no other of the kind.
+    """
+
+    square: int
+    kind: PieceType
+    is_only: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Conduct:
     """What one side does over a span.
 
-    `chasing` counts its plies that chase, `chasers` and `victims` are the kinds in the chase of
-    common victims, several of a kind repeated; `victim_squares` is where each victim stands when
-    the span begins, None if its side has no other of the kind.
+    `chasing` counts its plies that chase. `pairs` are the (chaser, victim) in the chase of
+    victims that all its plies have in common, by the victim's square.
     """
 
     side: Side
@@ -51,9 +55,7 @@ class Conduct:
     plies: int
     checks: int
     chasing: int
-    chasers: tuple[PieceType, ...]
-    victims: tuple[PieceType, ...]
-    victim_squares: tuple[int | None, ...]
+    pairs: tuple[tuple[Actor, Actor], ...]
 
     @classmethod
     def of_side(
@@ -76,30 +78,38 @@ class Conduct:
         level = record.side_level(*span, rules.number, minor_chases, scratch)
         checks = record.count_checks(game.log, first, end)
         common = 0 if checks else record.common_victims(*span, minor_chases, scratch)
-        attackers: dict[int, PieceType] = {}
-        for ply in range(first, end, 2):
-            for attacker, victim in chases[ply]:
-                if common >> game.ids[ply + 1][victim] & 1:
-                    kind = PieceType(piece_kind(game.boards[ply + 1][attacker]))
-                    attackers[game.ids[ply + 1][attacker]] = kind
         board = game.boards[start]
-        squares = [
-            square
-            for square in range(SQUARES)
-            if board[square] != EMPTY and common >> game.ids[start][square] & 1
-        ]
+        actors = {
+            game.ids[start][square]: Actor(
+                square, PieceType(piece_kind(code)), board.count(code) == 1
+            )
+            for square, code in enumerate(board)
+            if code != EMPTY
+        }
+        pairs = {
+            (actors[game.ids[ply + 1][attacker]], actors[game.ids[ply + 1][victim]])
+            for ply in range(first, end, 2)
+            for attacker, victim in chases[ply]
+            if common >> game.ids[ply + 1][victim] & 1
+        }
         return cls(
             side=side,
             level=level,
             plies=(end - first + 1) // 2,
             checks=checks,
             chasing=sum(bool(chases[ply]) for ply in range(first, end, 2)),
-            chasers=tuple(sorted(attackers.values())),
-            victims=tuple(PieceType(piece_kind(board[square])) for square in squares),
-            victim_squares=tuple(
-                square if _count(board, board[square]) > 1 else None for square in squares
-            ),
+            pairs=tuple(sorted(pairs, key=lambda pair: (pair[1], pair[0]))),
         )
+
+    @property
+    def chasers(self) -> tuple[PieceType, ...]:
+        """The kinds of the pieces that chase common victims, several of a kind repeated."""
+        return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
+
+    @property
+    def victims(self) -> tuple[Actor, ...]:
+        """The victims that all plies have in common."""
+        return tuple(dict.fromkeys(victim for _, victim in self.pairs))
 
     @property
     def is_idle(self) -> bool:
@@ -121,7 +131,7 @@ class Conduct:
 
     def _chase_article(self) -> str:
         """The article, or the point of docs/referee.md, that makes this chase an offence."""
-        own = _ARTICLES.get((self.chasers[0], self.victims[0]))
+        own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
         if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
             return own  # one cannon or two, one knight or two
         if len(self.chasers) > 1:
@@ -152,9 +162,9 @@ class Conduct:
     def _victim_names(self) -> str:
         """`the cannon`, `the cannon that stood on b6`, `the cannon and the knight`."""
         return _join(
-            f"the {kind.name.lower()}"
-            + (f" that stood on {square_name(square)}" if square is not None else "")
-            for kind, square in zip(self.victims, self.victim_squares, strict=True)
+            f"the {victim.kind.name.lower()}"
+            + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")
+            for victim in self.victims
         )
 
 
@@ -186,11 +196,6 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
         )
     articles = _join_articles(red.article, black.article)
     return f"{what}: draw ({articles or 'art. 5'})"
-
-
-def _count(board: bytearray, code: int) -> int:
-    """How many pieces of a code are on the board."""
-    return sum(content == code for content in board)
 
 
 def _list_kinds(kinds: tuple[PieceType, ...]) -> str:

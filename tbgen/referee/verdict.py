@@ -70,7 +70,8 @@ class Judgement:
     """What the referee says about the last position of a game.
 
     `span` is the pair of plies between which the judged repetition lies, None if undecided;
-    `levels` are Red's and Black's over it: 0 allowed, 1 perpetual chase, 2 perpetual check.
+    `levels` are Red's and Black's over it: 0 allowed, 1 perpetual chase, 2 perpetual check, and
+    `conducts` what they follow from, Red's and Black's; empty if undecided.
     """
 
     position: Position
@@ -79,6 +80,7 @@ class Judgement:
     plies: tuple[Ply, ...]
     span: tuple[int, int] | None
     reason: str
+    conducts: tuple[reasons.Conduct, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The answer of `tbgen judge --json` (DESIGN 3)."""
@@ -185,7 +187,7 @@ def judge(
     levels = conducts[Side.RED].level, conducts[Side.BLACK].level
     verdict = Verdict(record.verdict_of(*levels))
     reason = reasons.explain(conducts, verdict.text, rules)
-    return Judgement(position, verdict, levels, plies, (start, end), reason)
+    return Judgement(position, verdict, levels, plies, (start, end), reason, conducts)
 
 
 def _pairs_of(game: Game, ply: int, start: int, minor_chases: bool) -> list[tuple[int, int]]:

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.frame import LEADS, MIDS
+from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
+from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
@@ -78,6 +79,31 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
             target[row, 1] |= hi
             moved += 1 if lo | hi else 0
     rows[lead_0] = moved
+
+
+@borrowing_kernel
+def _k_count(lead_0, lead_1, members, counts, frame):
+    """Count the positions of a set, mirror images and exchanged twins once.
+
+    members : uint64 (rows, 2)
+    counts : int64 (leads,), out: the number at the range's first lead
+    """
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
+        for mid in range(mids):
+            row = lead * mids + mid
+            for word in range(2):
+                bits = members[row, word]
+                if not redundant:
+                    counts[lead_0] += count_bits(bits)
+                    continue
+                while bits:
+                    square = lowest_bit(bits) + 45 * word
+                    bits &= bits - ONE
+                    slot_mid, slot_square = canonical(lead, mid, square, frame)
+                    if slot_mid == mid and slot_square == square:
+                        counts[lead_0] += 1
 
 
 @borrowing_kernel
@@ -247,6 +273,12 @@ class Candidates:
         rows = self.gone_losses.rows
         known.words[...] &= ~rows[known.numbers]
         self.prune_without_losses()
+
+    def count_wins(self) -> int:
+        """How many positions the wins that are left are, counted as the index does."""
+        counts = np.zeros(int(self.propagation.frame.size[LEADS]), np.int64)
+        self.over(_k_count, self.wins.rows, counts)
+        return int(counts.sum())
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""

@@ -82,8 +82,8 @@ class ChaseSearch:
         self._places = make_places(layout, candidates.propagation.frame)
         self._minor_chases = minor_chases
 
-    def declare(self, order: int) -> None:
-        """Find the direct wins of an order, and make them due."""
+    def declare(self, order: int) -> int:
+        """Find the direct wins of an order, and make them due; returns how many there are."""
         c, winner = self._candidates, self._candidates.winner
         c.begin(order, OFFENCE)
         c.over(_k_attacked, winner, c.propagation.unknown[winner], c.wins)
@@ -97,6 +97,7 @@ class ChaseSearch:
         c.over(_k_images, marked, c.wins.rows)
         c.declare(c.wins)
         c.end()
+        return c.count_wins()
 
     def _keep_ongoing(self) -> None:
         """Prune losses all of whose moves are won by now: there the offender chases no longer."""

@@ -67,6 +67,8 @@ class Solution:
     journals: tuple[Journal, ...]
     unknown: tuple[Rows, ...]
     """For each side to move, the positions that no phase has settled: draws."""
+    chase_patterns: dict[int, int]
+    """How many direct wins of each order are by perpetual chase."""
     found: list[dict[int, CodeCount]] = field(default_factory=list)
     """For each side to move, how often and where each code occurs."""
     _last: dict[int, tuple[int, Plane]] = field(default_factory=dict)
@@ -221,6 +223,7 @@ def solve(
             del codes
         propagation.start()
         propagation.run(0)
+        chase_patterns: dict[int, int] = {}
         if rules != Rules.NONE and material.both_armed:
             candidates = [Candidates(propagation, winner, 2) for winner in Side]
             chases = [
@@ -228,12 +231,12 @@ def solve(
                 for of_winner in candidates
                 if rules == Rules.WXF
             ]
-            _settle_orders(propagation, orders, candidates, chases)
+            chase_patterns = _settle_orders(propagation, orders, candidates, chases)
             del candidates, chases
         report("finish", 0, 0, 0)
         solution = Solution(
             layout, code_space, metric, frame, propagation.chunks, propagation.journals,
-            propagation.unknown,
+            propagation.unknown, chase_patterns,
         )  # fmt: skip
         del propagation
         for side in Side:
@@ -246,23 +249,24 @@ def _settle_orders(
     orders: int | None,
     candidates: list[Candidates],
     chases: list[ChaseSearch],
-) -> None:
+) -> dict[int, int]:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
     Checks come before chases within an order.
     An order without direct wins is still propagated where captures into supporting tables have
-    values of it.
+    values of it. Returns how many direct wins each order has by chases.
     """
+    found: dict[int, int] = {}
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
         for of_winner in candidates:
             declare_perpetual_checks(of_winner, order)
-        for search in chases:
-            search.declare(order)
+        found[order] = sum(search.declare(order) for search in chases)
         changed = propagation.run(order)
         if order == 1:
             trim_process()  # the kernels of the patterns have been loaded
         order += 1
+    return found
 
 
 def _count_codes(solution: Solution, side: Side, workers: Workers) -> dict[int, CodeCount]:

@@ -133,6 +133,11 @@ class ChasePatterns:
             for wrong in self._wrong(np.array([node]), int(order), is_pattern=False)
         ]
 
+    def count_claims(self) -> dict[int, int]:
+        """How many direct wins of each order the table has by perpetual chase."""
+        orders, counts = np.unique(orders_of_keys(self._claimed_keys), return_counts=True)
+        return dict(zip(orders.tolist(), counts.tolist(), strict=True))
+
     def find(self, order: int) -> tuple[Members, Members, Members]:
         """The chasers of the pattern of an order, its candidates, and the chases that matter."""
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)

@@ -21,7 +21,6 @@ from tbgen.tables import (
     CodeSpace,
     Metric,
     MissingTableError,
-    Option,
     Tablebase,
     TableFile,
     TableName,
@@ -75,12 +74,7 @@ def verify_file(
 
     def supporting(child: Material) -> FileTable:
         own = _supporting_name(tablebase, name, child)
-        opened.append(TableFile(tablebase.path(own)))
-        if opened[-1].header.spec.options != file.header.spec.options:
-            raise InputError(
-                f"{name} and its supporting table {own} differ in their options",
-                f"build {child} again with the options of {material}",
-            )
+        opened.append(TableFile(tablebase.path(own), name=own))
         return FileTable(opened[-1], threads)
 
     try:
@@ -89,7 +83,7 @@ def verify_file(
             supporting,
             rules=name.rules,
             orders_limit=name.orders or None,
-            minor_chases=bool(file.header.spec.options & Option.DEFENDER_CHASES),
+            minor_chases=name.minor_chases,
             threads=threads,
             report=report,
         )
@@ -101,13 +95,16 @@ def verify_file(
 
 def _supporting_name(tablebase: Tablebase, name: TableName, child: Material) -> TableName:
     """The table of a supporting material that `name` was made from."""
+    available = tablebase.available()
     present = [
         found
         for metric in Metric
-        if (found := TableName(child, name.rules, metric, name.orders)) in tablebase.available()
+        if (found := replace(name, material=child, metric=metric)) in available
     ]
     if not present:
-        raise MissingTableError(child.name, str(name.rules), name.orders)
+        raise MissingTableError(
+            child.name, str(name.rules), name.orders, minor_chases=name.minor_chases
+        )
     if name.metric == Metric.DTM and present[0].metric != Metric.DTM:
         raise InputError(
             f"{name} counts to mate, but its supporting table {present[0]} does not",
@@ -119,9 +116,12 @@ def _supporting_name(tablebase: Tablebase, name: TableName, child: Material) -> 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
     """What the stored statistics say that the positions do not."""
     spec, stored = file.header.spec, file.statistics
+    # Tables written before patterns were counted claim nothing about them.
+    recorded = any(order.chase_patterns is not None for order in stored.orders)
     counted = TableStatistics.from_histograms(
-        spec.name, spec.codes, file.layout.slots, proof.histograms, {}
-    )
+        spec.name, spec.codes, file.layout.slots, proof.histograms, {},
+        proof.chase_patterns if recorded else None,
+    )  # fmt: skip
     problems = [
         f"the stored {field} is {_shorten(ours)}, counted is {_shorten(theirs)}"
         for field, ours in stored.to_json().items()

@@ -110,6 +110,7 @@ def verify(
         material=Material(*table.layout.armies).name,
         rules=str(rules),
         metric=str(Metric(table.metric)),
+        minor_chases=minor_chases if rules == Rules.WXF else None,
         orders_limit=orders_limit,
         index_size=table.layout.slots,
         red_to_move=_totals(histograms[Side.RED], table.code_space, by_chase[Side.RED]),
@@ -122,6 +123,7 @@ def verify(
         first=first,
         file_problems=(),
         histograms=histograms,
+        chase_patterns={} if chases is None else chases.count_claims(),
         seconds=time.monotonic() - start,
     )
 

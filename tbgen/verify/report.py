@@ -65,16 +65,19 @@ class SideTotals:
 class VerifyReport:
     """The outcome of a proof.
 
-    `findings` counts refuted positions, `first` is the first of them. `file_problems` are
-    disagreements between the file and itself (header, statistics). `complete` tells whether the
-    draws were searched for patterns that the table misses; with a limit on orders they are not,
-    beyond those orders, and without repetition rules there are none. `offenders_examined` and
+    `minor_chases` is the option of the rule set, None under rules without chases. `findings`
+    counts refuted positions, `first` is the first of them. `file_problems` are disagreements
+    between the file and itself (header, statistics). `complete` tells whether the draws were
+    searched for patterns that the table misses; with a limit on orders they are not, beyond those
+    orders, and without repetition rules there are none. `offenders_examined` and
     `chasers_examined` count who might check, and who might chase one piece, with every move.
+    `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
     material: str
     rules: str
     metric: str
+    minor_chases: bool | None
     orders_limit: int | None
     index_size: int
     red_to_move: SideTotals
@@ -87,6 +90,7 @@ class VerifyReport:
     first: Finding | None
     file_problems: tuple[str, ...]
     histograms: tuple[dict[int, int], dict[int, int]]
+    chase_patterns: dict[int, int]
     seconds: float
 
     @property
@@ -120,6 +124,7 @@ class VerifyReport:
             "material": self.material,
             "rules": self.rules,
             "metric": self.metric,
+            "minor_chases": self.minor_chases,
             "orders_limit": self.orders_limit,
             "ok": self.ok,
             "index_size": self.index_size,
