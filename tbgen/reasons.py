@@ -10,10 +10,9 @@ One ply is a move of one side; one move, in brackets, is a move of the winner.
 
 from __future__ import annotations
 
-from tbgen.choice import is_direct_win
 from tbgen.indexing import Position, Side
 from tbgen.mainline import Ending, Mainline
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules, Value
 

@@ -16,11 +16,14 @@ from tbgen.referee import Judgement, Verdict, judge
 from tbgen.tables import Rules
 
 
-def judge_repetition(game: Sequence[Position], rules: Rules | None) -> Judgement | None:
+def judge_repetition(
+    game: Sequence[Position], rules: Rules | None, *, minor_chases: bool = True
+) -> Judgement | None:
     """What the referee says of the last position of a game, if it has occurred before.
 
-    `game` has the positions, oldest first; what comes before a gap in them is left out. None
-    where nothing is repeated, or where the rules are none.
+    `game` has the positions, oldest first; what comes before a gap in them is left out. The
+    option is the one of `tbgen.referee.judge`. None where nothing is repeated, or where the rules
+    are none.
     """
     if rules in (None, Rules.NONE) or game[-1] not in game[:-1]:
         return None
@@ -35,7 +38,7 @@ def judge_repetition(game: Sequence[Position], rules: Rules | None) -> Judgement
     if game[-1] not in played[:-1]:
         return None
     first = played.index(game[-1])
-    return judge(played[first], moves[first:], rules=rules)
+    return judge(played[first], moves[first:], rules=rules, minor_chases=minor_chases)
 
 
 def is_lost_by(judgement: Judgement | None, side: Side) -> bool:

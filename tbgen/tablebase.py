@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tbgen.choice import choose, equally_good
+from tbgen.choice import choose
 from tbgen.indexing import Position, PositionError
 from tbgen.indexing.squares import EMPTY
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, equally_good
 from tbgen.rules import check_legal, in_check, is_terminal, legal_moves
 from tbgen.tables import (
     IllegalPositionError,

@@ -2,6 +2,7 @@
 
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
+    drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
 
 The referee judges every repetition at once, whoever brings it about. A repetition without an
 offender ends nothing: it is counted, and the game goes on.
@@ -22,12 +23,17 @@ from tbgen.indexing import Position, Side
 from tbgen.preference import RootMove
 from tbgen.referee import Judgement
 from tbgen.repetition import is_lost_by, judge_repetition
+from tbgen.streaks import Offences, is_irreversible
 from tbgen.tablebase import GameTablebase
 from tbgen.tables import IllegalPositionError, Outcome
 from tbgen.tables.reader import TableFile
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
 """Chooses one of the moves, which are sorted best first; knows the game so far."""
+
+
+PATIENCE = 4
+"""How often a position may occur in a loop of mutual offences."""
 
 
 class Ending(StrEnum):
@@ -99,6 +105,22 @@ DEFENCES: dict[str, Defence] = {
     "checking": checking,
     "evading": evading,
 }
+
+
+def hunter(tables: GameTablebase) -> Defence:
+    """Of the replies that leave the other side only offences, what was on the board most often.
+
+    Every such game is led into loops in which the other side has done nothing but offend.
+    """
+
+    def hunt_on(
+        rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]
+    ) -> RootMove:
+        hunting = [m for m in moves if not m.capture and is_endangered(tables, m.after)]
+        often = max((game.count(move.after) for move in hunting), default=0)
+        return rng.choice([m for m in hunting if game.count(m.after) == often] or moves)
+
+    return hunt_on
 
 
 # -- games -------------------------------------------------------------------------------------
@@ -177,6 +199,66 @@ def play_drawn(
     return Game(game, Ending.OPEN, None, idle)
 
 
+@dataclass
+class Hunt:
+    """What all replies have come to: games that ended, and those that are lost or too long."""
+
+    held: int = 0
+    """Games in which the drawing side came to an idle or irreversible move, or was let off."""
+    deepest: int = 0
+    """Its offences in a row, in the longest game."""
+    repetitions: int = 0
+    """Repetitions that the referee gave to nobody."""
+    unfinished: int = 0
+    lost: list[Game] = field(default_factory=list)
+
+
+def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Play a drawn position for the side to move against every reply that keeps the draw.
+
+    A game is over when that side has broken off: nothing that lies before is held against it.
+    At most `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    offences = Offences(root.rules, minor_chases=True)
+    result = Hunt()
+    waiting = [[start]]
+    while waiting:
+        game = waiting.pop()
+        if not budget:
+            result.unfinished += 1
+            continue
+        budget -= 1
+        move = tables.best_move(game[-1], game[:-1])
+        assert move is not None
+        assert move.outcome == Outcome.DRAW
+        before = game[-1]
+        result.deepest = max(result.deepest, len(game) // 2)
+        threats = offences.threats(before, move.move, move.after)
+        if is_irreversible(before, move.move) or not threats:
+            result.held += 1
+            continue
+        for reply in tables.probe_root(move.after):
+            line = [*game, move.after, reply.after]
+            if reply.outcome == Outcome.LOSS or is_irreversible(move.after, reply.move):
+                continue
+            if not offences.streak(line):
+                result.held += 1
+                continue
+            verdicts = [judge_repetition(line[:-1], root.rules), judge_repetition(line, root.rules)]
+            if any(is_lost_by(verdict, start.side) for verdict in verdicts):
+                result.lost.append(Game(line, Ending.LOST))
+            elif any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
+                result.held += 1
+            elif line.count(line[-1]) > PATIENCE:
+                # Mutual offences, for ever.
+                result.held += 1
+                result.repetitions += 1
+            else:
+                waiting.append(line)
+    return result
+
+
 # -- positions to start from -------------------------------------------------------------------
 
 
@@ -202,6 +284,43 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
     for side in Side:
         slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
         result += _some(tables, file, side, slots, limit, rng, False)
+    return result
+
+
+def is_endangered(tables: GameTablebase, position: Position) -> bool:
+    """Whether the only moves that draw are checks and attacks, so that a loop may be lost."""
+    try:
+        root, moves = tables.probe_with_moves(position)
+    except IllegalPositionError:
+        return False
+    offences = Offences(root.rules, minor_chases=True)
+    return root.outcome == Outcome.DRAW and all(
+        not is_irreversible(position, move.move)
+        and offences.threats(position, move.move, move.after)
+        for move in moves
+        if move.outcome == Outcome.DRAW
+    )
+
+
+def endangered(
+    tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
+) -> list[Position]:
+    """Drawn positions, up to so many with either side to move, in which that side is in danger.
+
+    At most so many slots are looked at for every position wanted.
+    """
+    file = tables.table(material)
+    result: list[Position] = []
+    for side in Side:
+        slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
+        found: list[Position] = []
+        for slot in rng.sample(range(slots.size), min(slots.size, attempts * limit)):
+            if len(found) >= limit:
+                break
+            position = file.layout.position(int(slots[slot]), side)
+            if position is not None and is_endangered(tables, position):
+                found.append(position)
+        result += found
     return result
 
 

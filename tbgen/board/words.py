@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from tbgen import reasons
 from tbgen.board.i18n import text, traditional
-from tbgen.choice import is_direct_win
 from tbgen.indexing import Position, Side
 from tbgen.mainline import Ending, Mainline
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules
