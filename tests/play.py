@@ -171,7 +171,7 @@ def play_drawn(
     """Hold a drawn position for a side; OPEN is what it should come to, or a won table."""
     rules = tables.probe(start).rules
     game = [start]
-    idle = 0
+    idle, repetition = 0, None
     while len(game) <= plies:
         position = game[-1]
         moves = tables.probe_root(position)
@@ -195,67 +195,67 @@ def play_drawn(
             return Game(game, Ending.LOST, verdict, idle)
         if is_lost_by(verdict, side.other):
             return Game(game, Ending.LOOP, verdict, idle)
-        idle += verdict is not None
-    return Game(game, Ending.OPEN, None, idle)
+        if verdict is not None:
+            idle, repetition = idle + 1, verdict
+    return Game(game, Ending.OPEN, repetition, idle)
 
 
 @dataclass
 class Hunt:
-    """What all replies have come to: games that ended, and those that are lost or too long."""
+    """What all replies to best_move have come to."""
 
-    held: int = 0
-    """Games in which the drawing side came to an idle or irreversible move, or was let off."""
+    games: int = 0
+    """Games in which the drawing side has broken off, or was let off, or both sides offend."""
     deepest: int = 0
-    """Its offences in a row, in the longest game."""
-    repetitions: int = 0
-    """Repetitions that the referee gave to nobody."""
+    """Its offences in the longest game, the first of them included."""
     unfinished: int = 0
+    """Games that were left when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)
 
 
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play a drawn position for the side to move against every reply that keeps the draw.
 
-    A game is over when that side has broken off: nothing that lies before is held against it.
-    At most `budget` moves of best_move are asked for.
+    A game is over when that side has made an idle move, or one that cannot be undone: nothing
+    that lies before is held against it. At most `budget` moves of best_move are asked for.
     """
     root = tables.probe(start)
     offences = Offences(root.rules, minor_chases=True)
     result = Hunt()
     waiting = [[start]]
-    while waiting:
+    for _ in range(budget):
+        if not waiting:
+            break
         game = waiting.pop()
-        if not budget:
-            result.unfinished += 1
-            continue
-        budget -= 1
-        move = tables.best_move(game[-1], game[:-1])
-        assert move is not None
-        assert move.outcome == Outcome.DRAW
         before = game[-1]
-        result.deepest = max(result.deepest, len(game) // 2)
-        threats = offences.threats(before, move.move, move.after)
-        if is_irreversible(before, move.move) or not threats:
-            result.held += 1
+        move = tables.best_move(before, game[:-1])
+        if move is None or move.outcome != Outcome.DRAW:
+            result.lost.append(Game(game, Ending.LOST))
             continue
-        for reply in tables.probe_root(move.after):
+        if is_irreversible(before, move.move) or not offences.threats(
+            before, move.move, move.after
+        ):
+            result.games += 1
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        replies = [
+            reply for reply in tables.probe_root(move.after) if reply.outcome != Outcome.LOSS
+        ]
+        for reply in replies:
             line = [*game, move.after, reply.after]
-            if reply.outcome == Outcome.LOSS or is_irreversible(move.after, reply.move):
-                continue
-            if not offences.streak(line):
-                result.held += 1
-                continue
             verdicts = [judge_repetition(line[:-1], root.rules), judge_repetition(line, root.rules)]
             if any(is_lost_by(verdict, start.side) for verdict in verdicts):
                 result.lost.append(Game(line, Ending.LOST))
-            elif any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
-                result.held += 1
-            elif line.count(line[-1]) > PATIENCE:
-                # Mutual offences, for ever.
-                result.held += 1
-                result.repetitions += 1
+            elif (
+                is_irreversible(move.after, reply.move)
+                or not offences.streak(line)
+                or any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
+                or line.count(line[-1]) > PATIENCE
+            ):
+                result.games += 1
             else:
                 waiting.append(line)
+    result.unfinished = len(waiting)
     return result
 
 
@@ -361,17 +361,31 @@ class Tally:
     won: Counter[Ending] = field(default_factory=Counter)
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
+    verdicts: int = 0
+    """Loops that pyffish was asked about, in won and drawn games."""
     pyffish_agrees: int = 0
+    endangered: int = 0
+    """Positions that were hunted."""
+    hunted: int = 0
+    """The games that this came to."""
+    deepest: int = 0
     failures: list[str] = field(default_factory=list)
 
 
 def play_all(
-    tables: GameTablebase, material: str, per_code: int, limit: int, draws: int, seed: int = 1
+    tables: GameTablebase,
+    material: str,
+    per_code: int,
+    limit: int,
+    draws: int,
+    dangers: int,
+    seed: int = 1,
 ) -> Tally:
     """Every defence against best_move, from won and from drawn positions of a material.
 
-    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`), and
-    for both sides from `draws` drawn ones with either side to move.
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); for
+    both sides from `draws` drawn ones with either side to move, and as many endangered ones. Of
+    these, `dangers` with either side to move are hunted.
     """
     rng = random.Random(seed)
     tally = Tally()
@@ -384,18 +398,36 @@ def play_all(
             tally.won[game.ending] += 1
             tally.idle_repetitions += game.idle_repetitions
             if game.ending == Ending.LOOP:
-                assert game.verdict is not None
-                tally.pyffish_agrees += pyffish_agrees(game.verdict)
+                _ask_pyffish(tally, game)
             elif game.ending in (Ending.OPEN, Ending.LOST):
                 tally.failures.append(f"{start.fen} against {name}: {game.ending}")
-    for start in drawn(tables, material, draws, rng):
-        for name, defence in DEFENCES.items():
+    in_danger = endangered(tables, material, dangers, rng)
+    some = rng.sample(in_danger, min(2 * draws, len(in_danger)))
+    for start in [*drawn(tables, material, draws, rng), *some]:
+        for name, defence in {**DEFENCES, "hunting": hunter(tables)}.items():
             for side in Side:
-                game = play_drawn(tables, start, side, defence, rng, plies=30)
+                game = play_drawn(tables, start, side, defence, rng, plies=40)
                 tally.drawn[game.ending] += 1
+                if game.verdict is not None:
+                    _ask_pyffish(tally, game)
                 if game.ending == Ending.LOST:
                     tally.failures.append(f"{start.fen}, {side.name}, against {name}: lost a draw")
+    tally.endangered = len(in_danger)
+    for start in in_danger:
+        found = hunt(tables, start, budget=300)
+        tally.hunted += found.games
+        tally.deepest = max(tally.deepest, found.deepest)
+        if found.lost or found.unfinished:
+            tally.failures.append(
+                f"{start.fen}: hunted, {len(found.lost)} lost, {found.unfinished} left"
+            )
     return tally
+
+
+def _ask_pyffish(tally: Tally, game: Game) -> None:
+    assert game.verdict is not None
+    tally.verdicts += 1
+    tally.pyffish_agrees += pyffish_agrees(game.verdict)
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:

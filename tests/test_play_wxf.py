@@ -18,20 +18,23 @@ from tests.play import DEFENCES, Ending, play_all, play_drawn
 pytest.importorskip("pyffish")
 
 
-def check_games(material: str, rules: str, per_code: int, limit: int, draws: int) -> None:
+def check_games(
+    material: str, rules: str, per_code: int, limit: int, draws: int, dangers: int
+) -> None:
     """Play, and insist that no game failed."""
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
-        tally = play_all(tables, material, per_code, limit, draws)
+        tally = play_all(tables, material, per_code, limit, draws, dangers)
     assert tally.failures == []
     assert tally.positions
     assert tally.won[Ending.LOOP]
+    assert tally.endangered
 
 
 @pytest.mark.parametrize(
     ("material", "rules"), [("KRKN", "check"), ("KRKN", "wxf"), ("KRAKR", "wxf")]
 )
 def test_small_tables(material: str, rules: str) -> None:
-    check_games(material, rules, per_code=2, limit=12, draws=1)
+    check_games(material, rules, per_code=2, limit=12, draws=1, dangers=3)
 
 
 @pytest.mark.certification
@@ -41,7 +44,7 @@ def test_small_tables(material: str, rules: str) -> None:
     ["KRKN", "KRAKR", "KRKPP", "KNKPP", "KRKNN", "KRPKR", "KRCKR", "KNCKN", "KRKCP", "KRNKR"],
 )
 def test_large_tables(material: str, rules: str) -> None:
-    check_games(material, rules, per_code=10, limit=60, draws=3)
+    check_games(material, rules, per_code=10, limit=60, draws=3, dangers=60)
 
 
 @pytest.mark.certification
