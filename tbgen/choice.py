@@ -3,9 +3,8 @@
     win, order 0, or order k above 255     the best move is shorter, or of a lower order
     win, order k at 255                    keep the opponent in his pattern, without becoming an
                                            offender as grave: `Aim.WIN`
-    draw                                   an idle move; where there is none, what leads to a break
-                                           of one's own streak, or keeps the opponent's: `Aim.BREAK`
-                                           and `Aim.OUTLAST`
+    draw                                   an idle move; where there is none, the first of
+                                           `DRAWING_AIMS` that can be reached
     loss                                   the longest resistance
 
 Values alone are enough for all but patterns and draws: those are loops by nature, and who offends
@@ -27,6 +26,8 @@ from tbgen.tables import Outcome, ProbeResult, Rules
 
 if TYPE_CHECKING:
     from tbgen.tablebase import GameTablebase
+
+DRAWING_AIMS = (Aim.REST, Aim.BREAK, Aim.OUTLAST)
 
 
 def choose(
@@ -52,7 +53,7 @@ def choose(
                 position, move.move, move.after
             ):
                 return move
-        return _by_rank(tables, root, offences, game, (Aim.BREAK, Aim.OUTLAST))
+        return _by_rank(tables, root, offences, game, DRAWING_AIMS)
     return good[0]
 
 

@@ -6,15 +6,19 @@
       |  `solve`
     ranks                    how far a Stake is from what must happen again and again
 
-A side that draws is safe once it breaks its streak (`tbgen.streaks`): the table says that the
-position it then has is drawn as well, and what lies before the break cannot be held against it.
-Where it cannot force that, the position is drawn because the rival must offend as gravely for
-ever, and it is the rival's streak that must not be broken, or only so often. A side that wins by
-the rival's offence needs both: the rival's streak goes on, its own is broken again and again.
+A side that draws is safe once it makes an idle move: the table says that the position it then has
+is drawn as well, and what lies before cannot be held against it. Where it cannot force that, it
+may still be able to break its streak (`tbgen.streaks`) by another offence, a check after chases
+say, again and again. Where it cannot force that either, the position is drawn because the rival
+must offend as gravely for ever, and it is the rival's streak that must not be broken, or only so
+often. A side that wins by the rival's offence needs both: the rival's streak goes on, its own is
+broken again and again. These are the four members of `Aim`.
 
-All three are one game, in which every step is good, neutral or bad: a side succeeds if the bad
-steps come to an end, and good ones do not (`solve`). Ranks fall with every move until then, so
-that whoever plays by them repeats no position on the way.
+All are one game, in which every step is good, neutral or bad: a side succeeds if the bad steps
+come to an end, and good ones do not (`solve`). Ranks fall with every move until then, so that
+whoever plays by them returns to no Stake on the way. Stakes that differ in their streaks may share
+a position: only on the way to an idle move, where streaks do not matter, it is certain that no
+position is repeated at all. That is why it is the first choice.
 """
 
 from __future__ import annotations
@@ -61,8 +65,9 @@ class Kind(Enum):
 class Stake:
     """A position with the side in question to move, and what of the past matters.
 
-    `own` and `rival` are the streaks; `threats` is what the rival's last move attacks, which is
-    an offence only in view of the answer: None if that move is not known, or does not matter.
+    `own` and `rival` are the streaks, empty where they do not matter; `threats` is what the
+    rival's last move attacks, which is an offence only in view of the answer: None if that move is
+    not known, or does not matter.
     """
 
     position: Position
@@ -171,16 +176,23 @@ def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
 class Aim(Enum):
     """What a side must bring about at a Stake."""
 
+    REST = auto()
+    """Come to an idle move, whatever the streaks."""
     BREAK = auto()
-    """Break its own streak; the rival's does not matter."""
+    """Break its own streak, if by another offence; the rival's does not matter."""
     OUTLAST = auto()
     """Keep the rival in a streak that is as grave as its own."""
     WIN = auto()
     """Keep the rival in a graver streak than its own, which it breaks again and again."""
 
+    @property
+    def heeds_rival(self) -> bool:
+        """Whether the rival's streak matters."""
+        return self in (Aim.OUTLAST, Aim.WIN)
+
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
         """The kind of a step: the streaks after it, and whether it breaks them."""
-        if self == Aim.BREAK:
+        if not self.heeds_rival:
             return Kind.NEUTRAL
         if rival_breaks:
             return Kind.BAD
@@ -200,13 +212,12 @@ class StreakGame:
         self._root = root
         self._offences = offences
         self._aim = aim
-        self._heeds_rival = aim != Aim.BREAK
 
     def stake(self, game: Sequence[Position]) -> Stake:
         """The Stake at the end of a game."""
-        own = self._offences.streak(game)
+        own = NOBODY if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
-        if not self._heeds_rival or move is None:
+        if not self._aim.heeds_rival or move is None:
             return Stake(game[-1], own)
         threats = self._offences.threats(game[-2], move, game[-1])
         return Stake(game[-1], own, self._offences.streak(game[:-1]), threats)
@@ -228,15 +239,16 @@ class StreakGame:
     def arena(self, start: Stake) -> tuple[Arena, dict[Stake, Rank]]:
         """The arena from a Stake on, as far as it is needed and `MAX_STAKES` allows, and ranks.
 
-        To break one's own streak it grows by one move of one's own at a time, until that many are
-        enough: the rank is then the least there is, and less after the next move.
+        Where the rival's streak does not matter it grows by one move of one's own at a time, until
+        that many are enough: the rank is then the least there is, and less after the next move.
         """
         arena: Arena = {}
         ranks: dict[Stake, Rank] = {}
         layer = [start]
         while layer and start not in ranks and len(arena) < MAX_STAKES:
+            layer = layer[: MAX_STAKES - len(arena)]
             arena |= {stake: self.options(stake) for stake in layer}
-            if self._aim == Aim.BREAK:
+            if not self._aim.heeds_rival:
                 ranks = solve(arena)
             layer = _open_ends(arena, ranks, start)
         return arena, ranks or solve(arena)
@@ -258,8 +270,10 @@ class StreakGame:
             own, breaks = extended(follow(stake.own, reply), offence)
             if is_irreversible(after, reply) or (breaks and not wins) or not self._matters(now):
                 continue
+            if self._aim == Aim.REST:
+                own = NOBODY
             kind = self._aim.kind(own, breaks, rival, rival_breaks)
-            answer = offences.threats(after, reply, now) if self._heeds_rival else None
+            answer = offences.threats(after, reply, now) if self._aim.heeds_rival else None
             yield Step(kind, Stake(now, own, rival, answer))
 
     def _matters(self, position: Position) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Position, Side
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.referee import Judgement
 from tbgen.repetition import is_lost_by, judge_repetition
 from tbgen.streaks import Offences, is_irreversible
@@ -205,9 +205,9 @@ class Hunt:
     """What all replies to best_move have come to."""
 
     games: int = 0
-    """Games in which the drawing side has broken off, or was let off, or both sides offend."""
+    """Games that have ended as they should."""
     deepest: int = 0
-    """Its offences in the longest game, the first of them included."""
+    """The most moves that best_move needed: when drawing, offences in a row."""
     unfinished: int = 0
     """Games that were left when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)
@@ -216,8 +216,9 @@ class Hunt:
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play a drawn position for the side to move against every reply that keeps the draw.
 
-    A game is over when that side has made an idle move, or one that cannot be undone: nothing
-    that lies before is held against it. At most `budget` moves of best_move are asked for.
+    A game is over when that side has made an idle move, or one that cannot be undone, since
+    nothing that lies before is held against it; also when both sides offend for ever. At most
+    `budget` moves of best_move are asked for.
     """
     root = tables.probe(start)
     offences = Offences(root.rules, minor_chases=True)
@@ -255,6 +256,40 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
                 result.games += 1
             else:
                 waiting.append(line)
+    result.unfinished = len(waiting)
+    return result
+
+
+def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Win a position whose opponent is in his pattern already, against every reply.
+
+    A game is over when the referee gives a repetition to the winner, or the win has come nearer by
+    the table. At most `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    result = Hunt()
+    waiting = [[start]]
+    for _ in range(budget):
+        if not waiting:
+            break
+        game = waiting.pop()
+        move = tables.best_move(game[-1], game[:-1])
+        if move is None or move.outcome != Outcome.WIN:
+            result.lost.append(Game(game, Ending.LOST))
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        for reply in tables.probe_root(move.after) if move.order == root.order else ():
+            line = [*game, move.after, reply.after]
+            verdicts = [judge_repetition(line[:-1], root.rules), judge_repetition(line, root.rules)]
+            if any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
+                result.games += 1
+            elif any(verdicts):
+                # Nobody wins a repetition: that is no win.
+                result.lost.append(Game(line, Ending.OPEN))
+            elif reply.result and is_direct_win(reply.result) and reply.order == root.order:
+                waiting.append(line)
+            else:
+                result.games += 1
     result.unfinished = len(waiting)
     return result
 
