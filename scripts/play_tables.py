@@ -4,9 +4,9 @@
                                   [--dangers N] [--tables DIR]
 
 From positions that the rules decide, `best_move` with the history must reach mate, a won table,
-or a loop that the referee gives to the winner; from drawn ones it must not lose. In endangered
-ones, where the only drawing moves are checks and attacks, every reply is tried. Exit status 1 if
-a game failed. See `tests.play` for the defenders.
+or a loop that the referee gives to the winner; from drawn ones it must not lose. In direct wins,
+and in endangered draws, where the only drawing moves are checks and attacks, every reply is tried.
+Exit status 1 if a game failed. See `tests.play` for the defenders.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ PER_CODE = 20
 """At most so many positions of each side, outcome, order and distance."""
 COLUMNS = (
     "endgame", "rules", "positions", "games", "mate", "conversion", "loop", "idle repetitions",
-    "drawn games", "endangered", "games by every reply", "offences in a row", "loops judged",
+    "wins by every reply",
+    "drawn games", "endangered", "draws by every reply", "offences in a row", "loops judged",
     "pyffish agrees", "failed",
 )  # fmt: skip
 
@@ -75,7 +76,8 @@ def main() -> int:
                 cells = (
                     material, rules, tally.positions, tally.won.total(), tally.won[Ending.MATE],
                     tally.won[Ending.CONVERSION], tally.won[Ending.LOOP],
-                    tally.idle_repetitions, tally.drawn.total(), tally.endangered, tally.hunted,
+                    tally.idle_repetitions, tally.won_by_hunt, tally.drawn.total(),
+                    tally.endangered, tally.hunted,
                     tally.deepest, tally.verdicts, tally.pyffish_agrees, len(tally.failures),
                 )  # fmt: skip
                 print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)

@@ -396,6 +396,8 @@ class Tally:
     won: Counter[Ending] = field(default_factory=Counter)
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
+    won_by_hunt: int = 0
+    """Games from direct wins, by every reply."""
     verdicts: int = 0
     """Loops that pyffish was asked about, in won and drawn games."""
     pyffish_agrees: int = 0
@@ -418,9 +420,10 @@ def play_all(
 ) -> Tally:
     """Every defence against best_move, from won and from drawn positions of a material.
 
-    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); for
-    both sides from `draws` drawn ones with either side to move, and as many endangered ones. Of
-    these, `dangers` with either side to move are hunted.
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); those
+    that are direct wins also against every reply. For both sides from `draws` drawn positions with
+    either side to move, and as many endangered ones. And for the side in danger from `dangers`
+    endangered positions with either side to move, against every reply.
     """
     rng = random.Random(seed)
     tally = Tally()
@@ -436,6 +439,11 @@ def play_all(
                 _ask_pyffish(tally, game)
             elif game.ending in (Ending.OPEN, Ending.LOST):
                 tally.failures.append(f"{start.fen} against {name}: {game.ending}")
+    for start in starts:
+        if is_direct_win(tables.probe(start)):
+            found = hunt_won(tables, start, budget=500)
+            tally.won_by_hunt += found.games
+            _note(tally, start, found)
     in_danger = endangered(tables, material, dangers, rng)
     some = rng.sample(in_danger, min(2 * draws, len(in_danger)))
     for start in [*drawn(tables, material, draws, rng), *some]:
@@ -452,11 +460,14 @@ def play_all(
         found = hunt(tables, start, budget=300)
         tally.hunted += found.games
         tally.deepest = max(tally.deepest, found.deepest)
-        if found.lost or found.unfinished:
-            tally.failures.append(
-                f"{start.fen}: hunted, {len(found.lost)} lost, {found.unfinished} left"
-            )
+        _note(tally, start, found)
     return tally
+
+
+def _note(tally: Tally, start: Position, found: Hunt) -> None:
+    if found.lost or found.unfinished:
+        left = f"{len(found.lost)} lost, {found.unfinished} left"
+        tally.failures.append(f"{start.fen}, every reply: {left}")
 
 
 def _ask_pyffish(tally: Tally, game: Game) -> None:

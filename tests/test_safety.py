@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from tbgen import safety
+from tbgen.choice import choose
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.preference import RootMove
-from tbgen.referee import Judgement, Label, judge
-from tbgen.repetition import move_between
+from tbgen.referee import Judgement, Label, Verdict, judge
+from tbgen.repetition import is_lost_by, judge_repetition, move_between
 from tbgen.rules import in_check, legal_moves
 from tbgen.safety import Aim, Arena, Kind, Option, Rank, Stake, Step, StreakGame, rank_of, solve
 from tbgen.streaks import KING, Offences, extended, follow, is_irreversible
@@ -435,3 +437,55 @@ def test_loops_of_the_book(loop: list[Position], judgement: Judgement) -> None:
             Aim.OUTLAST: own == 0 or own <= rival,
             Aim.WIN: own < rival,
         }
+
+
+MUTUAL = "9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w"
+MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
+
+
+@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+def test_mutual_checks_go_on(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Each side holds the draw by checks, as long as the other checks too; the bound is no harm."""
+    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    loop = game(MUTUAL, MUTUAL_MOVES)[:-1]
+    tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))
+    positions = loop[:1]
+    for move in MUTUAL_MOVES.split() * 3:
+        root, moves = tables.probe_with_moves(positions[-1])
+        chosen = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+        assert chosen is not None
+        assert chosen.move.iccs == move
+        positions.append(chosen.after)
+        verdict = judge_repetition(positions, Rules.WXF)
+        assert verdict is None or verdict.verdict == Verdict.DRAW
+
+
+@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Two ways round with checks alone, and one in which the king steps aside."""
+    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    loop = game(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0d0 e3d3 d0e0 d3e3")[:-1]
+    aside = game(CHECKING, "e0f0 e3f3 f0e0 f3d3 e0f0 d3f3")
+    tables = LoopTables([*loop, *aside], Side.BLACK, Value(Outcome.DRAW))
+    rng = random.Random(1)
+    positions = loop[:1]
+    for _ in range(200):
+        root, moves = tables.probe_with_moves(positions[-1])
+        if positions[-1].side == Side.BLACK:
+            move = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+            assert move is not None
+        else:
+            move = rng.choice([move for move in moves if move.outcome == Outcome.DRAW])
+        positions.append(move.after)
+        assert not is_lost_by(judge_repetition(positions, Rules.WXF), Side.BLACK)
+
+
+def test_what_the_past_forbids_is_not_repeated() -> None:
+    """A loop already entered by checks is left, although the tables call the check a draw."""
+    positions = game(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0f0")
+    others = game(CHECKING, "e0f0 e3d3 f0e0")
+    tables = LoopTables([*positions, *others], Side.BLACK, Value(Outcome.DRAW))
+    root, moves = tables.probe_with_moves(positions[-1])
+    chosen = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+    assert chosen is not None
+    assert chosen.move.iccs == "e3d3"
