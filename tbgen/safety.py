@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tbgen.tablebase import GameTablebase
 
 MAX_STAKES = 1000
-"""So many positions of one's own turn are looked at for one move at most (about a second)."""
+"""So many positions of one's own turn are looked at for one aim at most (about a second)."""
 
 
 class Kind(Enum):
