@@ -9,6 +9,7 @@ table, counts as better than a loss and worse than a draw.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -124,3 +125,19 @@ class RootMove:
             Preference.of(child),
             self.move.iccs,
         )
+
+
+def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
+    """The moves, of a list best first, that keep the value `root` as well as any known move.
+
+    Where only a move into a missing table can keep it, those moves.
+    """
+    known = [move for move in moves if move.outcome == root.outcome]
+    unknown = [move for move in moves if move.outcome is None]
+    kept = known or unknown or list(moves)
+    return [move for move in kept if move.preference == kept[0].preference]
+
+
+def is_direct_win(result: ProbeResult) -> bool:
+    """Whether the opponent is already in his pattern: value 255 (paper, 6.2)."""
+    return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

@@ -18,12 +18,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tbgen.choice import is_direct_win
 from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
 from tbgen.mainline import Ending, Mainline
 from tbgen.mechanism import Mechanism, Offence, mechanism_of
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules, Value
 from tbgen.tables.codes import DRAW

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tbgen.choice import choose, equally_good
+from tbgen.choice import choose
 from tbgen.indexing import Position, PositionError
 from tbgen.indexing.squares import EMPTY
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, equally_good
 from tbgen.rules import check_legal, in_check, is_terminal, legal_moves
 from tbgen.tables import (
     IllegalPositionError,
@@ -96,9 +96,10 @@ class GameTablebase(Tablebase):
         `history` has the positions of the game before this one, oldest first. A winner makes
         progress with every move: a lower order, or the same order and a shorter distance, or a
         conversion; where the opponent is already forced to repeat for ever (value 255), a move
-        that keeps him there. A loser resists as long as he can. A side that draws needs the
-        history, to avoid a repetition in which it alone gives check on every move. Raises like
-        `probe`.
+        that keeps him there without becoming an offender as grave. A loser resists as long as he
+        can. A side that draws never becomes the greater offender: it makes an idle move, or is
+        on the shortest way to one, or to what else breaks its run of offences; the history says
+        what that run is (`tbgen.safety`). Raises like `probe`.
         """
         root, moves = self.probe_with_moves(position)
         return choose(self, position, root, moves, history)

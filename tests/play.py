@@ -2,6 +2,7 @@
 
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
+    drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
 
 The referee judges every repetition at once, whoever brings it about. A repetition without an
 offender ends nothing: it is counted, and the game goes on.
@@ -19,15 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Position, Side
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.referee import Judgement
 from tbgen.repetition import is_lost_by, judge_repetition
+from tbgen.streaks import Offences, is_irreversible
 from tbgen.tablebase import GameTablebase
 from tbgen.tables import IllegalPositionError, Outcome
 from tbgen.tables.reader import TableFile
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
 """Chooses one of the moves, which are sorted best first; knows the game so far."""
+
+
+PATIENCE = 4
+"""How often a position may occur in a loop of mutual offences."""
 
 
 class Ending(StrEnum):
@@ -101,6 +107,22 @@ DEFENCES: dict[str, Defence] = {
 }
 
 
+def hunter(tables: GameTablebase) -> Defence:
+    """Of the replies that leave the other side only offences, what was on the board most often.
+
+    Every such game is led into loops in which the other side has done nothing but offend.
+    """
+
+    def hunt_on(
+        rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]
+    ) -> RootMove:
+        hunting = [m for m in moves if not m.capture and is_endangered(tables, m.after)]
+        often = max((game.count(move.after) for move in hunting), default=0)
+        return rng.choice([m for m in hunting if game.count(m.after) == often] or moves)
+
+    return hunt_on
+
+
 # -- games -------------------------------------------------------------------------------------
 
 
@@ -149,7 +171,7 @@ def play_drawn(
     """Hold a drawn position for a side; OPEN is what it should come to, or a won table."""
     rules = tables.probe(start).rules
     game = [start]
-    idle = 0
+    idle, repetition = 0, None
     while len(game) <= plies:
         position = game[-1]
         moves = tables.probe_root(position)
@@ -173,8 +195,103 @@ def play_drawn(
             return Game(game, Ending.LOST, verdict, idle)
         if is_lost_by(verdict, side.other):
             return Game(game, Ending.LOOP, verdict, idle)
-        idle += verdict is not None
-    return Game(game, Ending.OPEN, None, idle)
+        if verdict is not None:
+            idle, repetition = idle + 1, verdict
+    return Game(game, Ending.OPEN, repetition, idle)
+
+
+@dataclass
+class Hunt:
+    """What all replies to best_move have come to."""
+
+    games: int = 0
+    """Games that have ended as they should."""
+    deepest: int = 0
+    """The most moves that best_move needed: when drawing, offences in a row."""
+    unfinished: int = 0
+    """Games that were left when `budget` was used up."""
+    lost: list[Game] = field(default_factory=list)
+
+
+def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Play a drawn position for the side to move against every reply that keeps the draw.
+
+    A game is over when that side has made an idle move, or one that cannot be undone, since
+    nothing that lies before is held against it; also when both sides offend for ever. At most
+    `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    offences = Offences(root.rules, minor_chases=True)
+    result = Hunt()
+    waiting = [[start]]
+    for _ in range(budget):
+        if not waiting:
+            break
+        game = waiting.pop()
+        before = game[-1]
+        move = tables.best_move(before, game[:-1])
+        if move is None or move.outcome != Outcome.DRAW:
+            result.lost.append(Game(game, Ending.LOST))
+            continue
+        if is_irreversible(before, move.move) or not offences.threats(
+            before, move.move, move.after
+        ):
+            result.games += 1
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        replies = [
+            reply for reply in tables.probe_root(move.after) if reply.outcome != Outcome.LOSS
+        ]
+        for reply in replies:
+            line = [*game, move.after, reply.after]
+            verdicts = [judge_repetition(line[:-1], root.rules), judge_repetition(line, root.rules)]
+            if any(is_lost_by(verdict, start.side) for verdict in verdicts):
+                result.lost.append(Game(line, Ending.LOST))
+            elif (
+                is_irreversible(move.after, reply.move)
+                or not offences.streak(line)
+                or any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
+                or line.count(line[-1]) > PATIENCE
+            ):
+                result.games += 1
+            else:
+                waiting.append(line)
+    result.unfinished = len(waiting)
+    return result
+
+
+def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Win a position whose opponent is in his pattern already, against every reply.
+
+    A game is over when the referee gives a repetition to the winner, or the win has come nearer by
+    the table. At most `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    result = Hunt()
+    waiting = [[start]]
+    for _ in range(budget):
+        if not waiting:
+            break
+        game = waiting.pop()
+        move = tables.best_move(game[-1], game[:-1])
+        if move is None or move.outcome != Outcome.WIN:
+            result.lost.append(Game(game, Ending.LOST))
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        for reply in tables.probe_root(move.after) if move.order == root.order else ():
+            line = [*game, move.after, reply.after]
+            verdicts = [judge_repetition(line[:-1], root.rules), judge_repetition(line, root.rules)]
+            if any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
+                result.games += 1
+            elif any(verdicts):
+                # Nobody wins a repetition: that is no win.
+                result.lost.append(Game(line, Ending.OPEN))
+            elif reply.result and is_direct_win(reply.result) and reply.order == root.order:
+                waiting.append(line)
+            else:
+                result.games += 1
+    result.unfinished = len(waiting)
+    return result
 
 
 # -- positions to start from -------------------------------------------------------------------
@@ -202,6 +319,43 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
     for side in Side:
         slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
         result += _some(tables, file, side, slots, limit, rng, False)
+    return result
+
+
+def is_endangered(tables: GameTablebase, position: Position) -> bool:
+    """Whether the only moves that draw are checks and attacks, so that a loop may be lost."""
+    try:
+        root, moves = tables.probe_with_moves(position)
+    except IllegalPositionError:
+        return False
+    offences = Offences(root.rules, minor_chases=True)
+    return root.outcome == Outcome.DRAW and all(
+        not is_irreversible(position, move.move)
+        and offences.threats(position, move.move, move.after)
+        for move in moves
+        if move.outcome == Outcome.DRAW
+    )
+
+
+def endangered(
+    tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
+) -> list[Position]:
+    """Drawn positions, up to so many with either side to move, in which that side is in danger.
+
+    At most so many slots are looked at for every position wanted.
+    """
+    file = tables.table(material)
+    result: list[Position] = []
+    for side in Side:
+        slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
+        found: list[Position] = []
+        for slot in rng.sample(range(slots.size), min(slots.size, attempts * limit)):
+            if len(found) >= limit:
+                break
+            position = file.layout.position(int(slots[slot]), side)
+            if position is not None and is_endangered(tables, position):
+                found.append(position)
+        result += found
     return result
 
 
@@ -242,17 +396,34 @@ class Tally:
     won: Counter[Ending] = field(default_factory=Counter)
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
+    won_by_hunt: int = 0
+    """Games from direct wins, by every reply."""
+    verdicts: int = 0
+    """Loops that pyffish was asked about, in won and drawn games."""
     pyffish_agrees: int = 0
+    endangered: int = 0
+    """Positions that were hunted."""
+    hunted: int = 0
+    """The games that this came to."""
+    deepest: int = 0
     failures: list[str] = field(default_factory=list)
 
 
 def play_all(
-    tables: GameTablebase, material: str, per_code: int, limit: int, draws: int, seed: int = 1
+    tables: GameTablebase,
+    material: str,
+    per_code: int,
+    limit: int,
+    draws: int,
+    dangers: int,
+    seed: int = 1,
 ) -> Tally:
     """Every defence against best_move, from won and from drawn positions of a material.
 
-    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`), and
-    for both sides from `draws` drawn ones with either side to move.
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); those
+    that are direct wins also against every reply. For both sides from `draws` drawn positions with
+    either side to move, and as many endangered ones. And for the side in danger from `dangers`
+    endangered positions with either side to move, against every reply.
     """
     rng = random.Random(seed)
     tally = Tally()
@@ -265,18 +436,44 @@ def play_all(
             tally.won[game.ending] += 1
             tally.idle_repetitions += game.idle_repetitions
             if game.ending == Ending.LOOP:
-                assert game.verdict is not None
-                tally.pyffish_agrees += pyffish_agrees(game.verdict)
+                _ask_pyffish(tally, game)
             elif game.ending in (Ending.OPEN, Ending.LOST):
                 tally.failures.append(f"{start.fen} against {name}: {game.ending}")
-    for start in drawn(tables, material, draws, rng):
-        for name, defence in DEFENCES.items():
+    for start in starts:
+        if is_direct_win(tables.probe(start)):
+            found = hunt_won(tables, start, budget=500)
+            tally.won_by_hunt += found.games
+            _note(tally, start, found)
+    in_danger = endangered(tables, material, dangers, rng)
+    some = rng.sample(in_danger, min(2 * draws, len(in_danger)))
+    for start in [*drawn(tables, material, draws, rng), *some]:
+        for name, defence in {**DEFENCES, "hunting": hunter(tables)}.items():
             for side in Side:
-                game = play_drawn(tables, start, side, defence, rng, plies=30)
+                game = play_drawn(tables, start, side, defence, rng, plies=40)
                 tally.drawn[game.ending] += 1
+                if game.verdict is not None:
+                    _ask_pyffish(tally, game)
                 if game.ending == Ending.LOST:
                     tally.failures.append(f"{start.fen}, {side.name}, against {name}: lost a draw")
+    tally.endangered = len(in_danger)
+    for start in in_danger:
+        found = hunt(tables, start, budget=300)
+        tally.hunted += found.games
+        tally.deepest = max(tally.deepest, found.deepest)
+        _note(tally, start, found)
     return tally
+
+
+def _note(tally: Tally, start: Position, found: Hunt) -> None:
+    if found.lost or found.unfinished:
+        left = f"{len(found.lost)} lost, {found.unfinished} left"
+        tally.failures.append(f"{start.fen}, every reply: {left}")
+
+
+def _ask_pyffish(tally: Tally, game: Game) -> None:
+    assert game.verdict is not None
+    tally.verdicts += 1
+    tally.pyffish_agrees += pyffish_agrees(game.verdict)
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:

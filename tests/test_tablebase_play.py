@@ -11,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import tbgen
-from tbgen.choice import is_direct_win, moves_to_idle
 from tbgen.indexing import Material, Position, Side
 from tbgen.mainline import Ending
-from tbgen.preference import RootMove
+from tbgen.preference import RootMove, is_direct_win
 from tbgen.reasons import explain_line, explain_move, explain_position
 from tbgen.repetition import is_lost_by, judge_repetition
 from tbgen.rules import is_terminal
+from tbgen.safety import Aim, StreakGame
+from tbgen.streaks import Offences
 from tbgen.tablebase import GameTablebase, open_tablebase
 from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, Value
 from tests.strategies import positions, random_position
@@ -219,7 +220,9 @@ def test_a_winner_who_must_check_looks_for_a_move_that_is_none(mutual_dir: Path,
         root, moves = tables.probe_with_moves(position)
         assert is_direct_win(root)
         assert all(move.check for move in moves if move.best)
-        assert moves_to_idle(tables, position)[position] == 1
+        contest = StreakGame(tables, root, Offences(Rules.CHECK, True), Aim.WIN)
+        # One check, and then a move that is none.
+        assert min(rank.steps for _, rank in contest.ranked([position]) if rank) == 2
         line = tables.mainline(position)
         assert (line.ending, line.winner) == (Ending.LOOP, Side.RED)
 

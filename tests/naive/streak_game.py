@@ -1,0 +1,93 @@
+"""Two sides that check and chase, on tiny graphs, solved exactly: no streaks, no ranks.
+
+A `StreakGame` has positions of one side only, which we follow: at each it chooses an option, the
+rival one of the option's steps. A step says whom either side has chased with it; the king is one
+more victim, whose chase is a check. An endless play is judged by levels: who checks on every move
+from some point on has level 2, who chases one and the same piece has level 1.
+
+`solved` asks which of these conditions are met again and again ("does not check", "does not chase
+V", for both sides), keeps a latest appearance record of them, and so turns the question into a
+parity game, solved by Zielonka's algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from .graph_game import zielonka
+
+KING = -1
+"""The victim of a check."""
+
+Condition = tuple[bool, int]
+"""Whose, and the victim that the side does not chase."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a move and a reply lead, and whom the side and the rival chase with them."""
+
+    target: int
+    own: frozenset[int]
+    rival: frozenset[int]
+
+
+@dataclass(frozen=True)
+class StreakGame:
+    """`options[n][i]` has the steps of option i at position n; there is always one of each.
+
+    `victims` are the pieces that either side can chase, beside the king.
+    """
+
+    victims: Sequence[int]
+    options: tuple[tuple[tuple[Step, ...], ...], ...]
+
+
+def level(returning: frozenset[Condition], own: bool, victims: Sequence[int]) -> int:
+    """The level of a side that meets exactly these conditions again and again."""
+    if (own, KING) not in returning:
+        return 2
+    return int(any((own, victim) not in returning for victim in victims))
+
+
+def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
+    """The positions from which our side forces a play that `is_won` (own level, rival's)."""
+    conditions = tuple((own, v) for own in (True, False) for v in (KING, *game.victims))
+    # A vertex: position, chosen option or -1, the record, how far down the last step hit it.
+    starts = [(node, -1, conditions, 0) for node in range(len(game.options))]
+    label: dict[tuple, int] = {}
+    ours: dict[tuple, bool] = {}
+    edges: dict[tuple, list[tuple]] = {}
+    agenda = list(starts)
+    while agenda:
+        here = agenda.pop()
+        if here in edges:
+            continue
+        node, chosen, record, hit = here
+        # What has returned for ever is the record down to the deepest hit that returns.
+        levels = [level(frozenset(record[:hit]), own, game.victims) for own in (True, False)]
+        label[here] = (2 * hit + 2 if is_won(*levels) else 2 * hit + 1) if chosen < 0 else 0
+        ours[here] = chosen < 0
+        if chosen < 0:
+            edges[here] = [(node, i, record, 0) for i in range(len(game.options[node]))]
+        else:
+            edges[here] = [
+                (step.target, -1, *_recorded(record, step)) for step in game.options[node][chosen]
+            ]
+        agenda += edges[here]
+    won = zielonka(set(label), label, ours, edges)
+    return {start[0] for start in starts if start in won}
+
+
+def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
+    """The record after a step, and how many conditions from its front have been moved or met."""
+    met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
+    rest = [c for c in record if c not in met]
+    hit = max((record.index(condition) + 1 for condition in met), default=0)
+    return (*met, *rest), hit
+
+
+draws = partial(solved, is_won=lambda own, rival: own <= rival)
+wins = partial(solved, is_won=lambda own, rival: own < rival)
