@@ -34,7 +34,7 @@ enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21 };
 enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, FORMAT_VERSION = 2 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALETTE = 256 };
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
-enum { MAX_AXES = MAX_GROUPS + 2 }; /* the lead, the groups, the inner piece */
+enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 62;
 static const uint64_t MAX_METADATA = (uint64_t)1 << 24;
@@ -439,11 +439,11 @@ static uint32_t *leads_by_black(const layout *l)
     if (number == NULL)
         return NULL;
     for (int b = 0; b < black->size; b++)
-        for (int w = 0; w < red->size; w++)
-            if (red->mirror[w] > w)
-                number[l->base[w] + (uint32_t)b] = next++;
-            else if (red->mirror[w] == w && l->symmetric_place[b] >= 0)
-                number[l->base[w] + (uint32_t)l->symmetric_place[b]] = next++;
+        for (int w = 0; w < red->size; w++) {
+            int place = red->mirror[w] == w ? l->symmetric_place[b] : b;
+            if (red->mirror[w] >= w && place >= 0)
+                number[(int)l->base[w] + place] = next++;
+        }
     return number;
 }
 
@@ -456,7 +456,7 @@ static int fill_map(block_map *m, const layout *l, uint64_t tile_leads, uint64_t
         return TB_ERR_CORRUPT;
     m->axes = l->groups + 2;
     unsigned seen = 0;
-    for (int i = 0; i < ARRANGEMENT_BYTES - 1; i++) {
+    for (int i = 0; i < MAX_AXES; i++) {
         if (i >= m->axes) {
             if (h[1 + i] != NO_AXIS)
                 return TB_ERR_CORRUPT;

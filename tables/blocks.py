@@ -22,8 +22,9 @@ Codes = NDArray[Any]
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
 """The most bytes of a block before compression: what one answer has to unpack."""
-BLOCK_SLOTS = 64800
-"""Slots per block: 720 rows of ninety squares, and a palette of two-byte codes, fit in a block."""
+BLOCK_SLOTS = 48600
+"""Slots per block, 540 rows of ninety squares: fewer than would fit, because zstd needs 60
+microseconds for so many (docs/format.md)."""
 _COUNT_BYTES = 2
 
 

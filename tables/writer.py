@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import threading
 import zlib
@@ -208,24 +209,39 @@ def choose_arrangement(
 ) -> Arrangement:
     """The arrangement in which a sample of a side, spread evenly, is smallest.
 
+    The tiles of the two orders of the leads do not hold the same leads, and leads differ more
+    than arrangements do: sizes count in proportion to those of the sampled leads, each by itself.
     The sample is the same for every number of threads, and so is the choice.
     """
     compressor = zstandard.ZstdCompressor(level=_SAMPLE_LEVEL)
+
+    def packed_size(codes: Codes) -> int:
+        return len(compressor.compress(encode_block(fill(codes, draw))))
+
+    best, best_size = Arrangement.of_slots(layout), math.inf
     candidates = possible_arrangements(layout, TILE_SLOTS)
-    maps = [BlockMap(layout, candidate, block_slots) for candidate in candidates]
-    sizes = [0] * len(candidates)
-    tiles = max(_SAMPLE_TILES, _SAMPLE_BLOCKS // maps[0].blocks_per_tile)
-    for by_black in (False, True):  # candidates of one order of the leads have the same tiles
-        chosen = [n for n, each in enumerate(candidates) if each.by_black == by_black]
-        for tile in _evenly(maps[0].tiles, tiles) if chosen else []:
-            codes = read.tile(maps[chosen[0]], side, tile)
+    for by_black in (False, True):
+        maps = [
+            BlockMap(layout, each, block_slots) for each in candidates if each.by_black == by_black
+        ]
+        if not maps:
+            continue
+        sizes, alone = [0] * len(maps), 0
+        count = max(_SAMPLE_TILES, _SAMPLE_BLOCKS // maps[0].blocks_per_tile)
+        for tile in _evenly(maps[0].tiles, count):
+            codes = read.tile(maps[0], side, tile)
+            for lead in codes.reshape(-1, maps[0].lead_slots):
+                alone += packed_size(lead[:block_slots])
             blocks = _evenly(len(maps[0].blocks_of(tile)), _SAMPLE_BLOCKS_PER_TILE)
-            for number in chosen:
-                arranged = maps[number].arrange(tile, codes)
+            for number, block_map in enumerate(maps):
+                arranged = block_map.arrange(tile, codes)
                 for block in blocks:
                     part = arranged[block * block_slots : (block + 1) * block_slots]
-                    sizes[number] += len(compressor.compress(encode_block(fill(part, draw))))
-    return candidates[sizes.index(min(sizes))]
+                    sizes[number] += packed_size(part)
+        number = sizes.index(min(sizes))
+        if sizes[number] / alone < best_size:
+            best, best_size = maps[number].arrangement, sizes[number] / alone
+    return best
 
 
 def _evenly(total: int, wanted: int) -> list[int]:

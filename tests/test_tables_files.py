@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from tbgen.indexing.arrangement import Arrangement
 from tbgen.indexing.layout import Layout
 from tbgen.tables import TableFile, write_table
-from tbgen.tables.blocks import MAX_BLOCK_BYTES, Block, encode_block, fill, max_content, safe_slots
+from tbgen.tables.blocks import (
+    BLOCK_SLOTS,
+    MAX_BLOCK_BYTES,
+    Block,
+    encode_block,
+    fill,
+    max_content,
+    safe_slots,
+)
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
 from tests.tablekit import (
@@ -86,6 +94,41 @@ def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, width: int, distinct
     images = {write(tmp_path, spec, planes, threads=n).read_bytes() for n in (1, 2, 4)}
     assert len(images) == 1
     check_reading(tmp_path / spec.name.filename, planes)
+
+
+def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
+    spec = spec_of("KRKN")
+    layout = Layout.of(spec.name.material)
+    rng = np.random.default_rng(4)
+    # What happens depends on the knight alone for Red, on the rook and Black's king for Black.
+    knight, rook = rng.integers(1, 100, (2, 90), np.uint8)
+    by_rank = rng.integers(1, 100, (layout.defenders[1].size, 90), np.uint8)
+    red = np.tile(knight, layout.rows)
+    black = np.repeat(by_rank[layout.lead_ranks[1]] ^ rook, 90, axis=1).ravel()
+    path = write(tmp_path, spec, (red, black))
+    check_reading(path, (red, black))
+    with TableFile(path) as file:
+        of_red, of_black = file.header.arrangements
+        chosen = file.header.file_size
+    assert of_red.axes[0] == 2
+    assert of_black.by_black
+    as_indexed = Arrangement.of_slots(layout)
+    path = write(tmp_path, spec, (red, black), arrangements=(as_indexed, as_indexed))
+    assert chosen < path.stat().st_size
+
+
+def test_blocks_of_many_codes_have_fewer_slots(tmp_path: Path) -> None:
+    for width, distinct, block_slots in [
+        (2, 200, BLOCK_SLOTS),
+        (2, 3000, safe_slots(2)),
+        (4, 3000, safe_slots(4)),
+    ]:
+        spec = spec_of("KRRK", width)
+        planes = random_planes(spec, 8, distinct)
+        path = write(tmp_path, spec, planes)
+        check_reading(path, planes)
+        with TableFile(path) as file:
+            assert file.header.block_slots == block_slots
 
 
 def test_the_digest_tells_contents_apart(tmp_path: Path) -> None:
