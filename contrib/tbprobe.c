@@ -31,8 +31,10 @@ enum { KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN };
 enum { CODES = 16, NO_PLACE = 255 };
 enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
 enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21 };
-enum { HEADER_BYTES = 144, ENTRY_BYTES = 8, CRC_AT = 140, FORMAT_VERSION = 1 };
-enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_SLOTS = 65536, MAX_PALETTE = 256 };
+enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, FORMAT_VERSION = 2 };
+enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALETTE = 256 };
+enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
+enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
 
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 62;
@@ -92,7 +94,7 @@ typedef struct {
 /* Identical attackers that are ranked together. */
 typedef struct {
     int side, kind, count;
-    uint64_t stride;
+    uint64_t size, stride;
 } group;
 
 /* The ranks of one side's king, advisors and elephants. */
@@ -113,6 +115,16 @@ typedef struct {
     uint64_t inner_size, mids, slots;
 } layout;
 
+/* Which block each slot of one side is in (docs/format.md, "Tiles"). */
+typedef struct {
+    int axes, order[MAX_AXES];   /* axes of a tile, slowest first: 0 the lead, last the inner */
+    uint64_t divisor[MAX_AXES];  /* of each axis but the lead, within a lead */
+    uint64_t axis_size[MAX_AXES];
+    uint64_t stride[2][MAX_AXES]; /* in a full tile, and in the last one */
+    uint64_t last_tile, blocks_per_tile, blocks;
+    uint32_t *file_lead; /* NULL where the file has the leads in the order of the index */
+} block_map;
+
 typedef struct {
     material material;
     layout layout;
@@ -120,6 +132,8 @@ typedef struct {
     int width;
     uint32_t span;
     uint32_t block_slots;
+    uint32_t tile_leads;
+    block_map map[SIDES];
     uint64_t blocks[SIDES];
     uint32_t constant[SIDES];
     uint64_t first_block; /* number of its first block among all blocks of the set */
@@ -192,7 +206,8 @@ static size_t max_content(size_t slots, int width)
 {
     size_t planes = slots * (size_t)width;
     size_t palette = MAX_PALETTE * (size_t)width + slots;
-    return 2 + (planes > palette ? planes : palette);
+    size_t larger = 2 + (planes > palette ? planes : palette);
+    return larger < MAX_BLOCK_BYTES ? larger : MAX_BLOCK_BYTES;
 }
 
 /* -- materials ----------------------------------------------------------------------------- */
@@ -405,6 +420,7 @@ static int fill_layout(const tb_set *set, layout *l, const material *m)
     for (int i = l->groups - 1; i >= 0; i--) {
         group *g = &l->group[i];
         uint64_t size = set->choose[set->areas[g->side][g->kind].size][g->count];
+        g->size = size;
         g->stride = l->mids;
         if (size > rest / l->mids)
             return 0;
@@ -412,6 +428,74 @@ static int fill_layout(const tb_set *set, layout *l, const material *m)
     }
     l->slots = l->mids * l->inner_size * l->base[red->size];
     return 1;
+}
+
+static uint64_t leads_of(const layout *l) { return l->base[l->side[TB_RED].size]; }
+
+/* The number of every lead when they are in the order of Black's defenders, then Red's. */
+static uint32_t *leads_by_black(const layout *l)
+{
+    const defenders *red = &l->side[TB_RED], *black = &l->side[TB_BLACK];
+    uint32_t *number = malloc((size_t)leads_of(l) * sizeof *number), next = 0;
+    if (number == NULL)
+        return NULL;
+    for (int b = 0; b < black->size; b++)
+        for (int w = 0; w < red->size; w++) {
+            int place = red->mirror[w] == w ? l->symmetric_place[b] : b;
+            if (red->mirror[w] >= w && place >= 0)
+                number[(int)l->base[w] + place] = next++;
+        }
+    return number;
+}
+
+/* One side's map from its bytes of the header: TB_OK, TB_ERR_CORRUPT or TB_ERR_MEMORY. */
+static int fill_map(block_map *m, const layout *l, uint64_t tile_leads, uint64_t block_slots,
+                    const uint8_t *h)
+{
+    uint64_t leads = leads_of(l), lead_slots = l->mids * l->inner_size, size[MAX_AXES];
+    if (h[0] > 1 || tile_leads < 1 || tile_leads > leads)
+        return TB_ERR_CORRUPT;
+    m->axes = l->groups + 2;
+    unsigned seen = 0;
+    for (int i = 0; i < MAX_AXES; i++) {
+        if (i >= m->axes) {
+            if (h[1 + i] != NO_AXIS)
+                return TB_ERR_CORRUPT;
+            continue;
+        }
+        if (h[1 + i] >= m->axes)
+            return TB_ERR_CORRUPT;
+        m->order[i] = h[1 + i];
+        seen |= 1u << m->order[i];
+    }
+    if (seen != (1u << m->axes) - 1)
+        return TB_ERR_CORRUPT;
+    uint64_t divisor = 1;
+    for (int axis = m->axes - 1; axis > 0; axis--) {
+        const group *g = &l->group[axis - 1];
+        size[axis] = axis == m->axes - 1 ? l->inner_size : g->size;
+        m->axis_size[axis] = size[axis];
+        m->divisor[axis] = divisor;
+        divisor *= size[axis];
+    }
+    m->last_tile = (leads - 1) / tile_leads;
+    uint64_t last_leads = leads - m->last_tile * tile_leads;
+    for (int last = 0; last < 2; last++) {
+        uint64_t stride = 1;
+        size[0] = last ? last_leads : tile_leads;
+        for (int i = m->axes - 1; i >= 0; i--) {
+            m->stride[last][m->order[i]] = stride;
+            stride *= size[m->order[i]];
+        }
+    }
+    m->blocks_per_tile = (tile_leads * lead_slots - 1) / block_slots + 1;
+    m->blocks = m->last_tile * m->blocks_per_tile + (last_leads * lead_slots - 1) / block_slots + 1;
+    if (h[0]) {
+        m->file_lead = leads_by_black(l);
+        if (m->file_lead == NULL)
+            return TB_ERR_MEMORY;
+    }
+    return TB_OK;
 }
 
 /* The (mid, inner) part of a slot. */
@@ -516,6 +600,8 @@ static void free_table(table *t)
     if (t->file >= 0)
         close(t->file);
 #endif
+    for (int side = 0; side < SIDES; side++)
+        free(t->map[side].file_lead);
     free(t->owned_memory);
     free(t->offsets);
     free(t->checks);
@@ -600,18 +686,17 @@ static int read_header(const tb_set *set, table *t, const uint8_t *h)
     t->block_slots = get32(h + 24);
     if (get16(h + 8) != FORMAT_VERSION || (t->width != 1 && t->width != 2 && t->width != 4) ||
         h[11] > TB_RULES_WXF || rule_set_of(h) < 0 || h[12] > TB_DTC || t->block_slots < 1 ||
-        t->block_slots > MAX_BLOCK_SLOTS || !parse_material(h + MATERIAL_AT, &t->material))
+        t->block_slots > MAX_BLOCK_BYTES || !parse_material(h + MATERIAL_AT, &t->material))
         return TB_ERR_CORRUPT;
     uint32_t top = top_code(t->width), draw = top / 2 + 1;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
     if (t->span < 1 || t->span > draw - 1 || slots > MAX_SLOTS || metadata_length > MAX_METADATA)
         return TB_ERR_CORRUPT;
-    uint64_t per_side = slots / t->block_slots + (slots % t->block_slots != 0);
     for (int side = 0; side < SIDES; side++) {
         uint64_t blocks = t->blocks[side] = get64(h + 40 + 8 * side);
         uint32_t constant = t->constant[side] = get32(h + 56 + 4 * side);
-        if (blocks == 0 ? constant < 1 || constant > top : blocks != per_side || constant != 0)
+        if (blocks == 0 ? constant < 1 || constant > top : constant != 0)
             return TB_ERR_CORRUPT;
         if (blocks > t->size / ENTRY_BYTES)
             return TB_ERR_CORRUPT;
@@ -623,6 +708,15 @@ static int read_header(const tb_set *set, table *t, const uint8_t *h)
         return TB_ERR_CORRUPT;
     if (!fill_layout(set, &t->layout, &t->material) || slots != t->layout.slots)
         return TB_ERR_CORRUPT;
+    t->tile_leads = get32(h + TILE_LEADS_AT);
+    for (int side = 0; side < SIDES; side++) {
+        int status = fill_map(&t->map[side], &t->layout, t->tile_leads, t->block_slots,
+                              h + ARRANGEMENT_AT + ARRANGEMENT_BYTES * side);
+        if (status != TB_OK)
+            return status;
+        if (t->blocks[side] != 0 && t->blocks[side] != t->map[side].blocks)
+            return TB_ERR_CORRUPT;
+    }
     t->metric = (tb_metric)h[12];
     if (rule_set_of(h) != (int)set->rules || get32(h + 20) != set->orders)
         return TB_ERR_OTHER_SET;
@@ -1023,6 +1117,28 @@ static int get_block(tb_reader *reader, const table *t, uint64_t block, size_t s
     return TB_OK;
 }
 
+/* The block of a slot within its side, the place in the block, and how many slots it has. */
+static uint64_t block_of_slot(const table *t, int side, uint64_t slot, size_t *index, size_t *slots)
+{
+    const block_map *m = &t->map[side];
+    uint64_t lead_slots = t->layout.mids * t->layout.inner_size;
+    uint64_t lead = slot / lead_slots, within = slot % lead_slots;
+    if (m->file_lead != NULL)
+        lead = m->file_lead[lead];
+    uint64_t tile = lead / t->tile_leads;
+    const uint64_t *stride = m->stride[tile == m->last_tile];
+    uint64_t place = lead % t->tile_leads * stride[0];
+    for (int axis = 1; axis < m->axes; axis++)
+        place += within / m->divisor[axis] % m->axis_size[axis] * stride[axis];
+    uint64_t in_tile = place / t->block_slots, tile_slots = t->tile_leads * lead_slots;
+    if (tile == m->last_tile)
+        tile_slots = t->layout.slots - tile * tile_slots;
+    uint64_t left = tile_slots - in_tile * t->block_slots;
+    *index = (size_t)(place % t->block_slots);
+    *slots = left < t->block_slots ? (size_t)left : t->block_slots;
+    return tile * m->blocks_per_tile + in_tile;
+}
+
 /* The code of a slot, for the side that the material names first (0) or the other one to move. */
 static int code_of_slot(tb_reader *reader, const table *t, int side, uint64_t slot, uint32_t *code)
 {
@@ -1030,10 +1146,10 @@ static int code_of_slot(tb_reader *reader, const table *t, int side, uint64_t sl
         *code = t->constant[side];
         return TB_OK;
     }
-    uint64_t in_side = slot / t->block_slots, left = t->layout.slots - in_side * t->block_slots;
-    size_t index = (size_t)(slot % t->block_slots);
-    size_t slots = left < t->block_slots ? (size_t)left : t->block_slots;
-    uint64_t block = in_side + (side == 0 ? 0 : t->blocks[0]);
+    size_t index, slots;
+    uint64_t block = block_of_slot(t, side, slot, &index, &slots);
+    if (side == TB_BLACK)
+        block += t->blocks[TB_RED];
     if (t->offsets[block + 1] == t->offsets[block]) {
         *code = t->checks[block];
         return *code >= 1 && *code <= top_code(t->width) ? TB_OK : TB_ERR_CORRUPT;

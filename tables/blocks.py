@@ -20,6 +20,11 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 MAX_PALETTE = 256
+MAX_BLOCK_BYTES = 1 << 16
+"""The most bytes of a block before compression: what one answer has to unpack."""
+BLOCK_SLOTS = 48600
+"""Slots per block, 540 rows of ninety squares: fewer than would fit, because zstd needs 60
+microseconds for so many (docs/format.md)."""
 _COUNT_BYTES = 2
 
 
@@ -38,21 +43,24 @@ def fill(codes: Codes, otherwise: int) -> Codes:
     A run costs a compressor next to nothing, and no code is added to the palette. A block without
     any position becomes `otherwise`.
     """
-    held = np.flatnonzero(codes)
-    if held.size == codes.size:
-        return codes
-    if held.size == 0:
+    held = codes != 0
+    first = int(held.argmax())
+    if not held[first]:
         return np.full_like(codes, otherwise)
-    lengths = np.diff(held, append=codes.size)
-    lengths[0] += held[0]
-    return np.repeat(codes[held], lengths)
+    source = np.arange(codes.size, dtype=np.uint16)  # a block has no more slots than that
+    source *= held
+    np.maximum.accumulate(source, out=source)
+    source[:first] = first
+    return codes.take(source)
 
 
 def encode_block(codes: Codes) -> bytes:
     """The bytes of a block of codes, none of them 0 (uint8, uint16 or uint32, shape (slots,))."""
     width = codes.dtype.itemsize
     if width <= 2:
-        palette = np.flatnonzero(np.bincount(codes)).astype(code_dtype(width))
+        occurs = np.zeros(256**width, np.bool_)
+        occurs[codes] = True
+        palette = np.flatnonzero(occurs).astype(code_dtype(width))
     else:
         palette = np.unique(codes).astype(code_dtype(width))
     if palette.size > MAX_PALETTE:
@@ -62,9 +70,9 @@ def encode_block(codes: Codes) -> bytes:
     if palette.size == 1:
         return head
     if width <= 2:
-        place = np.zeros(int(palette[-1]) + 1, np.uint8)
+        place = np.zeros(256**width, np.uint8)
         place[palette] = np.arange(palette.size)
-        return head + place[codes].tobytes()
+        return head + place.take(codes).tobytes()
     return head + np.searchsorted(palette, codes).astype(np.uint8).tobytes()
 
 
@@ -82,7 +90,13 @@ def constant_code(content: bytes, width: int) -> int | None:
 
 def max_content(slots: int, width: int) -> int:
     """The most bytes that a block of so many slots can have before compression."""
-    return _COUNT_BYTES + max(slots * width, MAX_PALETTE * width + slots)
+    return min(MAX_BLOCK_BYTES, _COUNT_BYTES + max(slots * width, MAX_PALETTE * width + slots))
+
+
+def safe_slots(width: int) -> int:
+    """The most slots of which every block fits in `MAX_BLOCK_BYTES`, whatever their codes."""
+    by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
+    return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
 
 class Block:
@@ -124,6 +138,18 @@ class Block:
     def _places(self) -> NDArray[np.uint8]:
         """The place in the palette of every slot's code."""
         return np.frombuffer(self._content, np.uint8, offset=self._first)
+
+    @property
+    def constant(self) -> int | None:
+        """The code of all slots, where the block has one only."""
+        return self._palette[0] if len(self._palette) == 1 else None
+
+    @property
+    def packed(self) -> NDArray[np.uint8]:
+        """A palette block as it was before compression; else 0 (2 bytes), then code after code."""
+        if self._codes is None:
+            return np.frombuffer(self._content, np.uint8)
+        return np.concatenate([np.zeros(_COUNT_BYTES, np.uint8), self._codes.view(np.uint8)])
 
     def code(self, index: int) -> int:
         """The code of the block's slot `index`."""

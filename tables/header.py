@@ -1,7 +1,7 @@
 """The first bytes of a table file, and how the rest of the file is laid out.
 
-    0                header, 144 bytes, little-endian
-    144              blocks, compressed, one after another: Red's side, then Black's
+    0                header, 168 bytes, little-endian
+    168              blocks, compressed, one after another: Red's side, then Black's
     table_offset     block table: (length, checksum) of every block, 8 bytes each
     metadata_offset  statistics, JSON, compressed, to the end of the file
 
@@ -16,10 +16,13 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tbgen.indexing import Material
+from tbgen.indexing.arrangement import MAX_AXES, Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
+from tbgen.tables.blocks import MAX_BLOCK_BYTES
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
 from tbgen.tables.names import Metric, Option, Rules, TableName
@@ -27,7 +30,7 @@ from tbgen.tables.names import Metric, Option, Rules, TableName
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Not text, and spoilt by anything that takes the file for text."""
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 SIDES = 2
 
@@ -52,20 +55,17 @@ _HEADER = struct.Struct(
     "Q"  # 80   length of the metadata
     "16s"  # 88   digest
     "32s"  # 104  material, ASCII, padded with zero bytes
-    "4x"  # 136  0
-    "I"  # 140  CRC-32 of the 140 bytes before, and of the block table
+    "I"  # 136  leads per tile
+    "B11s"  # 140  Red's side: 1 if by Black's defenders; axes, slowest first, padded with 255
+    "B11s"  # 152  the same of Black's side
+    "I"  # 164  CRC-32 of the 164 bytes before, and of the block table
 )
-HEADER_BYTES = 144
+HEADER_BYTES = 168
 BLOCK_ENTRY_BYTES = 8
-MAX_BLOCK_SLOTS = 1 << 16
 MAX_METADATA = 1 << 24
 """The most bytes of JSON text that the metadata may unpack to."""
+NO_AXIS = b"\xff"
 _CHECKSUM_AT = HEADER_BYTES - 4
-
-
-def default_block_slots(width: int) -> int:
-    """Slots per block: 64 KiB of codes for one- and two-byte codes."""
-    return 65536 if width == 1 else 32768
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,14 @@ class TableSpec:
         return Layout.of(self.name.material).slots
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Header:
-    """The header of one file; `blocks` and `constants` are (Red's, Black's)."""
+    """The header of one file; pairs are (Red's, Black's). Both sides have tiles of one size."""
 
     spec: TableSpec
     slots: int
     block_slots: int
+    arrangements: tuple[Arrangement, Arrangement]
     blocks: tuple[int, int]
     constants: tuple[int, int]
     table_offset: int
@@ -105,13 +106,15 @@ class Header:
         """The size of the whole file."""
         return self.metadata_offset + self.metadata_length
 
-    @property
-    def blocks_per_side(self) -> int:
-        """Blocks of a side that is not one value everywhere."""
-        return -(-self.slots // self.block_slots)
+    @cached_property
+    def block_maps(self) -> tuple[BlockMap, BlockMap]:
+        """Which slots each block has."""
+        layout = Layout.of(self.spec.name.material)
+        red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
+        return red, black
 
     def pack(self, block_table: bytes) -> bytes:
-        """The 144 bytes of the header; the checksum covers the block table too."""
+        """The 168 bytes of the header; the checksum covers the block table too."""
         name, codes = self.spec.name, self.spec.codes
         packed = _HEADER.pack(
             MAGIC,
@@ -132,6 +135,8 @@ class Header:
             self.metadata_length,
             self.digest,
             name.material.name.encode("ascii"),
+            self.arrangements[0].tile_leads,
+            *(field for each in self.arrangements for field in _arrangement_fields(each)),
             0,
         )[:_CHECKSUM_AT]
         return packed + checksum(packed, block_table).to_bytes(4, "little")
@@ -144,9 +149,12 @@ class Header:
         """
         name, codes = self.spec.name, self.spec.codes
         options = int(name.rule_set.options)
+        orders = (
+            f"{int(each.by_black)} {','.join(map(str, each.axes))}" for each in self.arrangements
+        )
         identity = (
             f"{FORMAT_VERSION} {name} {codes.width} {codes.span} {options} "
-            f"{self.slots} {self.block_slots}"
+            f"{self.slots} {self.block_slots} {self.arrangements[0].tile_leads} {' '.join(orders)}"
         )
         parts = [identity.encode("ascii"), b"".join(digests[0]), b"".join(digests[1]), text]
         hashes = b"".join(hashlib.sha256(part).digest() for part in parts)
@@ -181,6 +189,11 @@ class Header:
             metadata_length,
             digest,
             material,
+            tile_leads,
+            red_by_black,
+            red_axes,
+            black_by_black,
+            black_axes,
             _,
         ) = _HEADER.unpack(data[:HEADER_BYTES])
         if version > FORMAT_VERSION:
@@ -199,6 +212,10 @@ class Header:
                 spec=spec,
                 slots=slots,
                 block_slots=block_slots,
+                arrangements=(
+                    Arrangement(tile_leads, tuple(red_axes.rstrip(NO_AXIS)), red_by_black == 1),
+                    Arrangement(tile_leads, tuple(black_axes.rstrip(NO_AXIS)), black_by_black == 1),
+                ),
                 blocks=(per_side[0], per_side[1]),
                 constants=(per_side[2], per_side[3]),
                 table_offset=table_offset,
@@ -209,6 +226,7 @@ class Header:
             sound = (
                 version == FORMAT_VERSION
                 and options == name.rule_set.options
+                and max(red_by_black, black_by_black) <= 1
                 and material == name.material.name.encode("ascii").ljust(32, b"\0")
                 and header._is_sound(file_size)
                 and header.metadata_offset == metadata_offset
@@ -225,8 +243,7 @@ class Header:
         return (
             codes.width in (1, 2, 4)
             and 1 <= codes.span <= codes.draw - 1
-            and 1 <= self.block_slots <= MAX_BLOCK_SLOTS
-            and all(count in (0, self.blocks_per_side) for count in self.blocks)
+            and 1 <= self.block_slots <= MAX_BLOCK_BYTES
             and all(
                 (1 <= constant <= codes.top) if count == 0 else constant == 0
                 for count, constant in zip(self.blocks, self.constants, strict=True)
@@ -236,7 +253,17 @@ class Header:
             and self.file_size == file_size
             # Last, because it builds the index of the material.
             and self.slots == self.spec.slots
+            and all(each.fits(Layout.of(self.spec.name.material)) for each in self.arrangements)
+            and all(
+                count in (0, block_map.blocks)
+                for count, block_map in zip(self.blocks, self.block_maps, strict=True)
+            )
         )
+
+
+def _arrangement_fields(arrangement: Arrangement) -> tuple[int, bytes]:
+    """How the header has one side's arrangement."""
+    return int(arrangement.by_black), bytes(arrangement.axes).ljust(MAX_AXES, NO_AXIS)
 
 
 def checksum(header: bytes, block_table: bytes) -> int:

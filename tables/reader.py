@@ -1,6 +1,6 @@
 """Reading a table file: single codes, many codes, or a whole side.
 
-    slot  ->  block = slot // block_slots  ->  cache, or read + checksum + zstd  ->  code
+    slot  ->  block, place in it  ->  cache, or read + checksum + zstd  ->  code
 
 Nothing a file claims is believed before it is checked: sizes against the size of the file and
 the index of its material, bytes against checksums, decompressed blocks against their size. What
@@ -15,7 +15,7 @@ import json
 import os
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -105,6 +105,7 @@ class TableFile:
         if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
             raise CorruptTableError(self.path, "the block table does not fit the file")
         self._dtype = code_dtype(self.header.spec.codes.width)
+        self._maps = self.header.block_maps
 
     # -- single values -----------------------------------------------------------------------
 
@@ -115,7 +116,7 @@ class TableFile:
             raise IndexError(f"slot {slot} of {header.slots}")
         if not header.blocks[side]:
             return header.constants[side]
-        block, index = divmod(slot, header.block_slots)
+        block, index = self._maps[side].locate(slot)
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
@@ -129,8 +130,9 @@ class TableFile:
         if not header.blocks[side]:
             return np.full(slots.shape, header.constants[side], self._dtype)
         out = np.empty(slots.shape, self._dtype)
-        order = np.argsort(slots, kind="stable")
-        blocks, indices = np.divmod(slots[order], header.block_slots)
+        blocks, indices = self._maps[side].locate_all(slots)
+        order = np.argsort(blocks, kind="stable")
+        blocks, indices = blocks[order], indices[order]
         starts = np.flatnonzero(np.diff(blocks, prepend=-1))
         for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
             block = self._block(int(blocks[start]) + side * header.blocks[0])
@@ -139,35 +141,37 @@ class TableFile:
 
     # -- whole sides -------------------------------------------------------------------------
 
-    def block_codes(self, number: int) -> Codes:
-        """All codes of one block (slots of the block,); blocks are numbered Red's first.
-
-        The cache is neither used nor filled.
-        """
-        codes = np.empty(self._slots_in(number), self._dtype)
+    def block(self, number: int) -> Block:
+        """One block; blocks are numbered Red's first. The cache is neither used nor filled."""
         start, end = (int(self._offsets[n]) for n in (number, number + 1))
-        content = self._content(number, self._read(start, end - start))
-        self._decode(number, content).write_to(codes)
-        return codes
+        return self._decode(number, self._content(number, self._read(start, end - start)))
 
-    def codes_from(self, side: int, first: int, count: int) -> Codes:
-        """The codes of `count` consecutive slots from `first` on (count,).
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has."""
+        return self._maps[side].tiles
+
+    def tile(self, side: int, number: int) -> list[tuple[int, Codes]]:
+        """The codes of one tile: for each run of leads its first slot, and its codes (n,).
 
         The cache is neither used nor filled.
         """
-        header = self.header
-        if not 0 <= first <= first + count <= header.slots:
-            raise IndexError(f"slots {first} to {first + count} of {header.slots}")
+        header, block_map = self.header, self._maps[side]
+        runs = block_map.runs(number)
         if not header.blocks[side]:
-            return np.full(count, header.constants[side], self._dtype)
-        codes = np.empty(count, self._dtype)
-        done = 0
-        while done < count:
-            block, skip = divmod(first + done, header.block_slots)
-            part = self.block_codes(block + side * header.blocks[0])[skip : skip + count - done]
-            codes[done : done + len(part)] = part
-            done += len(part)
-        return codes
+            constant = header.constants[side]
+            return [(first, np.full(count, constant, self._dtype)) for first, count in runs]
+        numbers, base = block_map.blocks_of(number), side * header.blocks[0]
+        codes = np.empty(sum(count for _, count in runs), self._dtype)
+        at = 0
+        for block, content in self._contents(base + numbers.start, base + numbers.stop):
+            end = at + self._slots_in(block)
+            self._decode(block, content).write_to(codes[at:end])
+            at = end
+        codes, at, parts = block_map.disarrange(number, codes), 0, []
+        for first, count in runs:
+            parts.append((first, codes[at : at + count]))
+            at += count
+        return parts
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
         """All codes of one side (slots,): `header.slots` times the code width in bytes.
@@ -179,13 +183,12 @@ class TableFile:
         if not header.blocks[side]:
             return np.full(header.slots, header.constants[side], self._dtype)
         plane = np.empty(header.slots, self._dtype)
-        base = side * header.blocks[0]
 
-        def decode(number: int, content: bytes) -> None:
-            first = (number - base) * header.block_slots
-            self._decode(number, content).write_to(plane[first : first + self._slots_in(number)])
+        def fill_tile(number: int) -> None:
+            for first, codes in self.tile(side, number):
+                plane[first : first + len(codes)] = codes
 
-        self._for_contents(range(base, base + header.blocks[side]), decode, threads)
+        _in_threads(fill_tile, range(self.tiles(side)), threads)
         return plane
 
     def check(self, *, threads: int = 1) -> None:
@@ -193,11 +196,14 @@ class TableFile:
         header = self.header
         digests = [b""] * sum(header.blocks)
 
-        def verify(number: int, content: bytes) -> None:
-            self._decode(number, content)
-            digests[number] = hashlib.sha256(content).digest()
+        def verify(first: int) -> None:
+            for number, content in self._contents(
+                first, min(first + _BLOCKS_PER_TASK, len(digests))
+            ):
+                self._decode(number, content)
+                digests[number] = hashlib.sha256(content).digest()
 
-        self._for_contents(range(len(digests)), verify, threads)
+        _in_threads(verify, range(0, len(digests), _BLOCKS_PER_TASK), threads)
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
         contents = [
             side or [hashlib.sha256(constant_content(code, self._dtype.itemsize)).digest()]
@@ -207,27 +213,13 @@ class TableFile:
             raise CorruptTableError(self.path, "the digest is wrong")
         _ = self.statistics
 
-    def _for_contents(
-        self, numbers: range, use: Callable[[int, bytes], None], threads: int
-    ) -> None:
-        """Call `use(number, content)` for every block, from `threads` threads, in any order."""
-
-        def run(first: int) -> None:
-            task = range(first, min(first + _BLOCKS_PER_TASK, numbers.stop))
-            start = int(self._offsets[task.start])
-            data = self._read(start, int(self._offsets[task.stop]) - start)
-            for number in task:
-                low, high = (int(self._offsets[n]) - start for n in (number, number + 1))
-                use(number, self._content(number, data[low:high]))
-
-        tasks = range(numbers.start, numbers.stop, _BLOCKS_PER_TASK)
-        if threads == 1:
-            for first in tasks:
-                run(first)
-            return
-        with ThreadPoolExecutor(max_workers=threads) as pool:
-            for _ in pool.map(run, tasks):
-                pass
+    def _contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """The numbers and the bytes before compression of the blocks first to end - 1."""
+        start = int(self._offsets[first])
+        data = self._read(start, int(self._offsets[end]) - start)
+        for number in range(first, end):
+            low, high = (int(self._offsets[n]) - start for n in (number, number + 1))
+            yield number, self._content(number, data[low:high])
 
     # -- the rest of the file ----------------------------------------------------------------
 
@@ -282,18 +274,18 @@ class TableFile:
     # -- blocks ------------------------------------------------------------------------------
 
     def _slots_in(self, number: int) -> int:
-        """How many slots a block has; the last one of a side may have fewer."""
-        header = self.header
-        in_side = number if number < header.blocks[0] else number - header.blocks[0]
-        return min(header.block_slots, header.slots - in_side * header.block_slots)
+        """How many slots a block has."""
+        red = self.header.blocks[0]
+        if number < red:
+            return self._maps[0].slots_in(number)
+        return self._maps[1].slots_in(number - red)
 
     def _block(self, number: int) -> Block:
         """A decoded block, from the cache or from the file."""
         key = (self._number, number)
         block = self._cache.get(key)
         if block is None:
-            start, end = int(self._offsets[number]), int(self._offsets[number + 1])
-            block = self._decode(number, self._content(number, self._read(start, end - start)))
+            block = self.block(number)
             self._cache.put(key, block)
         return block
 
@@ -335,6 +327,17 @@ class TableFile:
         if len(data) != length:
             raise CorruptTableError(self.path, "the file has become shorter")
         return data
+
+
+def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
+    """Call `task(number)` for every number, from `threads` threads, in any order."""
+    if threads == 1:
+        for number in numbers:
+            task(number)
+        return
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        for _ in pool.map(task, numbers):
+            pass
 
 
 def _decompressor() -> zstandard.ZstdDecompressor:

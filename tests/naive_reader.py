@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from functools import cache
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from pathlib import Path
 
 import zstandard
@@ -67,8 +67,12 @@ def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
     return [ranks[mirror(k), flip(a), flip(e)] for k, a, e in ranks]
 
 
-def slot_of(pieces: dict[str, list[int]]) -> tuple[int, int]:
-    """The slot of a position, and the number of slots."""
+Index = tuple[list[tuple[int, int]], list[int]]
+"""The ranks (Red's, Black's) of every lead, and the sizes of the groups and of the inner area."""
+
+
+def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
+    """The slot of a position, and what the index of its material looks like."""
     counts = {piece: len(squares) for piece, squares in pieces.items()}
     red = True, counts.get("A", 0), counts.get("B", 0)
     black = False, counts.get("a", 0), counts.get("b", 0)
@@ -83,65 +87,89 @@ def slot_of(pieces: dict[str, list[int]]) -> tuple[int, int]:
         pieces = {piece: [mirror(s) for s in squares] for piece, squares in pieces.items()}
         w, b = red_mirror[w], black_mirror[b]
     symmetric = [other for other, image in enumerate(black_mirror) if other <= image]
-    sizes = [
-        len(black_mirror) if image > other else len(symmetric) if image == other else 0
-        for other, image in enumerate(red_mirror)
+    leads = [
+        (first, second)
+        for first, image in enumerate(red_mirror)
+        if first <= image
+        for second in (symmetric if image == first else range(len(black_mirror)))
     ]
-    lead = sum(sizes[:w]) + (symmetric.index(b) if red_mirror[w] == w else b)
+    lead = leads.index((w, b))
 
     attackers = [piece for piece in "RNCPrncp" if piece in pieces]
     order = sorted(attackers, key=lambda p: (counts[p] > 1, "NRCP".index(p.upper()), p.islower()))
     inner_piece = order[0] if order else ""
     groups = [(p, counts[p] - (p == inner_piece)) for p in attackers]
+    groups = [(p, count) for p, count in groups if count]
 
     def within(pieces: dict[str, list[int]]) -> int:
         mid = inner = 0
+        if inner_piece:
+            inner = area(inner_piece).index(max(pieces[inner_piece]))
         for piece, count in groups:
-            squares = sorted(pieces[piece])
-            if piece == inner_piece:
-                inner = area(piece).index(squares.pop())
+            squares = sorted(pieces[piece])[:count]
             mid = mid * comb(len(area(piece)), count) + rank(piece, squares)
         return mid * inner_size + inner
 
     inner_size = len(area(inner_piece)) if order else 1
-    lead_size = inner_size
-    for piece, count in groups:
-        lead_size *= comb(len(area(piece)), count)
+    sizes = [comb(len(area(piece)), count) for piece, count in groups] + [inner_size]
     best = within(pieces)
     if red_mirror[w] == w and black_mirror[b] == b:
         best = min(best, within({p: [mirror(s) for s in squares] for p, squares in pieces.items()}))
-    return lead * lead_size + best, sum(sizes) * lead_size
+    return lead * prod(sizes) + best, (leads, sizes)
 
 
 def number(data: bytes, offset: int, size: int) -> int:
     return int.from_bytes(data[offset : offset + size], "little")
 
 
-def code_of(data: bytes, side: int, slot: int) -> int:
+def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int, int]:
+    """The block of a slot within its side, the place in the block, and the slots of the block."""
+    leads, sizes = index
+    lead, rest = divmod(slot, prod(sizes))
+    at = 140 + 12 * side
+    if data[at] == 1:
+        lead = sorted(leads, key=lambda pair: (pair[1], pair[0])).index(leads[lead])
+    axes = [axis for axis in data[at + 1 : at + 12] if axis != 255]
+    tile_leads, block_slots = number(data, 136, 4), number(data, 24, 4)
+    tile, lead_in_tile = divmod(lead, tile_leads)
+    sizes = [min(tile_leads, len(leads) - tile * tile_leads), *sizes]
+    numbers = [0] * len(sizes)
+    for axis in range(len(sizes) - 1, 0, -1):
+        rest, numbers[axis] = divmod(rest, sizes[axis])
+    numbers[0] = lead_in_tile
+    assert sorted(axes) == list(range(len(sizes)))
+    place = 0
+    for axis in axes:
+        place = place * sizes[axis] + numbers[axis]
+    block, place = divmod(place, block_slots)
+    before = tile * -(-tile_leads * prod(sizes[1:]) // block_slots)
+    return before + block, place, min(block_slots, prod(sizes) - block * block_slots)
+
+
+def code_of(data: bytes, side: int, slot: int, index: Index) -> int:
     """The code of a slot of a table file."""
     assert data[:8] == b"\x89XQT\r\n\x1a\n"
-    assert number(data, 8, 2) == 1
-    width, block_slots, slots = data[10], number(data, 24, 4), number(data, 32, 8)
+    assert number(data, 8, 2) == 2
+    width = data[10]
     blocks = number(data, 40, 8), number(data, 48, 8)
     table, metadata = number(data, 64, 8), number(data, 72, 8)
-    assert number(data, 140, 4) == zlib.crc32(data[table:metadata], zlib.crc32(data[:140]))
+    assert number(data, 164, 4) == zlib.crc32(data[table:metadata], zlib.crc32(data[:164]))
     if not blocks[side]:
         return number(data, 56 + 4 * side, 4)
-    block, index = divmod(slot, block_slots)
-    in_block = min(block_slots, slots - block * block_slots)
+    block, place, in_block = block_of(data, side, slot, index)
     entry = table + 8 * (block + side * blocks[0])
     length, check = number(data, entry, 4), number(data, entry + 4, 4)
     if length == 0:
         return check
-    start = 144 + sum(number(data, at, 4) for at in range(table, entry, 8))
+    start = 168 + sum(number(data, at, 4) for at in range(table, entry, 8))
     packed = data[start : start + length]
     assert zlib.crc32(packed) == check
     content = zstandard.ZstdDecompressor().decompress(packed)
     count = number(content, 0, 2)
     if count == 0:
-        return sum(content[2 + plane * in_block + index] << 8 * plane for plane in range(width))
-    place = content[2 + count * width + index] if count > 1 else 0
-    return number(content, 2 + place * width, width)
+        return sum(content[2 + plane * in_block + place] << 8 * plane for plane in range(width))
+    which = content[2 + count * width + place] if count > 1 else 0
+    return number(content, 2 + which * width, width)
 
 
 def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
@@ -167,6 +195,6 @@ def value_of(path: Path, fen: str) -> tuple[str, int, int]:
                 pieces.setdefault(letter, []).append(9 * (9 - row) + file)
                 file += 1
     data = path.read_bytes()
-    slot, slots = slot_of(pieces)
-    assert slots == number(data, 32, 8)
-    return decode(code_of(data, int(side == "b"), slot), data[10], number(data, 16, 4))
+    slot, index = slot_of(pieces)
+    assert len(index[0]) * prod(index[1]) == number(data, 32, 8)
+    return decode(code_of(data, int(side == "b"), slot, index), data[10], number(data, 16, 4))

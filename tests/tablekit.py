@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material
+from tbgen.indexing.arrangement import Arrangement, axis_count
+from tbgen.indexing.layout import Layout
 from tbgen.tables import (
     CodeSpace,
     Header,
@@ -20,6 +22,7 @@ from tbgen.tables import (
     TableStatistics,
     write_table,
 )
+from tbgen.tables.blocks import BLOCK_SLOTS
 from tbgen.tables.codes import LONG_SPAN
 
 Planes = tuple[NDArray[Any], NDArray[Any]]
@@ -81,15 +84,35 @@ def write(
     *,
     threads: int = 1,
     block_slots: int | None = None,
+    arrangements: tuple[Arrangement, Arrangement] | None = None,
 ) -> Path:
-    """Write planes under their own name, and return the path."""
+    """Write planes under their own name, and return the path.
+
+    With `block_slots`, slots are in the order of the index unless arrangements are given.
+    """
     path = directory / spec.name.filename
-    statistics = statistics_of(spec, planes)
+    if arrangements is None and block_slots is not None:
+        as_indexed = Arrangement.of_slots(Layout.of(spec.name.material))
+        arrangements = as_indexed, as_indexed
     header = write_table(
-        path, spec, source_of(planes), statistics, threads=threads, block_slots=block_slots
+        path,
+        spec,
+        source_of(planes),
+        statistics_of(spec, planes),
+        threads=threads,
+        block_slots=block_slots or BLOCK_SLOTS,
+        arrangements=arrangements,
     )
     assert isinstance(header, Header)
     return path
+
+
+def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
+    """An arrangement for each side: the axes at random, leads by Black's defenders for one."""
+    rng = np.random.default_rng(seed)
+    tile_leads = int(rng.integers(1, layout.leads + 1))
+    red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
+    return Arrangement(tile_leads, red, True), Arrangement(tile_leads, black, False)
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:

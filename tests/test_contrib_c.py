@@ -20,7 +20,7 @@ from tests.boards import Boards, all_boards, exchanged
 from tests.built import built
 from tests.mutations import mutants
 from tests.strategies import random_position
-from tests.tablekit import random_planes, spec_of, write
+from tests.tablekit import random_planes, some_arrangements, spec_of, write
 
 ROOT = Path(__file__).resolve().parent.parent
 READER = ROOT / "contrib" / "tbprobe.c"
@@ -113,7 +113,9 @@ def test_every_position(
     tmp_path: Path, harness: Path, material: str, width: int, distinct: int
 ) -> None:
     spec = spec_of(material, width)
-    path = write(tmp_path, spec, random_planes(spec, 9, distinct), block_slots=20_000)
+    planes = random_planes(spec, 9, distinct)
+    arrangements = some_arrangements(Layout.of(spec.name.material), 3)
+    path = write(tmp_path, spec, planes, block_slots=20_000, arrangements=arrangements)
     boards = all_boards(Material.parse(material))
     with TableFile(path) as file:
         for side in Side:
@@ -268,7 +270,9 @@ def test_mutated_files(
     spec = spec_of(material, width)
     red, black = random_planes(spec, 2, distinct)
     black[:700] = black.max()
-    sound = write(tmp_path, spec, (red, black), block_slots=700).read_bytes()
+    arrangements = some_arrangements(Layout.of(spec.name.material), 3)
+    path = write(tmp_path, spec, (red, black), block_slots=700, arrangements=arrangements)
+    sound = path.read_bytes()
     boards = all_boards(Material.parse(material))
     boards = boards[np.random.default_rng(1).choice(len(boards), 150)]
     records = records_of(boards[:75], 0) + records_of(exchanged(boards[75:]), 0)

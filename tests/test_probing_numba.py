@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
 from tbgen.jit import kernel
 from tbgen.probing import (
     COLD,
@@ -28,9 +29,10 @@ from tbgen.probing import (
 )
 from tbgen.probing.kernels import WIN
 from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
+from tbgen.tables.blocks import max_content
 from tests.boards import exchanged, random_boards
 from tests.strategies import is_legal, random_position
-from tests.tablekit import random_planes, spec_of, write
+from tests.tablekit import random_planes, some_arrangements, spec_of, write
 
 TABLES = [
     ("KRK", 1, 20),
@@ -49,7 +51,9 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for material, width, distinct in TABLES:
         if Material.parse(material).needs_table:
             spec = spec_of(material, width)
-            write(folder, spec, random_planes(spec, 7, distinct), block_slots=5000)
+            arrangements = some_arrangements(Layout.of(spec.name.material), 1)
+            planes = random_planes(spec, 7, distinct)
+            write(folder, spec, planes, block_slots=5000, arrangements=arrangements)
     return folder
 
 
@@ -69,7 +73,7 @@ def test_compiled_probes_agree(directory: Path, cache_bytes: int) -> None:
     sides = np.array([p.side for p in positions])
     with Tablebase.open(directory) as tablebase:
         tables = NumbaTables(tablebase, cache_bytes=cache_bytes)
-        assert tables.cache_bytes <= max(cache_bytes, 4 * 5000)
+        assert tables.cache_bytes <= max(cache_bytes, max_content(5000, 4))
         statuses, scores = tables.probe_boards(boards, sides)
         assert (statuses == OK).all()
         assert values(scores) == expected(tablebase, positions)

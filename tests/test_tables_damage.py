@@ -36,6 +36,11 @@ FIELDS = {
     "metadata_length": (80, "Q"),
     "digest": (88, "16s"),
     "material": (104, "32s"),
+    "tile_leads": (136, "I"),
+    "red_by_black": (140, "B"),
+    "red_axes": (141, "11s"),
+    "black_by_black": (152, "B"),
+    "black_axes": (153, "11s"),
 }
 MEMORY = 1 << 30
 """More than any reading here needs; a table of 2**60 slots would need more."""
@@ -159,6 +164,31 @@ def test_forged_materials(table: tuple[Path, Planes], material: str) -> None:
         TableFile(path)
 
 
+@pytest.mark.parametrize(
+    "axes",
+    [
+        b"\0",
+        b"\0\1\2",
+        b"\0\0",
+        b"\1\1",
+        b"\0\2",
+        b"\0\1\xff\xff\0",
+        bytes(11),
+        b"\xff" * 11,
+        b"\xff\0\1",
+    ],
+    ids=lambda axes: axes.hex(),
+)
+def test_forged_arrangements(table: tuple[Path, Planes], axes: bytes) -> None:
+    path, _ = table
+    for at in (141, 153):
+        data = bytearray(path.read_bytes())
+        data[at : at + 11] = axes.ljust(11, b"\xff")
+        path.with_name("forged.xqt").write_bytes(sealed(bytes(data)))
+        with pytest.raises(CorruptTableError, match="header"):
+            TableFile(path.with_name("forged.xqt"))
+
+
 def forged_block(data: bytes, content: bytes) -> bytes:
     """The file with another first block, everything else adapted."""
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
@@ -260,7 +290,7 @@ def test_a_newer_format_is_told_apart_from_damage(table: tuple[Path, Planes]) ->
     path.write_bytes(data)
     with pytest.raises(FormatVersionError, match="format 9") as caught:
         TableFile(path)
-    assert (caught.value.version, caught.value.supported) == (9, 1)
+    assert (caught.value.version, caught.value.supported) == (9, 2)
     assert isinstance(caught.value, TablebaseError)
 
 

@@ -12,11 +12,29 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.layout import Layout
 from tbgen.tables import TableFile, write_table
-from tbgen.tables.blocks import Block, encode_block, fill, max_content
+from tbgen.tables.blocks import (
+    BLOCK_SLOTS,
+    MAX_BLOCK_BYTES,
+    Block,
+    encode_block,
+    fill,
+    max_content,
+    safe_slots,
+)
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
-from tests.tablekit import agrees, random_planes, source_of, spec_of, statistics_of, write
+from tests.tablekit import (
+    agrees,
+    random_planes,
+    some_arrangements,
+    source_of,
+    spec_of,
+    statistics_of,
+    write,
+)
 
 MATERIALS = ["KK", "KAK", "KPK", "KRK", "KRKA"]
 
@@ -42,6 +60,7 @@ def check_reading(path: Path, planes: tuple[NDArray[Any], NDArray[Any]]) -> None
     distinct=st.sampled_from([1, 2, 20, 255, 256, 257, 2000]),
     empty=st.sampled_from([0.0, 0.3, 0.99, 1.0]),
     block_slots=st.sampled_from([1, 7, 90, 1000, 65536, None]),
+    arranged=st.booleans(),
     seed=st.integers(0, 99),
 )
 def test_round_trip(
@@ -51,13 +70,20 @@ def test_round_trip(
     distinct: int,
     empty: float,
     block_slots: int | None,
+    arranged: bool,
     seed: int,
 ) -> None:
     spec = spec_of(material, width)
     if block_slots is not None and spec.slots // block_slots > 4000:
         block_slots = 90
     planes = random_planes(spec, seed, distinct, empty)
-    check_reading(write(tmp_path, spec, planes, threads=2, block_slots=block_slots), planes)
+    arrangements = None
+    if arranged:
+        arrangements = some_arrangements(Layout.of(spec.name.material), seed)
+    path = write(
+        tmp_path, spec, planes, threads=2, block_slots=block_slots, arrangements=arrangements
+    )
+    check_reading(path, planes)
 
 
 @pytest.mark.parametrize("width", [1, 2, 4])
@@ -68,6 +94,41 @@ def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, width: int, distinct
     images = {write(tmp_path, spec, planes, threads=n).read_bytes() for n in (1, 2, 4)}
     assert len(images) == 1
     check_reading(tmp_path / spec.name.filename, planes)
+
+
+def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
+    spec = spec_of("KRKN")
+    layout = Layout.of(spec.name.material)
+    rng = np.random.default_rng(4)
+    # What happens depends on the knight alone for Red, on the rook and Black's king for Black.
+    knight, rook = rng.integers(1, 100, (2, 90), np.uint8)
+    by_rank = rng.integers(1, 100, (layout.defenders[1].size, 90), np.uint8)
+    red = np.tile(knight, layout.rows)
+    black = np.repeat(by_rank[layout.lead_ranks[1]] ^ rook, 90, axis=1).ravel()
+    path = write(tmp_path, spec, (red, black))
+    check_reading(path, (red, black))
+    with TableFile(path) as file:
+        of_red, of_black = file.header.arrangements
+        chosen = file.header.file_size
+    assert of_red.axes[0] == 2
+    assert of_black.by_black
+    as_indexed = Arrangement.of_slots(layout)
+    path = write(tmp_path, spec, (red, black), arrangements=(as_indexed, as_indexed))
+    assert chosen < path.stat().st_size
+
+
+def test_blocks_of_many_codes_have_fewer_slots(tmp_path: Path) -> None:
+    for width, distinct, block_slots in [
+        (2, 200, BLOCK_SLOTS),
+        (2, 3000, safe_slots(2)),
+        (4, 3000, safe_slots(4)),
+    ]:
+        spec = spec_of("KRRK", width)
+        planes = random_planes(spec, 8, distinct)
+        path = write(tmp_path, spec, planes)
+        check_reading(path, planes)
+        with TableFile(path) as file:
+            assert file.header.block_slots == block_slots
 
 
 def test_the_digest_tells_contents_apart(tmp_path: Path) -> None:
@@ -104,8 +165,9 @@ def test_blocks_without_positions_cost_eight_bytes(tmp_path: Path) -> None:
     plane = np.zeros(spec.slots, np.uint8)
     few = write(tmp_path, spec, (plane, plane)).stat().st_size
     plane[:40] = np.arange(1, 41)
-    blocks = -(-spec.slots // 65536)
-    assert write(tmp_path, spec, (plane, plane)).stat().st_size < few + 2 * (8 * blocks + 3000)
+    with TableFile(write(tmp_path, spec, (plane, plane))) as file:
+        assert file.header.blocks[0] > 200
+        assert file.header.file_size < few + 8 * sum(file.header.blocks) + 6000
 
 
 def test_fill_continues_the_codes_before() -> None:
@@ -117,11 +179,11 @@ def test_fill_continues_the_codes_before() -> None:
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_decoded_blocks_are_as_small_as_promised(width: int) -> None:
     rng = np.random.default_rng(2)
-    for slots in (1, 5, 32768, 65536):
+    for slots in (1, 5, safe_slots(width)):
         for distinct in (1, 2, 255, 256, 257, 5000):
             codes = rng.integers(1, min(distinct, 256**width - 1) + 1, slots).astype(f"u{width}")
             content = encode_block(codes)
-            assert len(content) <= max_content(slots, width)
+            assert len(content) <= max_content(slots, width) <= MAX_BLOCK_BYTES
             block = Block(content, slots, width)
             out = np.empty_like(codes)
             block.write_to(out)
@@ -130,7 +192,7 @@ def test_decoded_blocks_are_as_small_as_promised(width: int) -> None:
 
 
 def test_the_header_has_the_documented_size_and_no_padding() -> None:
-    assert _HEADER.size == HEADER_BYTES == 144
+    assert _HEADER.size == HEADER_BYTES == 168
     assert _HEADER.format.startswith("<")
 
 
@@ -201,6 +263,7 @@ def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -
         source_of(planes),
         statistics_of(spec, planes),
         block_slots=1000,
+        arrangements=(Arrangement(45, (0, 1)), Arrangement(45, (0, 1))),
         threads=2,
         progress=progress,
     )
@@ -215,7 +278,7 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
     def source(side: int, first: int, count: int) -> NDArray[Any]:
         nonlocal asked
         asked += 1
-        assert asked - written <= 9
+        assert 5 * asked - written <= 9 + 5
         return planes[side][first : first + count]
 
     def progress(done: int, total: int) -> None:
@@ -228,10 +291,11 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
         source,
         statistics_of(spec, planes),
         block_slots=20,
+        arrangements=(Arrangement(1, (0, 1)), Arrangement(1, (0, 1))),
         threads=2,
         progress=progress,
     )
-    assert asked == written == 2 * 203
+    assert (asked, written) == (2 * 45, 2 * 45 * 5)
 
 
 def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:

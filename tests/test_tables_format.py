@@ -12,7 +12,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.tables import Outcome, Tablebase, TableFile
 from tbgen.tables.blocks import encode_block, fill
 from tests.naive_reader import value_of
-from tests.tablekit import random_planes, spec_of, write
+from tests.tablekit import random_planes, some_arrangements, spec_of, write
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "format.md").read_text(encoding="utf-8")
 
@@ -29,10 +29,15 @@ PAGE = (Path(__file__).resolve().parent.parent / "docs" / "format.md").read_text
         ("KCAKC", 1, 90),
     ],
 )
-def test_the_naive_reader_agrees(tmp_path: Path, material: str, width: int, distinct: int) -> None:
+@pytest.mark.parametrize("arranged", [False, True])
+def test_the_naive_reader_agrees(
+    tmp_path: Path, material: str, width: int, distinct: int, arranged: bool
+) -> None:
     spec = spec_of(material, width)
-    path = write(tmp_path, spec, random_planes(spec, 4, distinct))
     layout = Layout.of(Material.parse(material))
+    arrangements = some_arrangements(layout, 5) if arranged else None
+    planes = random_planes(spec, 4, distinct)
+    path = write(tmp_path, spec, planes, block_slots=5000, arrangements=arrangements)
     rng = np.random.default_rng(2)
     seen = 0
     with TableFile(path) as file, Tablebase.open(tmp_path) as tablebase:
@@ -68,7 +73,7 @@ def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:
     with TableFile(write(tmp_path, spec, (red, black), block_slots=1000)) as file:
         blocks = [encode_block(fill(red[at : at + 1000], 128)) for at in (0, 1000, 2000)]
         parts = [
-            b"1 KPK.none.dtm 1 127 0 2475 1000",
+            b"2 KPK.none.dtm 1 127 0 2475 1000 45 0 0,1 0 0,1",
             b"".join(hashlib.sha256(block).digest() for block in blocks),
             hashlib.sha256(b"\1\0\x09").digest(),
             file._metadata(),

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tbgen.indexing.arrangement import block_of_slot
 from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, flip_square
 from tbgen.jit import kernel
@@ -39,9 +40,10 @@ ATTACKER_KEY = 1 << 6  # the smallest `army_key` with a piece that can win
 MAX_PIECES = 32
 
 # The words of a table's row in `Buffers.tables`.
-DESCRIPTOR, DESCRIPTOR_END, WIDTH, SPAN, BLOCK_SLOTS, PIECES, INNER_CODE = range(7)
-RED_BLOCKS = 7  # and Black's behind it
-FIRST_PLACES = 9
+DESCRIPTOR, RED_BLOCK_MAP, BLACK_BLOCK_MAP, BLOCK_MAPS_END = range(4)
+WIDTH, SPAN, PIECES, INNER_CODE = range(4, 8)
+RED_BLOCKS = 8  # and Black's behind it
+FIRST_PLACES = 10
 TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
@@ -109,6 +111,20 @@ def find_table(buffers, key):
 
 
 @kernel
+def _code_in_frame(frame, index, width):
+    """The code of a block's slot `index`; frame: uint8, the block as `Block.packed` has it."""
+    count = np.int64(frame[0]) | np.int64(frame[1]) << 8
+    if count == 0:
+        at = 2 + index * width
+    else:
+        at = 2 + np.int64(frame[2 + count * width + index]) * width
+    code = np.int64(0)
+    for byte in range(width):
+        code |= np.int64(frame[at + byte]) << (8 * byte)
+    return code
+
+
+@kernel
 def _score_of_code(code, width, span):
     """The score of a code other than 0 (docs/format.md, "Codes")."""
     top = (1 << (8 * width)) - 1
@@ -141,7 +157,7 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
     if number < 0:
         return MISSING, 0
     table = buffers.tables[number]
-    descriptor = buffers.descriptors[table[DESCRIPTOR] : table[DESCRIPTOR_END]]
+    descriptor = buffers.descriptors[table[DESCRIPTOR] : table[RED_BLOCK_MAP]]
     listed = np.empty(MAX_PIECES, np.int64)
     seen = np.int64(0)
     for i in range(count):
@@ -164,7 +180,9 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
     first_block = table[RED_BLOCKS + side]
     if first_block < 0:
         return OK, _score_of_code(-2 - first_block, table[WIDTH], table[SPAN])
-    block = first_block + slot // table[BLOCK_SLOTS]
+    map_start, map_end = table[RED_BLOCK_MAP + side], table[RED_BLOCK_MAP + side + 1]
+    number, index = block_of_slot(slot, buffers.descriptors[map_start:map_end])
+    block = first_block + number
     frame = buffers.blocks[block]
     if frame < -1:
         return OK, _score_of_code(-2 - frame, table[WIDTH], table[SPAN])
@@ -173,10 +191,7 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
         return COLD, 0
     if buffers.used[frame] == 0:
         buffers.used[frame] = 1
-    at = slot % table[BLOCK_SLOTS] * table[WIDTH]
-    code = 0
-    for byte in range(table[WIDTH]):
-        code |= np.int64(buffers.frames[frame, at + byte]) << (8 * byte)
+    code = _code_in_frame(buffers.frames[frame], index, table[WIDTH])
     return OK, _score_of_code(code, table[WIDTH], table[SPAN])
 
 

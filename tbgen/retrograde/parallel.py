@@ -61,15 +61,20 @@ class Chunks(NamedTuple):
 
 
 class Workers:
-    """A pool of threads that take ranges of leads in turn, and the storage of their arrays."""
+    """Threads that take ranges of leads in turn, and the storage of their arrays.
+
+    The threads live as long as a `with` block; outside of one the calling thread does it all.
+    """
 
     def __init__(self, threads: int, storage: Storage | None = None) -> None:
         self.threads = threads
         self.storage = storage or Storage()
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
-        """The pool itself."""
+        """Start the threads."""
+        if self.threads > 1:
+            self._pool = ThreadPoolExecutor(self.threads)
         return self
 
     def __exit__(
@@ -81,6 +86,7 @@ class Workers:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
     def over(self, total: int, kernel: Callable[..., object], *arguments: Any) -> None:
         """Call `kernel(first, last, *arguments)` on ranges that cover [0, total)."""

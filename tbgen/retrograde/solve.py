@@ -63,6 +63,7 @@ class Solution:
     code_space: CodeSpace
     metric: Metric
     frame: Frame
+    workers: Workers
     chunks: Chunks
     journals: tuple[Journal, ...]
     unknown: tuple[Rows, ...]
@@ -71,7 +72,7 @@ class Solution:
     """How many direct wins of each order are by perpetual chase."""
     found: list[dict[int, CodeCount]] = field(default_factory=list)
     """For each side to move, how often and where each code occurs."""
-    _last: dict[int, tuple[int, Plane]] = field(default_factory=dict)
+    _plane: dict[int, Plane] = field(default_factory=dict)
 
     def chunk(self, side: int, chunk: int) -> Plane:
         """The codes of a chunk, in slot order."""
@@ -85,26 +86,35 @@ class Solution:
         assert layout.inner is not None
         return codes.reshape(-1, STRIDE)[:, list(layout.inner.area)].ravel()
 
-    def codes_from(self, side: int, first: int, count: int) -> Plane:
-        """(count,) codes from slot `first` on."""
-        size = self.chunks.rows * self.layout.inner_size
-        parts = []
-        for number in range(first // size, -(-(first + count) // size)):
-            at = number * size
-            parts.append(self._chunk(side, number)[max(0, first - at) : first + count - at])
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has: as many as chunks."""
+        del side
+        return self.chunks.number
 
-    def _chunk(self, side: int, number: int) -> Plane:
-        """A chunk, kept for the next call: tables are written block by block."""
-        last, codes = self._last.get(side, (-1, np.empty(0)))
-        if last != number:
-            codes = self.chunk(side, number)
-            self._last[side] = number, codes
-        return codes
+    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
+        """The codes of a chunk, from its first slot on."""
+        return [(number * self.chunks.rows * self.layout.inner_size, self.chunk(side, number))]
 
     def plane(self, side: int) -> Plane:
         """(slots,) codes in slot order."""
-        return self.codes_from(side, 0, self.layout.slots)
+        plane: Plane = self.workers.storage.zeros(self.layout.slots, self.code_space.dtype)
+
+        def fill(first: int, last: int, _: int) -> None:
+            for number in range(first, last):
+                for start, codes in self.tile(side, number):
+                    plane[start : start + len(codes)] = codes
+
+        with self.workers:
+            self.workers.run(fill, self.chunks.number)
+        return plane
+
+    def codes_from(self, side: int, first: int, count: int) -> Plane:
+        """(count,) codes from slot `first` on, for a writer that does one side after the other."""
+        if side not in self._plane:
+            self._plane.clear()
+            self._plane[side] = self.plane(side)
+        self.workers.storage.relieve()
+        return self._plane[side][first : first + count]
 
     def histogram(self, side: int) -> dict[int, int]:
         """How many positions have each code."""
@@ -123,10 +133,16 @@ class DrawnTable:
     code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
 
-    def codes_from(self, side: int, first: int, count: int) -> Plane:
-        """(count,) codes from slot `first` on."""
-        del side, first
-        return np.full(count, self.code_space.draw, self.code_space.dtype)
+    def tiles(self, side: int) -> int:
+        """How many tiles a side has: one for each lead."""
+        del side
+        return self.layout.leads
+
+    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
+        """The codes of a lead, from its first slot on."""
+        del side
+        slots = self.layout.slots // self.layout.leads
+        return [(number * slots, np.full(slots, self.code_space.draw, self.code_space.dtype))]
 
 
 @cache
@@ -235,8 +251,8 @@ def solve(
             del candidates, chases
         report("finish", 0, 0, 0)
         solution = Solution(
-            layout, code_space, metric, frame, propagation.chunks, propagation.journals,
-            propagation.unknown, chase_patterns,
+            layout, code_space, metric, frame, Workers(threads, storage), propagation.chunks,
+            propagation.journals, propagation.unknown, chase_patterns,
         )  # fmt: skip
         del propagation
         for side in Side:

@@ -40,14 +40,11 @@ from tbgen.retrograde.frame import (
     make_frame,
 )
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import RANGES, Workers
+from tbgen.retrograde.parallel import Workers
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 
 Plane = NDArray[Any]
 """Codes of one side to move."""
-
-_SLOTS_AT_ONCE = 1 << 19
-"""Slots of a supporting table that are decoded together, at least."""
 
 FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
 
@@ -63,8 +60,14 @@ class SupportingTable(Protocol):
     def layout(self) -> Layout:
         """Its index."""
 
-    def codes_from(self, side: int, first: int, count: int) -> Plane:
-        """(count,) codes from a slot on; anything at slots that hold no canonical position."""
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has."""
+
+    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
+        """The codes of a tile, as runs of leads: the first slot, and the codes from it on.
+
+        Anything at slots that hold no canonical position.
+        """
 
 
 @borrowing_kernel
@@ -124,15 +127,19 @@ def load_plane(
         slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
     per_lead = layout.mids * layout.inner_size
 
-    def unpack(lead_0: int, lead_1: int, _: int) -> None:
-        stored = table.codes_from(side, lead_0 * per_lead, (lead_1 - lead_0) * per_lead)
-        source = conversion[stored]
-        if not _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
-            raise LimitExceededError(f"a value of {table.layout.armies} does not fit the codes")
+    def unpack(tile_0: int, tile_1: int, _: int) -> None:
+        for tile in range(tile_0, tile_1):
+            for first, stored in table.tile(side, tile):
+                lead_0, leads = first // per_lead, len(stored) // per_lead
+                source = conversion[stored]
+                if not _k_unpack(
+                    lead_0, lead_0 + leads, source, slot_of_square, legal, frame, plane
+                ):
+                    raise LimitExceededError(
+                        f"a value of {table.layout.armies} does not fit the codes"
+                    )
 
-    # Ranges of less than a few blocks of the file would have the same blocks decoded again.
-    ranges = min(RANGES, 1 + layout.slots // _SLOTS_AT_ONCE)
-    workers.run(unpack, layout.leads, ranges)
+    workers.run(unpack, table.tiles(side))
     return plane
 
 

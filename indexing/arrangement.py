@@ -1,0 +1,222 @@
+"""The order in which the slots of a table stand in its file, and the blocks they are cut into.
+
+    slots  ->  tiles of whole leads  ->  axes of each tile exchanged  ->  blocks
+               by Red's defenders,       (lead, groups, inner) in         of one size, the last
+               or by Black's             any order, slowest first         of a tile shorter
+
+Neighbours in a file should be alike, because that compresses; which slots are alike differs from
+material to material, and the index itself cannot follow that. A block still belongs to one tile,
+so that a table is written and read tile by tile, and one slot lies in one block.
+
+The scalar function below reads a descriptor, as those of `slots.py` do:
+
+    word  0   leads per tile        1   slots per lead         2   axes besides the lead
+          3   offset of the lead numbers, 0 where they are the index's own
+          4   the last tile         5   blocks per tile        6   slots per block
+          7   stride of the lead in a full tile                8   in the last tile
+    9 + 4 a   axis a: its divisor within a lead, size, stride in a full tile, in the last tile
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.slots import Integers
+
+MAX_AXES = 11
+"""More than any layout has: the lead, eight groups and the inner piece."""
+
+_FIRST_AXIS = 9
+_AXIS_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """One way to arrange the slots of a layout in a file."""
+
+    tile_leads: int
+    """Leads per tile; the last tile may have fewer."""
+    axes: tuple[int, ...]
+    """The axes of a tile, slowest first: 0 the lead, then the groups of the mid, the inner."""
+    by_black: bool = False
+    """Whether leads are in the order of Black's defenders, then Red's, and not as the index has."""
+
+    @classmethod
+    def of_slots(cls, layout: Layout) -> Arrangement:
+        """Slots as the index has them, in one tile."""
+        return cls(layout.leads, tuple(range(axis_count(layout))))
+
+    def fits(self, layout: Layout) -> bool:
+        """Whether there is such an arrangement of this layout."""
+        return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == list(
+            range(axis_count(layout))
+        )
+
+
+def axis_count(layout: Layout) -> int:
+    """The axes of a tile: the lead, the groups, the inner piece."""
+    return len(layout.groups) + 2
+
+
+def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
+    """The arrangements in tiles of about `tile_slots`, at least one lead; the index's own first.
+
+    Where a tile is one lead, what the leads are ordered by makes no difference.
+    """
+    per_lead = layout.mids * layout.inner_size
+    tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
+    axes = list(permutations(range(axis_count(layout))))
+    if tile_leads == 1:
+        return [Arrangement(1, order) for order in axes if order[0] == 0]
+    return [
+        Arrangement(tile_leads, order, by_black) for by_black in (False, True) for order in axes
+    ]
+
+
+@scalar
+def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
+    """The block of a slot within its side, and the place in the block."""
+    lead = slot // d[1]
+    within = slot - lead * d[1]
+    if d[3] != 0:
+        lead = d[d[3] + lead]
+    tile = lead // d[0]
+    last = 1 if tile == d[4] else 0
+    place = (lead - tile * d[0]) * d[7 + last]
+    for axis in range(d[2]):
+        word = _FIRST_AXIS + _AXIS_WORDS * axis
+        place += within // d[word] % d[word + 1] * d[word + 2 + last]
+    block = place // d[6]
+    return tile * d[5] + block, place - block * d[6]
+
+
+class BlockMap:
+    """Which slots each block of one side has, and in which order."""
+
+    def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
+        """Map a layout; the arrangement must fit it."""
+        self.layout = layout
+        self.arrangement = arrangement
+        self.block_slots = block_slots
+        self.lead_slots = layout.mids * layout.inner_size
+        """Slots per lead."""
+        self.tiles = -(-layout.leads // arrangement.tile_leads)
+        self.blocks_per_tile = -(-arrangement.tile_leads * self.lead_slots // block_slots)
+        """Blocks of every tile but the last, which may have fewer."""
+        last = -(-self._leads_in(self.tiles - 1) * self.lead_slots // block_slots)
+        self.blocks = (self.tiles - 1) * self.blocks_per_tile + last
+        """Blocks of one side."""
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64] | None:
+        """int64 (leads,): the leads as the file has them; None for as the index has them."""
+        if not self.arrangement.by_black:
+            return None
+        red, black = self.layout.lead_ranks
+        return np.lexsort((red, black))
+
+    @cached_property
+    def descriptor(self) -> NDArray[np.int64]:
+        """The whole map as one int64 array, for `block_of_slot`."""
+        head = np.zeros(_FIRST_AXIS + _AXIS_WORDS * (len(self.arrangement.axes) - 1), np.int64)
+        head[:3] = self.arrangement.tile_leads, self.lead_slots, len(self.arrangement.axes) - 1
+        head[3] = 0 if self._order is None else len(head)
+        head[4:7] = self.tiles - 1, self.blocks_per_tile, self.block_slots
+        full, last = (self._strides(tile) for tile in (0, self.tiles - 1))
+        head[7:9] = full[0], last[0]
+        sizes = self._shape(0)
+        for axis in range(1, len(sizes)):
+            word = _FIRST_AXIS + _AXIS_WORDS * (axis - 1)
+            head[word : word + 4] = (
+                math.prod(sizes[axis + 1 :]),
+                sizes[axis],
+                full[axis],
+                last[axis],
+            )
+        return head if self._order is None else np.concatenate([head, np.argsort(self._order)])
+
+    @cached_property
+    def _descriptor_list(self) -> list[int]:
+        """The descriptor as a list: plain Python reads it faster."""
+        return list(map(int, self.descriptor))
+
+    def _leads_in(self, tile: int) -> int:
+        """Leads of a tile."""
+        tile_leads = self.arrangement.tile_leads
+        return min(tile_leads, self.layout.leads - tile * tile_leads)
+
+    def _shape(self, tile: int) -> tuple[int, ...]:
+        """The sizes of a tile's axes, in the index's order."""
+        groups = (group.size for group in self.layout.groups)
+        return self._leads_in(tile), *groups, self.layout.inner_size
+
+    def _strides(self, tile: int) -> list[int]:
+        """How far apart neighbours on each axis stand in a tile, in the index's order of axes."""
+        sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
+        for axis in reversed(self.arrangement.axes):
+            strides[axis] = stride
+            stride *= sizes[axis]
+        return strides
+
+    # -- slots -> blocks ---------------------------------------------------------------------
+
+    def locate(self, slot: int) -> tuple[int, int]:
+        """The block of a slot, and the place in the block."""
+        return block_of_slot(slot, self._descriptor_list)
+
+    def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Two int64 (n,): the blocks of slots (n,), and the places in them."""
+        d = self.descriptor
+        lead, within = np.divmod(slots, self.lead_slots)
+        if d[3]:
+            lead = d[d[3] + lead]
+        tile, in_tile = np.divmod(lead, self.arrangement.tile_leads)
+        last = (tile == self.tiles - 1).astype(np.int64)
+        place = in_tile * d[7 + last]
+        for axis in range(d[2]):
+            word = _FIRST_AXIS + _AXIS_WORDS * axis
+            place += within // d[word] % d[word + 1] * d[word + 2 + last]
+        block, index = np.divmod(place, self.block_slots)
+        return tile * self.blocks_per_tile + block, index
+
+    # -- tiles -------------------------------------------------------------------------------
+
+    def slots_in(self, block: int) -> int:
+        """Slots of a block."""
+        tile, in_tile = divmod(block, self.blocks_per_tile)
+        tile_slots = self._leads_in(tile) * self.lead_slots
+        return min(self.block_slots, tile_slots - in_tile * self.block_slots)
+
+    def blocks_of(self, tile: int) -> range:
+        """The blocks of a tile."""
+        first = tile * self.blocks_per_tile
+        return range(first, min(first + self.blocks_per_tile, self.blocks))
+
+    def runs(self, tile: int) -> list[tuple[int, int]]:
+        """The slots of a tile as (first slot, count), in the order of its leads."""
+        first, count = tile * self.arrangement.tile_leads, self._leads_in(tile)
+        if self._order is None:
+            return [(first * self.lead_slots, count * self.lead_slots)]
+        leads = self._order[first : first + count]
+        runs = np.split(leads, np.flatnonzero(np.diff(leads) != 1) + 1)
+        return [(int(run[0]) * self.lead_slots, len(run) * self.lead_slots) for run in runs]
+
+    def arrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
+        """A copy of the codes of a tile, given in the order of `runs`, in that of its blocks."""
+        shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
+        return np.array(shaped, order="C").ravel()
+
+    def disarrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
+        """The codes of a tile, given in the order of its blocks, in the order of `runs`."""
+        axes, shape = self.arrangement.axes, self._shape(tile)
+        shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
+        return np.ascontiguousarray(shaped).ravel()
