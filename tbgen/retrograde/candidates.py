@@ -141,7 +141,8 @@ class SparseRows(NamedTuple):
 
     def with_(self, other: SparseRows) -> SparseRows:
         """The union of two sets."""
-        numbers = np.union1d(self.numbers, other.numbers)
+        both = np.sort(np.concatenate([self.numbers, other.numbers]), kind="stable")
+        numbers = both[np.diff(both, prepend=-1) > 0]
         words = np.zeros((len(numbers), 2), np.uint64)
         for part in (self, other):
             words[np.searchsorted(numbers, part.numbers)] |= part.words

@@ -86,7 +86,7 @@ class ChaseSearch:
         """Find the direct wins of an order, and make them due; returns how many there are."""
         c, winner = self._candidates, self._candidates.winner
         c.begin(order, OFFENCE)
-        c.over(_k_attacked, winner, c.propagation.unknown[winner], c.wins)
+        c.over(_k_attacked, int(winner), c.propagation.unknown[winner], c.wins)
         c.find()
         self._keep_ongoing()
         setting = Setting(int(winner), self._minor_chases, c.live, c.wins.rows, c.losses.rows)

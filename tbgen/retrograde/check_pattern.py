@@ -44,14 +44,14 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     c = candidates
     c.begin(order, OFFENCE)
     unknown = c.propagation.unknown[c.winner]
-    c.over(_k_in_check, c.winner, unknown, c.wins)
+    c.over(_k_in_check, int(c.winner), unknown, c.wins)
     won_by_capture = c.propagation.waiting_wins(c.winner, order)
     c.find()
     while _prune_checkers(c):
         c.prune()
     c.declare(c.wins)
     if won_by_capture is not None:
-        c.over(_k_in_check, c.winner, won_by_capture, c.gone_wins)
+        c.over(_k_in_check, int(c.winner), won_by_capture, c.gone_wins)
         c.declare(c.gone_wins)
     c.end()
 
@@ -64,7 +64,7 @@ def _prune_checkers(candidates: Candidates) -> bool:
     outside the pattern).
     """
     c, sweep = candidates, candidates.propagation.sweeper.sweep
-    c.over(_k_in_check, c.offender, c.losses.rows, c.gone_losses)
+    c.over(_k_in_check, int(c.offender), c.losses.rows, c.gone_losses)
     if not c.gone_losses.counts.any():
         return False
     checked = c.propagation.copied(c.gone_losses.rows)

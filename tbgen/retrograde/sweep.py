@@ -608,10 +608,12 @@ class Sweeper:
         everywhere = front is None
         source = found if front is None else front
         target = within if escape is None else escape
+        # An enumeration as an argument costs a call of a kernel forty microseconds.
+        mover = int(side)
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
             _k_sweep(
-                lead_0, lead_1, side, everywhere, source, within, escape is not None, target,
+                lead_0, lead_1, mover, everywhere, source, within, escape is not None, target,
                 add_found, found, self._scratch[thread], self.frame,
             )  # fmt: skip
 
