@@ -42,7 +42,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.tables.names import Rules
 
-GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKP", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
+GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
 """The materials over which the goal for time is summed."""
 
 LARGE_WALL = {"KRNKRA": 45, "KRNKRAA": 75}
