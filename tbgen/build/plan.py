@@ -2,15 +2,18 @@
 
     closure of the materials asked for, bottom-up  ->  index size, memory, disk, time for each
 
-The costs follow from the arrays that the solver allocates (memory) and from rates measured on
-whole tables (disk, time): `scripts/bench_build.py` prints them anew.
+Memory follows from the arrays that the solver allocates; disk and time are estimated from tables
+that were measured or that are there already (`estimate.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from tbgen.build.costs import FITS
+from tbgen.build.estimate import Estimates, present_tables
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -44,12 +47,6 @@ _BYTES_PER_THREAD = 4 << 20
 
 _NEIGHBOURS = 20
 """Leads around one that a sweep looks at, in the frontier and in the escapes together."""
-
-_SECONDS_PER_SLOT = {False: 60e-9, True: 300e-9}
-"""CPU seconds per slot and side, without and with rule-decided orders."""
-
-_BYTES_PER_SLOT = {False: 0.09, True: 0.16}
-"""Bytes on disk per slot and side."""
 
 
 def has_orders(material: Material, rules: Rules) -> bool:
@@ -129,30 +126,44 @@ class PlannedTable:
     """Canonical placements without overlaps; the other slots are holes."""
     memory_bytes: int
     disk_bytes: int
+    """The file as it is, or as it will be."""
+    cpu_seconds: float
+    """On the machine where tables were measured."""
     seconds: float
-    """On two cores."""
+    """Wall seconds on this machine, if it has built tables in the directory."""
 
 
-def plan(materials: Iterable[Material], rules: Rules) -> list[PlannedTable]:
-    """Every table that the materials need, bottom-up."""
+def plan(
+    materials: Iterable[Material], rules: Rules, directory: Path | None = None
+) -> list[PlannedTable]:
+    """Every table that the materials need, bottom-up.
+
+    Finished tables in `directory` tell more about the others, and about this machine.
+    """
     needed: dict[str, Material] = {}
     for material in materials:
         for child in material.closure():
             needed.setdefault(child.name, child)
-    return [
-        _planned(material, rules)
-        for material in sorted(needed.values(), key=lambda m: (m.men, m.name))
-    ]
-
-
-def _planned(material: Material, rules: Rules) -> PlannedTable:
-    slots = 2 * Layout.of(material).slots
-    ordered = has_orders(material, rules)
-    return PlannedTable(
-        material=material,
-        index_size=slots // 2,
-        placements=count_placements(Layout.of(material)),
-        memory_bytes=memory_needed(material, code_spaces(material, rules)[0], rules).in_memory,
-        disk_bytes=int(slots * _BYTES_PER_SLOT[ordered]) + 1000,
-        seconds=slots * _SECONDS_PER_SLOT[ordered] / 2 + 0.01,
-    )
+    present = present_tables(directory, rules) if directory is not None else {}
+    # Where a rule set has not been measured, that with the most rules is a bound.
+    fit = FITS.get(rules, FITS[Rules.WXF])
+    estimates = Estimates(rules, fit, present)
+    wall_per_cpu = estimates.wall_per_cpu()
+    planned = []
+    for material in sorted(needed.values(), key=lambda m: (m.men, m.name)):
+        layout = Layout.of(material)
+        cpu_seconds = estimates.cpu_seconds(material)
+        planned.append(
+            PlannedTable(
+                material=material,
+                index_size=layout.slots,
+                placements=count_placements(layout),
+                memory_bytes=memory_needed(
+                    material, code_spaces(material, rules)[0], rules
+                ).in_memory,
+                disk_bytes=estimates.disk_bytes(material),
+                cpu_seconds=cpu_seconds,
+                seconds=cpu_seconds * wall_per_cpu,
+            )
+        )
+    return planned

@@ -19,9 +19,10 @@ losses, since all their moves lose by then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
@@ -42,19 +43,6 @@ def k_difference(lead_0, lead_1, members, others, found, frame):
             lo, hi = members[row, 0] & ~others[row, 0], members[row, 1] & ~others[row, 1]
             if lo | hi:
                 put_row(lead, mid, lo, hi, found, mids)
-
-
-@borrowing_kernel
-def _k_remove(lead_0, lead_1, found, others, frame):
-    """Take what is in `others` off `found`."""
-    mids = frame.size[MIDS]
-    for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
-            row = lead * mids + mid
-            found.rows[row, 0] &= ~others[row, 0]
-            found.rows[row, 1] &= ~others[row, 1]
 
 
 @borrowing_kernel
@@ -79,71 +67,160 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     rows[lead_0] = moved
 
 
+class SparseRows(NamedTuple):
+    """A set of positions, kept between orders: the rows that are not empty."""
+
+    numbers: NDArray[np.int64]
+    """int64 (n,)."""
+    words: Rows
+    """uint64 (n, 2)."""
+
+    @classmethod
+    def of(cls, rows: Rows) -> SparseRows:
+        """The same set as `rows`."""
+        numbers = np.flatnonzero(rows[:, 0] | rows[:, 1])
+        return cls(numbers, rows[numbers])
+
+    def add_to(self, rows: Rows) -> None:
+        """Add the set to `rows`."""
+        rows[self.numbers] |= self.words
+
+
 class Candidates:
-    """The candidates of one winner at one order.
+    """The candidates of one winner, order after order.
 
     The frontiers of the propagation are idle between orders, and lend their rows: `wins` and
-    `losses` hold the candidates, `gone_wins` and `gone_losses` what was pruned last. While a
-    search runs, a win candidate is no escape for the offender: `unwon` goes without them.
+    `losses` hold the candidates, `gone_wins` and `gone_losses` what was pruned last. `live` are
+    the winner's positions that are no win by this order, known or by a capture; only they can be
+    candidates. `escapes` are those that save the offender: neither known to be won nor
+    candidates.
+
+    Nearly all of the offender's positions have an escape out of the pattern, and fail for good.
+    They are looked at once: a later order begins with those that did not fail (`_open`, for
+    each kind of offence), and those with a move into what has been won since.
     """
 
-    def __init__(self, propagation: Propagation, winner: Side, order: int) -> None:
+    wins: Frontier
+    losses: Frontier
+    gone_wins: Frontier
+    gone_losses: Frontier
+    escapes: Rows
+
+    def __init__(self, propagation: Propagation, winner: Side, offences: int) -> None:
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
-        self.order = order
-        self.wins, self.losses = propagation.spare[winner], propagation.spare[winner.other]
-        self.gone_wins = propagation.fronts[winner]
-        self.gone_losses = propagation.fronts[winner.other]
-        self.winning = propagation.waiting_wins(winner, order)
-        """The winner's unknown positions that a capture, or a direct win, wins at this order."""
-        self._expect_losses()
+        self._open: list[SparseRows | None] = [None] * offences
+        """Where loss candidates may be; None before the first order: anywhere."""
+        self.live = propagation.unwon[winner]
 
-    @property
-    def unwon(self) -> Rows:
-        """The winner's positions that are no win: escapes of the offender."""
-        return self.propagation.unwon[self.winner]
+    def begin(self, order: int, offence: int) -> None:
+        """Begin the search of one kind of offence at one order; the frontiers are lent."""
+        propagation, winner, offender = self.propagation, self.winner, self.offender
+        self.order, self._offence = order, offence
+        self.wins, self.losses = propagation.spare[winner], propagation.spare[offender]
+        self.gone_wins, self.gone_losses = propagation.fronts[winner], propagation.fronts[offender]
+        self._expect_losses()
+        self._note_won()
 
     def _expect_losses(self) -> None:
         """Count the offender's captures that lose at this order among the losable positions."""
         p, offender, order = self.propagation, self.offender, self.order
-        losable = p.losable[offender]
-        p.mark_waiting(offender, order, Outcome.LOSS, losable, present=True)
+        p.mark_waiting(offender, order, Outcome.LOSS, self.losable, present=True)
         # What is a direct win for the offender loses no more.
-        p.mark_waiting(offender, order, Outcome.WIN, losable, present=False)
+        p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
 
-    def find(self) -> bool:
-        """Prune the candidates that `wins` holds to the greatest fixpoint; whether any are left."""
-        p, winner, offender = self.propagation, self.winner, self.offender
-        if not self.transfer(self.wins, self.unwon, self.wins.rows):
-            return False
-        p.sweeper.sweep(offender, None, p.losable[offender], self.losses, self.unwon)
-        p.sweeper.sweep(winner, None, self.wins.rows, self.gone_wins, self.losses.rows)
-        self.keep_unwinning(self.gone_wins)
-        if self.transfer(self.gone_wins, self.wins.rows, self.unwon):
-            self.prune()
-        return bool(self.wins.rows.any())
+    def _note_won(self) -> None:
+        """Renew `live`, and open the positions with a move into what has been won since.
+
+        Those with a capture that loses since this order are opened too.
+        """
+        p, order = self.propagation, self.order
+        live = p.copied(p.unwon[self.winner])
+        p.mark_waiting(self.winner, order, Outcome.WIN, live, present=False)
+        if any(self._open):
+            self.over(k_difference, self.live, live, self.gone_wins)
+            self.propagation.sweeper.sweep(
+                self.offender, self.gone_wins, self.losable, self.gone_losses
+            )
+            for offence, known in enumerate(self._open):
+                if known is not None:
+                    opened = self.gone_losses.rows.copy()
+                    known.add_to(opened)
+                    p.mark_waiting(self.offender, order, Outcome.LOSS, opened, present=True)
+                    self._open[offence] = SparseRows.of(opened)
+        self.live = live
+
+    @property
+    def losable(self) -> Rows:
+        """The offender's positions that may yet be lost."""
+        return self.propagation.losable[self.offender]
+
+    def find(self) -> None:
+        """Prune the candidates that `wins` holds to the greatest fixpoint."""
+        sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
+        within, known = self.losable, self._open[self._offence]
+        if known is not None:
+            within = np.zeros_like(within)
+            known.add_to(within)
+            within &= self.losable
+        self.escapes = self.live & ~self.wins.rows
+        sweep(offender, None, within, self.losses, self.escapes)
+        self._open[self._offence] = SparseRows.of(self.losses.rows)
+        # What only a capture wins is won when its ply has come; until then it is an escape, unless
+        # the offender's move to it is the offence.
+        self.escapes |= self.propagation.unwon[winner] & ~self.live & ~self.wins.rows
+        self.wins.rows[...] &= self.live
+        # The losses are few by now: their predecessors, and themselves once more, are quickly
+        # looked through, where spreading what was pruned would take full plies.
+        sweep(winner, self.losses, self.wins.rows, self.gone_losses)
+        self.over(k_difference, self.wins.rows, self.gone_losses.rows, self.gone_wins)
+        self.transfer(self.gone_wins, self.wins.rows, self.escapes)
+        sweep(offender, None, self.losses.rows, self.gone_wins, self.escapes)
+        self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
+        self.prune_without_losses()
 
     def prune(self) -> None:
         """Prune losses that escape into the wins pruned last, then wins without a loss, ..."""
+        self.propagation.sweeper.sweep(
+            self.offender, self.gone_wins, self.losses.rows, self.gone_losses
+        )
+        self.prune_without_losses()
+
+    def prune_without_losses(self) -> bool:
+        """Take the losses on `gone_losses` away, and prune what falls with them.
+
+        Returns whether there were any.
+        """
         sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
-        while True:
-            sweep(offender, self.gone_wins, self.losses.rows, self.gone_losses)
-            if not self.transfer(self.gone_losses, self.losses.rows, self.gone_losses.rows):
-                return
+        changed = False
+        while self.transfer(self.gone_losses, self.losses.rows, self.gone_losses.rows):
+            changed = True
             sweep(winner, self.gone_losses, self.wins.rows, self.gone_wins, self.losses.rows)
-            self.keep_unwinning(self.gone_wins)
-            if not self.transfer(self.gone_wins, self.wins.rows, self.unwon):
-                return
+            if not self.transfer(self.gone_wins, self.wins.rows, self.escapes):
+                break
+            sweep(offender, self.gone_wins, self.losses.rows, self.gone_losses)
+        return changed
 
-    def declare(self) -> bool:
-        """Make the wins that are left due as direct wins; whether there are any."""
-        value = Value(Outcome.WIN, self.order, 0)
-        return self.propagation.declare(self.winner, self.wins, value)
+    def fail(self) -> None:
+        """Take away, now and for later orders, losses on `gone_losses` that fail by themselves."""
+        known = self._open[self._offence]
+        assert known is not None
+        rows = self.gone_losses.rows
+        known.words[...] &= ~rows[known.numbers]
+        self.prune_without_losses()
 
-    def keep_unwinning(self, found: Frontier) -> None:
-        """Keep on `found` the winner's positions without a winning capture."""
-        if self.winning is not None:
-            self.over(_k_remove, found, self.winning)
+    def declare(self, wins: Frontier) -> None:
+        """Make positions due as direct wins; from now on they are no escapes."""
+        unwon = self.propagation.unwon[self.winner]
+        unwon &= ~wins.rows
+        self.propagation.declare(self.winner, wins, Value(Outcome.WIN, self.order, 0))
+
+    def end(self) -> None:
+        """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
+        p, offender = self.propagation, self.offender
+        p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
+        for lent in (self.gone_wins, self.gone_losses):
+            self.propagation.sweeper.clear(lent)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""
@@ -155,10 +232,3 @@ class Candidates:
         rows = np.zeros(int(self.propagation.frame.size[LEADS]), np.int64)
         self.over(_k_transfer, found, source, target, rows)
         return bool(rows.any())
-
-    def give_back(self) -> None:
-        """Leave the lent frontiers empty for the propagation, and captures to their ply."""
-        p, offender = self.propagation, self.offender
-        p.mark_waiting(offender, self.order, Outcome.LOSS, p.losable[offender], present=False)
-        for lent in (self.gone_wins, self.gone_losses):
-            self.propagation.sweeper.clear(lent)

@@ -196,7 +196,7 @@ def _k_capture_group(lead_0, lead_1, victims, side, codes, legal, view, view_fra
                                       lo, hi, view, frame, strides, saved)  # fmt: skip
                 for m in range(first_move, last_move):
                     info = frame.lead_moves[m, 1]
-                    if info >> 8 != victim:
+                    if info >> 8 & 127 != victim:
                         continue
                     eye = ((info >> 1) & 127) - 1
                     x, y = FULL, FULL
@@ -300,7 +300,7 @@ def _k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strid
                             codes[base + s] = max(codes[base + s], code)
             for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
                 info = frame.lead_moves[m, 1]
-                s = np.int64(info >> 8)
+                s = np.int64(info >> 8 & 127)
                 eye = ((info >> 1) & 127) - 1
                 if has(lo, hi, s):
                     continue

@@ -2,6 +2,8 @@
 
 sieve    win candidates are positions in which the offender attacks some piece; sweeps prune
          them to the greatest fixpoint (`candidates.py`)
+victims  a loss candidate whose moves do not chase one and the same piece falls, and with it
+         what leads there: hardly any candidate is left (`chase_victims.py`)
 graph    what is left becomes a graph with exact attacks and the victim in each node
          (`chase_graph.py`)
 game     solved with the winner's own clauses: not for ever checking, nor for ever chasing one
@@ -13,16 +15,19 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
 from tbgen.retrograde.candidates import Candidates, k_difference
-from tbgen.retrograde.chase_graph import Setting, find_chase_wins, make_places
+from tbgen.retrograde.chase_graph import find_chase_wins
+from tbgen.retrograde.chase_victims import Setting, judge
 from tbgen.retrograde.frame import MIDS, canonical
 from tbgen.retrograde.legality import legal_row
-from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.sweep import Rows, clear_lead, put_row
+from tbgen.retrograde.row_boards import make_places
+from tbgen.retrograde.sweep import clear_lead, put_row
+
+OFFENCE = 1
+"""The number of this kind of offence among a winner's candidates."""
 
 
 @borrowing_kernel
@@ -66,63 +71,32 @@ def _k_images(lead_0, lead_1, marked, wins, frame):
                 wins[row, word] = kept
 
 
-@borrowing_kernel
-def _k_escapes(lead_0, lead_1, unwon, winning, escapes, frame):
-    """escapes = unwon without the positions that a capture wins."""
-    mids = frame.size[MIDS]
-    for row in range(lead_0 * mids, lead_1 * mids):
-        escapes[row, 0] = unwon[row, 0] & ~winning[row, 0]
-        escapes[row, 1] = unwon[row, 1] & ~winning[row, 1]
-
-
 class ChaseSearch:
-    """The search for one winner's direct wins by perpetual chase, order after order.
+    """The search for one winner's direct wins by perpetual chase, order after order."""
 
-    Most candidates of the sieve fail on their own: some move is no chase, or chases another
-    piece. They are remembered, and looked at again only when one of their moves has come to lose.
-    """
-
-    def __init__(
-        self, propagation: Propagation, layout: Layout, winner: Side, *, minor_chases: bool
-    ) -> None:
-        self._propagation = propagation
-        self._places = make_places(layout, propagation.frame)
-        self._winner = winner
+    def __init__(self, candidates: Candidates, layout: Layout, *, minor_chases: bool) -> None:
+        self._candidates = candidates
+        self._places = make_places(layout, candidates.propagation.frame)
         self._minor_chases = minor_chases
-        self._failed = propagation.empty_rows()
-        self._escapes = propagation.copied(propagation.unwon[winner])
 
-    def declare(self, order: int) -> bool:
-        """Find the direct wins of an order, and make them due; whether there are any."""
-        propagation, winner = self._propagation, self._winner
-        candidates = Candidates(propagation, winner, order)
-        candidates.over(_k_attacked, winner, propagation.unknown[winner], candidates.wins)
-        if candidates.find():
-            # The candidates are escapes again: in the graph only what is truly won is none.
-            candidates.transfer(candidates.wins, self._no_rows(), candidates.unwon)
-            self._forget_touched(candidates)
-            candidates.losses.rows[...] &= ~self._failed
-            setting = Setting(
-                int(winner), self._minor_chases, self._escapes, candidates.wins.rows,
-                candidates.losses.rows, np.zeros(len(self._failed), np.int64),
-            )  # fmt: skip
-            marked = find_chase_wins(setting, self._places, self._failed, propagation.workers)
-            candidates.over(_k_images, marked, candidates.wins.rows)
-        candidates.give_back()
-        return candidates.declare()
+    def declare(self, order: int) -> None:
+        """Find the direct wins of an order, and make them due."""
+        c, winner = self._candidates, self._candidates.winner
+        c.begin(order, OFFENCE)
+        c.over(_k_attacked, winner, c.propagation.unknown[winner], c.wins)
+        c.find()
+        self._keep_ongoing()
+        setting = Setting(int(winner), self._minor_chases, c.live, c.wins.rows, c.losses.rows)
+        judge(setting, self._places, c.gone_losses, c.propagation.workers)
+        c.fail()
+        marked = find_chase_wins(setting, self._places, c.propagation.workers)
+        c.over(_k_images, marked, c.wins.rows)
+        c.declare(c.wins)
+        c.end()
 
-    def _no_rows(self) -> Rows:
-        return self._propagation.empty_rows()
-
-    def _forget_touched(self, candidates: Candidates) -> None:
-        """Renew `escapes`, and forget failures with a move into what has been won since."""
-        escapes = self._no_rows()
-        winning = self._no_rows() if candidates.winning is None else candidates.winning
-        candidates.over(_k_escapes, candidates.unwon, winning, escapes)
-        candidates.over(k_difference, self._escapes, escapes, candidates.gone_wins)
-        self._propagation.sweeper.sweep(
-            candidates.offender, candidates.gone_wins, self._failed, candidates.gone_losses
-        )
-        touched = candidates.gone_losses
-        candidates.transfer(touched, self._failed, touched.rows)
-        self._escapes = escapes
+    def _keep_ongoing(self) -> None:
+        """Prune losses all of whose moves are won by now: there the offender chases no longer."""
+        c = self._candidates
+        c.propagation.sweeper.sweep(c.offender, c.wins, c.losses.rows, c.gone_wins)
+        c.over(k_difference, c.losses.rows, c.gone_wins.rows, c.gone_losses)
+        c.fail()

@@ -8,15 +8,14 @@ checker too and wins nothing. That matters only where some loss candidate is its
 
 from __future__ import annotations
 
-import numpy as np
-
-from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.candidates import Candidates, k_difference
 from tbgen.retrograde.frame import MIDS
 from tbgen.retrograde.legality import legal_row
-from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import clear_lead, put_row
+
+OFFENCE = 0
+"""The number of this kind of offence among a winner's candidates."""
 
 
 @borrowing_kernel
@@ -37,42 +36,45 @@ def _k_in_check(lead_0, lead_1, side, within, found, frame):
                     put_row(lead, mid, lo, hi, found, mids)
 
 
-def declare_perpetual_checks(propagation: Propagation, winner: Side, order: int) -> bool:
-    """Find the direct wins of one side at one order, and make them due; whether there are any."""
-    candidates = Candidates(propagation, winner, order)
-    unknown = propagation.unknown[winner]
-    candidates.over(_k_in_check, winner, unknown, candidates.wins)
-    if candidates.find():
-        while _prune_checkers(candidates):
-            candidates.prune()
-    candidates.give_back()
-    return candidates.declare()
+def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
+    """Find the direct wins of one side at one order, and make them due.
+
+    A position in check that a capture wins by this order is a direct win too (DESIGN 2).
+    """
+    c = candidates
+    c.begin(order, OFFENCE)
+    unknown = c.propagation.unknown[c.winner]
+    c.over(_k_in_check, c.winner, unknown, c.wins)
+    c.find()
+    while _prune_checkers(c):
+        c.prune()
+    c.declare(c.wins)
+    c.over(_k_in_check, c.winner, unknown & ~c.live, c.gone_wins)
+    c.declare(c.gone_wins)
+    c.end()
 
 
 def _prune_checkers(candidates: Candidates) -> bool:
     """Prune wins whose owner would check for ever himself; whether there were any.
 
     The inner clause as a least fixpoint. A win is *calm* if a reply leads to a loss whose owner
-    is not in check, or a capture wins, or a reply leads to a loss in check all of whose moves
-    lead to calm wins (or to wins outside the pattern).
+    is not in check, or to a loss in check all of whose moves lead to calm wins (or to wins
+    outside the pattern).
     """
-    c, sweep, unwon = candidates, candidates.propagation.sweeper.sweep, candidates.unwon
+    c, sweep = candidates, candidates.propagation.sweeper.sweep
     c.over(_k_in_check, c.offender, c.losses.rows, c.gone_losses)
     if not c.gone_losses.counts.any():
         return False
     checked = c.gone_losses.rows.copy()
-    # From here on `unwon` holds the win candidates that are not known to be calm.
-    nothing = np.zeros_like(unwon)
-    c.over(k_difference, c.wins.rows, nothing, c.gone_wins)
-    c.keep_unwinning(c.gone_wins)
-    c.transfer(c.gone_wins, nothing, unwon)
+    # From here on `escapes` holds the win candidates that are not known to be calm.
+    c.escapes |= c.wins.rows
     c.over(k_difference, c.losses.rows, checked, c.gone_losses)
     while True:
         sweep(c.winner, c.gone_losses, c.wins.rows, c.gone_wins)
-        if not c.transfer(c.gone_wins, unwon, c.gone_wins.rows):
+        if not c.transfer(c.gone_wins, c.escapes, c.gone_wins.rows):
             break
-        sweep(c.offender, None, checked, c.gone_losses, unwon)
+        sweep(c.offender, None, checked, c.gone_losses, c.escapes)
         if not c.transfer(c.gone_losses, checked, c.gone_losses.rows):
             break
-    c.over(k_difference, c.wins.rows, ~unwon, c.gone_wins)
-    return c.transfer(c.gone_wins, c.wins.rows, unwon)
+    c.over(k_difference, c.wins.rows, ~c.escapes, c.gone_wins)
+    return c.transfer(c.gone_wins, c.wins.rows, c.escapes)

@@ -1,7 +1,7 @@
 """A layout as the row kernels see it: flat arrays, and the moves of the leads.
 
     lead_moves   for each lead and side, every quiet move of a defender, as
-                 (lead after the move, mirrored | eye + 1 << 1 | target << 8)
+                 (lead after the move, mirrored | eye + 1 << 1 | target << 8 | source << 15)
     mid_taken    the squares of each mid; all ones where its pieces overlap, so that one test
                  against the (never empty) lead finds both kinds of overlap
 
@@ -40,7 +40,7 @@ class Frame(NamedTuple):
     move_start: NDArray[np.int64]
     """int64 (2, L + 1): where the moves of each side's defenders begin in `lead_moves`."""
     lead_moves: NDArray[np.int32]
-    """int32 (n, 2): lead after the move; mirrored | (eye + 1) << 1 | target << 8."""
+    """int32 (n, 2): lead after the move; mirrored | (eye + 1) << 1 | target << 8 | source << 15."""
     mid_taken: NDArray[np.uint64]
     """uint64 (M, 2): the squares of each mid, all ones where they overlap."""
     mid_mirror: NDArray[np.int32]
@@ -72,8 +72,8 @@ _STEPS = {
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Quiet moves among one side's own placements.
 
-    Returns int64 (size + 1,) starts and int64 (n, 3): placement after the move, eye or -1,
-    target. An elephant's eye may be taken by any other piece, so it is kept for the rows.
+    Returns int64 (size + 1,) starts and int64 (n, 4): placement after the move, eye or -1,
+    target, source. An elephant's eye may be taken by any other piece, so it is kept for the rows.
     """
     kinds = (
         [PieceType.KING]
@@ -97,10 +97,10 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
                 moved = placement.copy()
                 moved[j] = target
                 after.append(moved)
-                extra.append((eye, target))
+                extra.append((eye, target, placement[j]))
         starts.append(len(after))
     if not after:
-        return np.array(starts, np.int64), np.zeros((0, 3), np.int64)
+        return np.array(starts, np.int64), np.zeros((0, 4), np.int64)
     ranks = defenders.rank(np.array(after, np.int8))
     return np.array(starts, np.int64), np.column_stack([ranks, np.array(extra, np.int64)])
 
@@ -118,7 +118,7 @@ def _lead_moves(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         other = ranks[1 - side][lead]
         red, black = (entry[:, 0], other) if side == Side.RED else (other, entry[:, 0])
         target_lead, mirrored = layout.lead_of(red, black)
-        packed = mirrored | (entry[:, 1] + 1) << 1 | entry[:, 2] << 8
+        packed = mirrored | (entry[:, 1] + 1) << 1 | entry[:, 2] << 8 | entry[:, 3] << 15
         moves.append(np.column_stack([target_lead, packed]).astype(np.int32))
         starts.append(start + offset)
         offset += int(start[-1])

@@ -227,13 +227,12 @@ def winning_replies(
 ) -> NDArray[np.bool_]:
     """bool (reply nodes,): from where the winner-to-be wins by the offence alone.
 
-    conditions : called with bool (reply nodes,), only if some nodes cannot force calm replies:
-        those for which the exact stage needs to know the pairs
+    conditions : called with bool (reply nodes,): those that cannot force calm replies, for which
+        the exact stage needs to know the pairs
     """
     alive_offence = np.ones(graph.offence_start.size - 1, np.bool_)
     alive_reply = np.ones(graph.reply_start.size - 1, np.bool_)
     _k_safe(graph, alive_offence, alive_reply)
     calm = _k_calm(graph, alive_offence, alive_reply)
-    if (alive_reply & ~calm).any():
-        _k_exact(graph, conditions(alive_reply & ~calm), calm, alive_offence, alive_reply)
+    _k_exact(graph, conditions(alive_reply & ~calm), calm, alive_offence, alive_reply)
     return alive_reply

@@ -288,10 +288,9 @@ class Propagation:
         self.waiting[side].drop(code)
         return True
 
-    def declare(self, side: Side, members: Frontier, value: Value) -> bool:
-        """Make a win due for unknown positions, like a capture; whether there are any."""
+    def declare(self, side: Side, members: Frontier, value: Value) -> None:
+        """Make a win due for unknown positions, like a capture."""
         code = self.code_space.encode(value)
-        found = np.zeros(self.chunks.number, np.bool_)
 
         def record(first: int, last: int, thread: int) -> None:
             out, ends = self._out[thread], np.zeros(self.chunks.number, np.int64)
@@ -299,10 +298,8 @@ class Propagation:
                        self.frame)  # fmt: skip
             for chunk, one in _records(first, last, out, ends):
                 self.waiting[side].add(chunk, code, one)
-                found[chunk] = True
 
         self.workers.run(record, self.chunks.number)
-        return bool(found.any())
 
     def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
         """The codes of one order and outcome that positions of a side wait for."""
@@ -328,14 +325,6 @@ class Propagation:
                         k_mark(record, row_0, present, self.unknown[side], target)
 
             self.workers.run(mark, len(records))
-
-    def waiting_wins(self, side: Side, order: int) -> Rows | None:
-        """The unknown positions that wait for a win of an order; None where nothing waits."""
-        if not self._waiting_codes(side, order, Outcome.WIN):
-            return None
-        rows = self.empty_rows()
-        self.mark_waiting(side, order, Outcome.WIN, rows, present=True)
-        return rows
 
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""

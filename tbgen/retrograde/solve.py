@@ -24,6 +24,7 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, lowest_bit
+from tbgen.retrograde.candidates import Candidates
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.chase_pattern import ChaseSearch
 from tbgen.retrograde.check_pattern import declare_perpetual_checks
@@ -221,13 +222,14 @@ def solve(
         propagation.start()
         propagation.run(0)
         if rules != Rules.NONE and material.both_armed:
+            candidates = [Candidates(propagation, winner, 2) for winner in Side]
             chases = [
-                ChaseSearch(propagation, layout, winner, minor_chases=minor_chases)
-                for winner in Side
+                ChaseSearch(of_winner, layout, minor_chases=minor_chases)
+                for of_winner in candidates
                 if rules == Rules.WXF
             ]
-            _settle_orders(propagation, orders, chases)
-            del chases
+            _settle_orders(propagation, orders, candidates, chases)
+            del candidates, chases
         report("finish", 0, 0, 0)
         solution = Solution(
             layout, code_space, metric, frame, propagation.chunks, propagation.journals,
@@ -239,7 +241,12 @@ def solve(
     return solution
 
 
-def _settle_orders(propagation: Propagation, orders: int | None, chases: list[ChaseSearch]) -> None:
+def _settle_orders(
+    propagation: Propagation,
+    orders: int | None,
+    candidates: list[Candidates],
+    chases: list[ChaseSearch],
+) -> None:
     """The revised phase (paper, section 5): direct wins, propagation, until nothing changes.
 
     Checks come before chases within an order.
@@ -248,13 +255,11 @@ def _settle_orders(propagation: Propagation, orders: int | None, chases: list[Ch
     """
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and (orders is None or order <= orders):
-        for winner in Side:
-            declare_perpetual_checks(propagation, winner, order)
+        for of_winner in candidates:
+            declare_perpetual_checks(of_winner, order)
         for search in chases:
             search.declare(order)
         changed = propagation.run(order)
-        if order == 1:
-            trim_process()  # the kernels of the patterns have been loaded
         order += 1
 
 

@@ -1,0 +1,140 @@
+"""Positions of rows as boards, and back: where the row kernels meet the scalar rules.
+
+(row, square)  ->  set_up  ->  board and squares  ->  moves  ->  find  ->  (row, square)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.squares import SQUARES
+from tbgen.jit import borrowing_kernel
+from tbgen.retrograde.frame import (
+    COUNT,
+    FIRST_PLACEMENT,
+    GROUP_STRIDE,
+    GROUPS,
+    INNER_KIND,
+    MIDS,
+    SIZE,
+    Frame,
+)
+from tbgen.rules.board import MAX_MOVES
+
+
+class Places(NamedTuple):
+    """What it takes to turn slots into boards and back."""
+
+    frame: Frame
+    codes: NDArray[np.int64]
+    """int64 (pieces,): piece codes in the layout's order."""
+    descriptor: NDArray[np.int64]
+    """int64: the layout (`tbgen.indexing.slots`)."""
+    inner_squares: NDArray[np.int64]
+    """int64 (inner size,): the inner piece's square of each inner slot."""
+
+
+def make_places(layout: Layout, frame: Frame) -> Places:
+    """Collect the arrays for a layout with an inner piece."""
+    assert layout.inner is not None
+    return Places(
+        frame,
+        np.array(layout.piece_codes, np.int64),
+        layout.descriptor,
+        np.array(layout.inner.area, np.int64),
+    )
+
+
+@borrowing_kernel
+def set_up(row, square, places, squares, board):
+    """Write the squares (in the layout's order) and the board of a position."""
+    frame = places.frame
+    lead, mid = row // frame.size[MIDS], row % frame.size[MIDS]
+    at = frame.lead_squares.shape[1]
+    for i in range(at):
+        squares[i] = frame.lead_squares[lead, i]
+    for g in range(frame.size[GROUPS]):
+        rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
+        placement = frame.groups[g, FIRST_PLACEMENT] + rank
+        for j in range(frame.groups[g, COUNT]):
+            squares[at] = frame.placements[placement, j]
+            at += 1
+    if frame.size[INNER_KIND] >= 0:
+        squares[at] = square
+    for s in range(SQUARES):
+        board[s] = 0
+    for i in range(places.codes.size):
+        board[squares[i]] = places.codes[i]
+
+
+@borrowing_kernel
+def find(squares, places):
+    """The row and inner square of a placement."""
+    slot = slot_of_squares(squares, places.descriptor)
+    size = places.inner_squares.size
+    return slot // size, places.inner_squares[slot % size]
+
+
+@borrowing_kernel
+def is_mirrored(row, square, squares, places, scratch, scratch_board):
+    """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
+    set_up(row, square, places, scratch, scratch_board)
+    differs = False
+    for i in range(places.codes.size):
+        differs = differs or scratch_board[squares[i]] != places.codes[i]
+    return differs
+
+
+@borrowing_kernel
+def move(squares, board, source, target):
+    """Move a piece quietly, on the board and in the list of squares."""
+    board[target] = board[source]
+    board[source] = 0
+    for i in range(squares.size):
+        if squares[i] == source:
+            squares[i] = target
+
+
+class Desk(NamedTuple):
+    """One thread's boards and lists."""
+
+    squares: NDArray[np.int64]
+    """int64 (pieces,): where the pieces stand, in the layout's order."""
+    other: NDArray[np.int64]
+    board: NDArray[np.int8]
+    after: NDArray[np.int8]
+    replied: NDArray[np.int8]
+    scratch: NDArray[np.int8]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    answer_targets: NDArray[np.int64]
+    attackers: NDArray[np.int64]
+
+
+def make_desk(places: Places) -> Desk:
+    """The boards and lists of one thread."""
+    pieces = len(places.codes)
+
+    def board() -> NDArray[np.int8]:
+        return np.zeros(SQUARES, np.int8)
+
+    def numbers(count: int) -> NDArray[np.int64]:
+        return np.zeros(count, np.int64)
+
+    return Desk(
+        numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
+        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(256),
+    )  # fmt: skip
+
+
+@borrowing_kernel
+def copy(board, copy):
+    """Copy a board."""
+    for s in range(SQUARES):
+        copy[s] = board[s]
