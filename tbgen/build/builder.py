@@ -32,6 +32,10 @@ from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
 
 
+_MARGIN = 1.1
+"""A table may need more than was planned; what was asked for is a promise."""
+
+
 class NotEnoughMemoryError(TablebaseError):
     """A table does not fit in memory, even with its arrays on disk; facts as attributes, bytes.
 
@@ -165,7 +169,7 @@ class Builder:
         """In memory where that suffices, else on disk, beside the tables."""
         need = memory_needed(material, codes, self.rules, self.threads)
         available = self.memory or available_memory()
-        if need.in_memory <= available:
+        if need.in_memory * _MARGIN <= available:
             return Storage()
         if need.least > available:
             raise NotEnoughMemoryError(material.name, need.least, available)

@@ -19,14 +19,14 @@ losses, since all their moves lose by then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.frame import LEADS, MIDS
+from tbgen.retrograde.journal import PackedRows
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
@@ -67,25 +67,6 @@ def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
     rows[lead_0] = moved
 
 
-class SparseRows(NamedTuple):
-    """A set of positions, kept between orders: the rows that are not empty."""
-
-    numbers: NDArray[np.int64]
-    """int64 (n,)."""
-    words: Rows
-    """uint64 (n, 2)."""
-
-    @classmethod
-    def of(cls, rows: Rows) -> SparseRows:
-        """The same set as `rows`."""
-        numbers = np.flatnonzero(rows[:, 0] | rows[:, 1])
-        return cls(numbers, rows[numbers])
-
-    def add_to(self, rows: Rows) -> None:
-        """Add the set to `rows`."""
-        rows[self.numbers] |= self.words
-
-
 class Candidates:
     """The candidates of one winner, order after order.
 
@@ -104,14 +85,16 @@ class Candidates:
     losses: Frontier
     gone_wins: Frontier
     gone_losses: Frontier
+    live: Rows
     escapes: Rows
 
     def __init__(self, propagation: Propagation, winner: Side, offences: int) -> None:
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
-        self._open: list[SparseRows | None] = [None] * offences
+        self._open: list[PackedRows | None] = [None] * offences
         """Where loss candidates may be; None before the first order: anywhere."""
-        self.live = propagation.unwon[winner]
+        self._live: PackedRows | None = None
+        """`live`, between searches."""
 
     def begin(self, order: int, offence: int) -> None:
         """Begin the search of one kind of offence at one order; the frontiers are lent."""
@@ -137,17 +120,15 @@ class Candidates:
         p, order = self.propagation, self.order
         live = p.copied(p.unwon[self.winner])
         p.mark_waiting(self.winner, order, Outcome.WIN, live, present=False)
-        if any(self._open):
-            self.over(k_difference, self.live, live, self.gone_wins)
-            self.propagation.sweeper.sweep(
-                self.offender, self.gone_wins, self.losable, self.gone_losses
-            )
+        if self._live is not None:
+            self.over(k_difference, p.unpacked(self._live), live, self.gone_wins)
+            p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
             for offence, known in enumerate(self._open):
                 if known is not None:
-                    opened = self.gone_losses.rows.copy()
-                    known.add_to(opened)
+                    opened = p.unpacked(known)
+                    opened |= self.gone_losses.rows
                     p.mark_waiting(self.offender, order, Outcome.LOSS, opened, present=True)
-                    self._open[offence] = SparseRows.of(opened)
+                    self._open[offence] = p.packed(opened)
         self.live = live
 
     @property
@@ -158,17 +139,20 @@ class Candidates:
     def find(self) -> None:
         """Prune the candidates that `wins` holds to the greatest fixpoint."""
         sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
+        p = self.propagation
         within, known = self.losable, self._open[self._offence]
         if known is not None:
-            within = np.zeros_like(within)
-            known.add_to(within)
+            within = p.unpacked(known)
             within &= self.losable
-        self.escapes = self.live & ~self.wins.rows
+        self.escapes = p.copied(self.live)
+        p.take_out(self.wins.rows, self.escapes)
         sweep(offender, None, within, self.losses, self.escapes)
-        self._open[self._offence] = SparseRows.of(self.losses.rows)
+        del within
+        self._open[self._offence] = p.packed(self.losses.rows)
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
-        self.escapes |= self.propagation.unwon[winner] & ~self.live & ~self.wins.rows
+        self.escapes[...] = p.unwon[winner]
+        p.take_out(self.wins.rows, self.escapes)
         self.wins.rows[...] &= self.live
         # The losses are few by now: their predecessors, and themselves once more, are quickly
         # looked through, where spreading what was pruned would take full plies.
@@ -205,20 +189,24 @@ class Candidates:
         """Take away, now and for later orders, losses on `gone_losses` that fail by themselves."""
         known = self._open[self._offence]
         assert known is not None
-        rows = self.gone_losses.rows
-        known.words[...] &= ~rows[known.numbers]
+        still = self.propagation.unpacked(known)
+        self.propagation.take_out(self.gone_losses.rows, still)
+        self._open[self._offence] = self.propagation.packed(still)
+        del still
         self.prune_without_losses()
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""
-        unwon = self.propagation.unwon[self.winner]
-        unwon &= ~wins.rows
-        self.propagation.declare(self.winner, wins, Value(Outcome.WIN, self.order, 0))
+        p = self.propagation
+        p.take_out(wins.rows, p.unwon[self.winner])
+        p.declare(self.winner, wins.rows, Value(Outcome.WIN, self.order, 0))
 
     def end(self) -> None:
         """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
         p, offender = self.propagation, self.offender
         p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
+        self._live = p.packed(self.live)
+        del self.live, self.escapes
         for lent in (self.gone_wins, self.gone_losses):
             self.propagation.sweeper.clear(lent)
 

@@ -327,7 +327,7 @@ def find_chase_wins(setting: Setting, places: Places, workers: Workers) -> Rows:
 
     Returns a set of canonical positions.
     """
-    marked = np.zeros_like(setting.wins)
+    marked: Rows = workers.storage.zeros(setting.wins.shape, np.uint64)
     suspects = _suspects(setting, places)
     # Even where there are none: so all kernels are compiled by the first search, under one lock.
     desks = [make_desk(places) for _ in range(workers.threads)]

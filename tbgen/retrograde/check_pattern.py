@@ -49,7 +49,8 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     while _prune_checkers(c):
         c.prune()
     c.declare(c.wins)
-    c.over(_k_in_check, c.winner, unknown & ~c.live, c.gone_wins)
+    c.over(k_difference, unknown, c.live, c.losses)
+    c.over(_k_in_check, c.winner, c.losses.rows, c.gone_wins)
     c.declare(c.gone_wins)
     c.end()
 
@@ -65,7 +66,7 @@ def _prune_checkers(candidates: Candidates) -> bool:
     c.over(_k_in_check, c.offender, c.losses.rows, c.gone_losses)
     if not c.gone_losses.counts.any():
         return False
-    checked = c.gone_losses.rows.copy()
+    checked = c.propagation.copied(c.gone_losses.rows)
     # From here on `escapes` holds the win candidates that are not known to be calm.
     c.escapes |= c.wins.rows
     c.over(k_difference, c.losses.rows, checked, c.gone_losses)
