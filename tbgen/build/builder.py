@@ -31,7 +31,6 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
 
-
 _MARGIN = 1.1
 """A table may need more than was planned; what was asked for is a promise."""
 
