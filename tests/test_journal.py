@@ -53,7 +53,8 @@ def test_a_set_comes_back_from_its_records(density: float) -> None:
     packed, target = PackedRows(Storage()), np.zeros_like(rows)
     for chunk, record in enumerate(recorded(rows, chunks)):
         packed.add(chunk, record)
-    packed.unpack(chunks.row_0, target)
+    for chunk in range(chunks.number):
+        packed.unpack(chunk, chunks.row_0(chunk), target)
     assert np.array_equal(target, rows)
 
 

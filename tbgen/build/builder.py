@@ -46,8 +46,8 @@ class NotEnoughMemoryError(TablebaseError):
         self.needed = needed
         self.available = available
         super().__init__(
-            f"{material} needs {_size(needed)} of memory to build, most of its arrays on disk, "
-            f"and may use {_size(available)}"
+            f"{material} needs at least {_size(needed)} of memory to build, with its arrays on "
+            f"disk, and may use {_size(available)}"
         )
 
 

@@ -107,7 +107,7 @@ def memory_needed(
     fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + 10 * chunks.rows * SQUARES)
     lead = -(-layout.leads // DISK_RANGES) * layout.mids
     touched = lead * max(_SET_BYTES * (6 + _NEIGHBOURS), 2 * SQUARES * codes.width)
-    working = threads * touched + (16 << 20)
+    working = threads * touched + 2 * one_set + (16 << 20)
     least = fixed + search + working
     return MemoryNeed(
         in_memory=max(_STARTED_BYTES, fixed + max(captures, sets + journal + search)),

@@ -125,8 +125,8 @@ class Candidates:
             p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
             for offence, known in enumerate(self._open):
                 if known is not None:
-                    opened = p.unpacked(known)
-                    opened |= self.gone_losses.rows
+                    opened = p.copied(self.gone_losses.rows)
+                    p.unpack(known, opened)
                     p.mark_waiting(self.offender, order, Outcome.LOSS, opened, present=True)
                     self._open[offence] = p.packed(opened)
         self.live = live
@@ -143,7 +143,7 @@ class Candidates:
         within, known = self.losable, self._open[self._offence]
         if known is not None:
             within = p.unpacked(known)
-            within &= self.losable
+            p.keep_in(self.losable, within)
         self.escapes = p.copied(self.live)
         p.take_out(self.wins.rows, self.escapes)
         sweep(offender, None, within, self.losses, self.escapes)
@@ -151,9 +151,9 @@ class Candidates:
         self._open[self._offence] = p.packed(self.losses.rows)
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
-        self.escapes[...] = p.unwon[winner]
+        self.escapes = p.copied(p.unwon[winner])
         p.take_out(self.wins.rows, self.escapes)
-        self.wins.rows[...] &= self.live
+        p.keep_in(self.live, self.wins.rows)
         # The losses are few by now: their predecessors, and themselves once more, are quickly
         # looked through, where spreading what was pruned would take full plies.
         sweep(winner, self.losses, self.wins.rows, self.gone_losses)

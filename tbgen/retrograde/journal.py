@@ -16,7 +16,6 @@ in the same way (`Waiting`), code by code.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,11 +252,12 @@ class PackedRows:
         """Add the positions of a record; one for each chunk."""
         self._records[chunk] = self._storage.keep(_packer.compress(record.data))
 
-    def unpack(self, row_0: Callable[[int], int], target: NDArray[np.uint64]) -> None:
-        """Add the set to `target`; `row_0` tells the first row of each chunk."""
-        for chunk, kept in self._records.items():
+    def unpack(self, chunk: int, row_0: int, target: NDArray[np.uint64]) -> None:
+        """Add what the set has of a chunk, which begins at `row_0`, to `target`."""
+        kept = self._records.get(chunk)
+        if kept is not None:
             record = np.frombuffer(_packer.decompress(self._storage.fetch(kept)), np.uint8)
-            _k_unpack_rows(record, row_0(chunk), target)
+            _k_unpack_rows(record, row_0, target)
 
 
 class Waiting:

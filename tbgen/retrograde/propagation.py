@@ -158,6 +158,14 @@ def _k_take_out(lead_0, lead_1, members, target, mids):
         target[row, 1] &= ~members[row, 1]
 
 
+@borrowing_kernel
+def _k_keep_in(lead_0, lead_1, members, target, mids):
+    """Keep the positions of a set in another one."""
+    for row in range(lead_0 * mids, lead_1 * mids):
+        target[row, 0] &= members[row, 0]
+        target[row, 1] &= members[row, 1]
+
+
 class Propagation:
     """The sets and journals of one material, and the plies that settle them.
 
@@ -296,6 +304,10 @@ class Propagation:
 
         self.workers.run(record, chunks.number)
 
+    def keep_in(self, members: Rows, target: Rows) -> None:
+        """Keep only the positions of one set in another."""
+        self.workers.over(self.chunks.leads, _k_keep_in, members, target, self.chunks.mids)
+
     def take_out(self, members: Rows, target: Rows) -> None:
         """Take the positions of one set out of another."""
         self.workers.over(self.chunks.leads, _k_take_out, members, target, self.chunks.mids)
@@ -309,8 +321,17 @@ class Propagation:
     def unpacked(self, packed: PackedRows) -> Rows:
         """The set that was packed."""
         rows = self.empty_rows()
-        packed.unpack(self.chunks.row_0, rows)
+        self.unpack(packed, rows)
         return rows
+
+    def unpack(self, packed: PackedRows, target: Rows) -> None:
+        """Add a set that was packed to another one."""
+
+        def unpack(first: int, last: int, _: int) -> None:
+            for chunk in range(first, last):
+                packed.unpack(chunk, self.chunks.row_0(chunk), target)
+
+        self.workers.run(unpack, self.chunks.number)
 
     def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
         """The codes of one order and outcome that positions of a side wait for."""
