@@ -1,5 +1,6 @@
 """Builds that are interrupted, killed, short of memory, or not alone."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import tbgen.build.builder as builder_module
+import tbgen.retrograde.storage as storage_module
 from tbgen.build.builder import Builder, NotEnoughMemoryError
+from tbgen.build.plan import MemoryNeed, memory_needed
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules, TableFile
@@ -88,10 +91,37 @@ def test_two_builds_share_a_directory(tmp_path: Path, reference: dict[str, bytes
 
 
 def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughMemoryError, match=r"needs \d+ MiB") as caught:
+    with pytest.raises(NotEnoughMemoryError, match=r"needs at least \d+ MiB") as caught:
         Builder(tmp_path, Rules.NONE, Silence(), memory=1 << 20).build([KRKN])
     assert caught.value.needed > caught.value.available == 1 << 20
     assert not digests(tmp_path)
+
+
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.WXF])
+def test_arrays_on_disk_do_not_show_in_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
+) -> None:
+    """Every array on disk, and all pages released after every range."""
+    memory, disk = tmp_path / "memory", tmp_path / "disk"
+    Builder(memory, rules, Silence()).build([KRKN])
+    monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
+    need = MemoryNeed(in_memory=1 << 50, least=0, working=1 << 40)
+    monkeypatch.setattr(builder_module, "memory_needed", lambda *arguments: need)
+    Builder(disk, rules, Silence()).build([KRKN])
+    assert digests(disk) == digests(memory)
+
+
+@pytest.mark.certification
+def test_a_build_keeps_within_its_memory(tmp_path: Path) -> None:
+    """KRPKR takes 190 MiB in memory."""
+    Builder(tmp_path, Rules.NONE, Silence()).build([Material.parse("KRPK"), Material.parse("KRKR"),
+                                                    Material.parse("KRKP")])  # fmt: skip
+    need = memory_needed(Material.parse("KRPKR"), CodeSpace(1), Rules.NONE)
+    limit = (need.least + need.in_memory) // 2
+    process = subprocess.Popen([*command(tmp_path, "KRPKR"), "--memory", str(limit)])
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    assert usage.ru_maxrss * 1024 <= limit < need.in_memory
 
 
 def test_auto_takes_dtc_where_a_byte_does_not_hold_dtm(

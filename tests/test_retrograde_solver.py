@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from tbgen.build.plan import code_spaces
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import capture_codes, solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric, Rules
@@ -70,6 +72,28 @@ def test_the_first_order_is_the_paper_s() -> None:
         solved = solution(material, Rules.CHECK, orders=orders)
         found = sum(int((solved.plane(side) == solved.code_space.draw).sum()) for side in Side)
         assert found == draws
+
+
+def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KRKNA captures into positions of KRKN that perpetual check decides."""
+    material, seen = Material.parse("KRKNA"), []
+    run = Propagation.run
+
+    def watched(propagation: Propagation, order: int) -> bool:
+        codes = [code for waiting in propagation.waiting for code in waiting.codes]
+        seen.append({propagation.code_space.decode(code).order for code in codes})
+        return run(propagation, order)
+
+    children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
+    monkeypatch.setattr(Propagation, "run", watched)
+    solve(
+        material,
+        lambda child: children[child.name],
+        rules=Rules.CHECK,
+        code_space=code_spaces(material, Rules.CHECK)[0],
+    )
+    assert seen[:2] == [{0, 1}, {1}]
+    assert all(min(orders, default=order) >= order for order, orders in enumerate(seen))
 
 
 def test_figure_1a_of_the_paper_is_won_by_the_rule() -> None:

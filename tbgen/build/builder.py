@@ -31,6 +31,9 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
 
+_MARGIN = 1.1
+"""A table may need more than was planned; what was asked for is a promise."""
+
 
 class NotEnoughMemoryError(TablebaseError):
     """A table does not fit in memory, even with its arrays on disk; facts as attributes, bytes.
@@ -43,8 +46,8 @@ class NotEnoughMemoryError(TablebaseError):
         self.needed = needed
         self.available = available
         super().__init__(
-            f"{material} needs {_size(needed)} of memory to build, most of its arrays on disk, "
-            f"and may use {_size(available)}"
+            f"{material} needs at least {_size(needed)} of memory to build, with its arrays on "
+            f"disk, and may use {_size(available)}"
         )
 
 
@@ -179,7 +182,7 @@ class Builder:
             raise NotEnoughMemoryError(material.name, need.least, available)
         self.progress.phase("compile", 0, 0, 0)
         warm_up(codes.width, self.rules, ordered=has_orders(material, self.rules))
-        if need.in_memory <= available:
+        if need.in_memory * _MARGIN <= available:
             return Storage()
         return DiskStorage(self.directory, available - need.working)
 

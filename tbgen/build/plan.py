@@ -28,22 +28,22 @@ _SET_BYTES = 2 * 8
 _SETS = 10
 """Sets while the propagation runs: unknown, unwon, losable and two frontiers of each side."""
 
-_PATTERN_SETS = {Rules.NONE: 0, Rules.CHECK: 4, Rules.WXF: 12}
+_PATTERN_SETS = {Rules.NONE: 0, Rules.CHECK: 3, Rules.WXF: 3}
 """More sets while the patterns of a rule set are searched for."""
 
-_PATTERN_BYTES = {Rules.NONE: 0.0, Rules.CHECK: 0.0, Rules.WXF: 1.2}
-"""Bytes per slot of the graph of chase candidates."""
+_PATTERN_BYTES = {Rules.NONE: 0.0, Rules.CHECK: 0.2, Rules.WXF: 0.4}
+"""Bytes per slot of lists and graphs in such a search, never on disk."""
 
-_JOURNAL_BYTES = 0.5
+_JOURNAL_BYTES = 0.4
 """Bytes per slot of the records of what was settled, and of captures that wait, compressed."""
 
 _STARTED_BYTES = 145 << 20
 """The interpreter, and the compiler that loads the kernels; also while a small table is built."""
 
-_FIXED_BYTES = 112 << 20
+_FIXED_BYTES = 124 << 20
 """The interpreter and the kernels, while a table is built."""
 
-_BYTES_PER_THREAD = 4 << 20
+_BYTES_PER_THREAD = 2 << 20
 
 _NEIGHBOURS = 20
 """Leads around one that a sweep looks at, in the frontier and in the escapes together."""
@@ -107,7 +107,7 @@ def memory_needed(
     fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + 10 * chunks.rows * SQUARES)
     lead = -(-layout.leads // DISK_RANGES) * layout.mids
     touched = lead * max(_SET_BYTES * (6 + _NEIGHBOURS), 2 * SQUARES * codes.width)
-    working = threads * touched + (16 << 20)
+    working = threads * touched + 2 * one_set + (16 << 20)
     least = fixed + search + working
     return MemoryNeed(
         in_memory=max(_STARTED_BYTES, fixed + max(captures, sets + journal + search)),

@@ -19,15 +19,15 @@ losses, since all their moves lose by then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
+from tbgen.retrograde.journal import PackedRows
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
@@ -106,49 +106,6 @@ def _k_count(lead_0, lead_1, members, counts, frame):
                         counts[lead_0] += 1
 
 
-@borrowing_kernel
-def _k_escapes(lead_0, lead_1, live, wins, escapes, frame):
-    """escapes = live & ~wins"""
-    mids = frame.size[MIDS]
-    for row in range(lead_0 * mids, lead_1 * mids):
-        escapes[row, 0] = live[row, 0] & ~wins[row, 0]
-        escapes[row, 1] = live[row, 1] & ~wins[row, 1]
-
-
-@borrowing_kernel
-def _k_keep_live(lead_0, lead_1, unwon, live, wins, escapes, frame):
-    """Keep in `wins` what is live; what else is not won and was not in `wins` is an escape."""
-    mids = frame.size[MIDS]
-    for row in range(lead_0 * mids, lead_1 * mids):
-        for word in range(2):
-            escapes[row, word] |= unwon[row, word] & ~live[row, word] & ~wins[row, word]
-            wins[row, word] &= live[row, word]
-
-
-class SparseRows(NamedTuple):
-    """A set of positions, kept between orders: the rows that are not empty."""
-
-    numbers: NDArray[np.int64]
-    """int64 (n,), ascending."""
-    words: Rows
-    """uint64 (n, 2)."""
-
-    @classmethod
-    def of(cls, rows: Rows) -> SparseRows:
-        """The same set as `rows`."""
-        numbers = np.flatnonzero(rows[:, 0] | rows[:, 1])
-        return cls(numbers, rows[numbers])
-
-    def with_(self, other: SparseRows) -> SparseRows:
-        """The union of two sets."""
-        both = np.sort(np.concatenate([self.numbers, other.numbers]), kind="stable")
-        numbers = both[np.diff(both, prepend=-1) > 0]
-        words = np.zeros((len(numbers), 2), np.uint64)
-        for part in (self, other):
-            words[np.searchsorted(numbers, part.numbers)] |= part.words
-        return SparseRows(numbers, words)
-
-
 class Candidates:
     """The candidates of one winner, order after order.
 
@@ -167,14 +124,16 @@ class Candidates:
     losses: Frontier
     gone_wins: Frontier
     gone_losses: Frontier
+    live: Rows
     escapes: Rows
 
     def __init__(self, propagation: Propagation, winner: Side, offences: int) -> None:
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
-        self._open: list[SparseRows | None] = [None] * offences
+        self._open: list[PackedRows | None] = [None] * offences
         """Where loss candidates may be; None before the first order: anywhere."""
-        self.live = propagation.unwon[winner]
+        self._live: PackedRows | None = None
+        """`live`, between searches."""
 
     def begin(self, order: int, offence: int) -> None:
         """Begin the search of one kind of offence at one order; the frontiers are lent.
@@ -185,27 +144,33 @@ class Candidates:
         self.order, self._offence = order, offence
         self.wins, self.losses = propagation.spare[winner], propagation.spare[offender]
         self.gone_wins, self.gone_losses = propagation.fronts[winner], propagation.fronts[offender]
-        expected = propagation.empty_rows()
-        propagation.mark_waiting(offender, order, Outcome.LOSS, expected, present=True)
-        losable = self.losable
-        losable |= expected
-        # What is a direct win for the offender loses no more.
-        propagation.mark_waiting(offender, order, Outcome.WIN, losable, present=False)
-        self._note_won(SparseRows.of(expected))
+        self._expect_losses()
+        self._note_won()
 
-    def _note_won(self, expected: SparseRows) -> None:
+    def _expect_losses(self) -> None:
+        """Count the offender's captures that lose at this order among the losable positions."""
+        p, offender, order = self.propagation, self.offender, self.order
+        p.mark_waiting(offender, order, Outcome.LOSS, self.losable, present=True)
+        # What is a direct win for the offender loses no more.
+        p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
+
+    def _note_won(self) -> None:
         """Renew `live`, and open the positions with a move into what has been won since.
 
-        expected : the offender's positions that may be lost from this order on: opened too
+        Those with a capture that loses since this order are opened too.
         """
-        propagation = self.propagation
-        live = propagation.copied(propagation.unwon[self.winner])
-        propagation.mark_waiting(self.winner, self.order, Outcome.WIN, live, present=False)
-        if any(self._open):
-            self.over(k_difference, self.live, live, self.gone_wins)
-            propagation.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
-            opened = SparseRows.of(self.gone_losses.rows).with_(expected)
-            self._open = [None if known is None else known.with_(opened) for known in self._open]
+        p, order = self.propagation, self.order
+        live = p.copied(p.unwon[self.winner])
+        p.mark_waiting(self.winner, order, Outcome.WIN, live, present=False)
+        if self._live is not None:
+            self.over(k_difference, p.unpacked(self._live), live, self.gone_wins)
+            p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
+            for offence, known in enumerate(self._open):
+                if known is not None:
+                    opened = p.copied(self.gone_losses.rows)
+                    p.unpack(known, opened)
+                    p.mark_waiting(self.offender, order, Outcome.LOSS, opened, present=True)
+                    self._open[offence] = p.packed(opened)
         self.live = live
 
     @property
@@ -216,13 +181,21 @@ class Candidates:
     def find(self) -> None:
         """Prune the candidates that `wins` holds to the greatest fixpoint."""
         sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
-        self.escapes = self.propagation.empty_rows()
-        self.over(_k_escapes, self.live, self.wins.rows, self.escapes)
-        self._find_losses()
+        p = self.propagation
+        within, known = self.losable, self._open[self._offence]
+        if known is not None:
+            within = p.unpacked(known)
+            p.keep_in(self.losable, within)
+        self.escapes = p.copied(self.live)
+        p.take_out(self.wins.rows, self.escapes)
+        sweep(offender, None, within, self.losses, self.escapes)
+        del within
+        self._open[self._offence] = p.packed(self.losses.rows)
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
-        unwon = self.propagation.unwon[winner]
-        self.over(_k_keep_live, unwon, self.live, self.wins.rows, self.escapes)
+        self.escapes = p.copied(p.unwon[winner])
+        p.take_out(self.wins.rows, self.escapes)
+        p.keep_in(self.live, self.wins.rows)
         # The losses are few by now: their predecessors, and themselves once more, are quickly
         # looked through, where spreading what was pruned would take full plies.
         sweep(winner, self.losses, self.wins.rows, self.gone_losses)
@@ -231,19 +204,6 @@ class Candidates:
         sweep(offender, None, self.losses.rows, self.gone_wins, self.escapes)
         self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
         self.prune_without_losses()
-
-    def _find_losses(self) -> None:
-        """Put the open positions without an escape on `losses`, and close the others."""
-        sweep, known = self.propagation.sweeper.sweep, self._open[self._offence]
-        if known is None:
-            sweep(self.offender, None, self.losable, self.losses, self.escapes)
-        else:
-            self.propagation.sweeper.clear(self.gone_losses)
-            within = self.gone_losses.rows
-            within[known.numbers] = known.words & self.losable[known.numbers]
-            sweep(self.offender, None, within, self.losses, self.escapes)
-            within[known.numbers] = 0
-        self._open[self._offence] = SparseRows.of(self.losses.rows)
 
     def prune(self) -> None:
         """Prune losses that escape into the wins pruned last, then wins without a loss, ..."""
@@ -271,8 +231,10 @@ class Candidates:
         """Take away, now and for later orders, losses on `gone_losses` that fail by themselves."""
         known = self._open[self._offence]
         assert known is not None
-        rows = self.gone_losses.rows
-        known.words[...] &= ~rows[known.numbers]
+        still = self.propagation.unpacked(known)
+        self.propagation.take_out(self.gone_losses.rows, still)
+        self._open[self._offence] = self.propagation.packed(still)
+        del still
         self.prune_without_losses()
 
     def count_wins(self) -> int:
@@ -283,16 +245,18 @@ class Candidates:
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""
-        self.transfer(wins, self.propagation.unwon[self.winner], wins.rows)
-        self.propagation.declare(self.winner, wins, Value(Outcome.WIN, self.order, 0))
+        p = self.propagation
+        p.take_out(wins.rows, p.unwon[self.winner])
+        p.declare(self.winner, wins.rows, Value(Outcome.WIN, self.order, 0))
 
     def end(self) -> None:
-        """End the search: the propagation finds frontiers and sets as it expects them."""
-        propagation, offender = self.propagation, self.offender
-        propagation.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
+        """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
+        p, offender = self.propagation, self.offender
+        p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
+        self._live = p.packed(self.live)
+        del self.live, self.escapes
         for lent in (self.gone_wins, self.gone_losses):
-            propagation.sweeper.clear(lent)
-        del self.escapes
+            self.propagation.sweeper.clear(lent)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""

@@ -45,14 +45,13 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     c.begin(order, OFFENCE)
     unknown = c.propagation.unknown[c.winner]
     c.over(_k_in_check, int(c.winner), unknown, c.wins)
-    won_by_capture = c.propagation.waiting_wins(c.winner, order)
     c.find()
     while _prune_checkers(c):
         c.prune()
     c.declare(c.wins)
-    if won_by_capture is not None:
-        c.over(_k_in_check, int(c.winner), won_by_capture, c.gone_wins)
-        c.declare(c.gone_wins)
+    c.over(k_difference, unknown, c.live, c.losses)
+    c.over(_k_in_check, int(c.winner), c.losses.rows, c.gone_wins)
+    c.declare(c.gone_wins)
     c.end()
 
 

@@ -146,6 +146,36 @@ def k_mark(data, row_0, present, within, target):
 
 
 @borrowing_kernel
+def _k_unpack_rows(data, row_0, target):
+    """Add the positions of a record to a set."""
+    at, row = 0, np.int64(row_0)
+    while at < data.size:
+        at, gap, lo, hi = read_row(data, at)
+        row += gap
+        target[row, 0] |= lo
+        target[row, 1] |= hi
+
+
+@borrowing_kernel
+def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
+    """Record the positions of a set in the chunks [chunk_0, chunk_1).
+
+    size : leads of a chunk
+    out : uint8, out: the records of the chunks, one after the other; ends : int64 (chunks,), out,
+        where each one ends
+    """
+    at = 0
+    for chunk in range(chunk_0, chunk_1):
+        previous = chunk * size * mids
+        for row in range(previous, min(leads, (chunk + 1) * size) * mids):
+            lo, hi = members[row, 0], members[row, 1]
+            if lo | hi:
+                at = write_row(out, at, row - previous, lo, hi)
+                previous = row
+        ends[chunk] = at
+
+
+@borrowing_kernel
 def _k_fill(data, codes):
     """Write the codes of a piece of a journal to a chunk of a plane (rows * 90,)."""
     at = 0
@@ -209,6 +239,25 @@ class _Packed(NamedTuple):
     """A record that was worth compressing."""
 
     kept: Kept
+
+
+class PackedRows:
+    """A set of positions, compressed, while nobody looks at it."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._records: dict[int, Kept] = {}
+
+    def add(self, chunk: int, record: Bytes) -> None:
+        """Add the positions of a record; one for each chunk."""
+        self._records[chunk] = self._storage.keep(_packer.compress(record.data))
+
+    def unpack(self, chunk: int, row_0: int, target: NDArray[np.uint64]) -> None:
+        """Add what the set has of a chunk, which begins at `row_0`, to `target`."""
+        kept = self._records.get(chunk)
+        if kept is not None:
+            record = np.frombuffer(_packer.decompress(self._storage.fetch(kept)), np.uint8)
+            _k_unpack_rows(record, row_0, target)
 
 
 class Waiting:

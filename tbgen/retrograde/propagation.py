@@ -29,8 +29,10 @@ from tbgen.retrograde.journal import (
     ROW_BYTES,
     Bytes,
     Journal,
+    PackedRows,
     Waiting,
     k_mark,
+    k_record,
     read_row,
     write_row,
 )
@@ -149,23 +151,19 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
 
 
 @borrowing_kernel
-def _k_declare(chunk_0, chunk_1, size, members, losable, out, ends, frame):
-    """Record positions that are due later, and take them out of the losable ones.
+def _k_take_out(lead_0, lead_1, members, target, mids):
+    """Take the positions of a set out of another one."""
+    for row in range(lead_0 * mids, lead_1 * mids):
+        target[row, 0] &= ~members[row, 0]
+        target[row, 1] &= ~members[row, 1]
 
-    The parameters are those of `_k_settle`.
-    """
-    mids, leads = frame.size[MIDS], frame.size[LEADS]
-    at = 0
-    for chunk in range(chunk_0, chunk_1):
-        previous = chunk * size * mids
-        for row in range(previous, min(leads, (chunk + 1) * size) * mids):
-            lo, hi = members[row, 0], members[row, 1]
-            if lo | hi:
-                losable[row, 0] &= ~lo
-                losable[row, 1] &= ~hi
-                at = write_row(out, at, row - previous, lo, hi)
-                previous = row
-        ends[chunk] = at
+
+@borrowing_kernel
+def _k_keep_in(lead_0, lead_1, members, target, mids):
+    """Keep the positions of a set in another one."""
+    for row in range(lead_0 * mids, lead_1 * mids):
+        target[row, 0] &= members[row, 0]
+        target[row, 1] &= members[row, 1]
 
 
 class Propagation:
@@ -288,18 +286,52 @@ class Propagation:
         self.waiting[side].drop(code)
         return True
 
-    def declare(self, side: Side, members: Frontier, value: Value) -> None:
+    def declare(self, side: Side, members: Rows, value: Value) -> None:
         """Make a win due for unknown positions, like a capture."""
         code = self.code_space.encode(value)
+        self._record(members, lambda chunk, record: self.waiting[side].add(chunk, code, record))
+        self.take_out(members, self.losable[side])
+
+    def _record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
+        """Call `use(chunk, record)` for the chunks in which a set has positions."""
+        chunks = self.chunks
 
         def record(first: int, last: int, thread: int) -> None:
-            out, ends = self._out[thread], np.zeros(self.chunks.number, np.int64)
-            _k_declare(first, last, self.chunks.size, members.rows, self.losable[side], out, ends,
-                       self.frame)  # fmt: skip
+            out, ends = self._out[thread], np.zeros(chunks.number, np.int64)
+            k_record(first, last, chunks.size, members, out, ends, chunks.leads, chunks.mids)
             for chunk, one in _records(first, last, out, ends):
-                self.waiting[side].add(chunk, code, one)
+                use(chunk, one)
 
-        self.workers.run(record, self.chunks.number)
+        self.workers.run(record, chunks.number)
+
+    def keep_in(self, members: Rows, target: Rows) -> None:
+        """Keep only the positions of one set in another."""
+        self.workers.over(self.chunks.leads, _k_keep_in, members, target, self.chunks.mids)
+
+    def take_out(self, members: Rows, target: Rows) -> None:
+        """Take the positions of one set out of another."""
+        self.workers.over(self.chunks.leads, _k_take_out, members, target, self.chunks.mids)
+
+    def packed(self, members: Rows) -> PackedRows:
+        """A set, compressed."""
+        packed = PackedRows(self.workers.storage)
+        self._record(members, packed.add)
+        return packed
+
+    def unpacked(self, packed: PackedRows) -> Rows:
+        """The set that was packed."""
+        rows = self.empty_rows()
+        self.unpack(packed, rows)
+        return rows
+
+    def unpack(self, packed: PackedRows, target: Rows) -> None:
+        """Add a set that was packed to another one."""
+
+        def unpack(first: int, last: int, _: int) -> None:
+            for chunk in range(first, last):
+                packed.unpack(chunk, self.chunks.row_0(chunk), target)
+
+        self.workers.run(unpack, self.chunks.number)
 
     def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
         """The codes of one order and outcome that positions of a side wait for."""
@@ -325,14 +357,6 @@ class Propagation:
                         k_mark(record, row_0, present, self.unknown[side], target)
 
             self.workers.run(mark, len(records))
-
-    def waiting_wins(self, side: Side, order: int) -> Rows | None:
-        """The unknown positions that wait for a win of an order; None where nothing waits."""
-        if not self._waiting_codes(side, order, Outcome.WIN):
-            return None
-        rows = self.empty_rows()
-        self.mark_waiting(side, order, Outcome.WIN, rows, present=True)
-        return rows
 
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""

@@ -279,8 +279,6 @@ def _settle_orders(
             declare_perpetual_checks(of_winner, order)
         found[order] = sum(search.declare(order) for search in chases)
         changed = propagation.run(order)
-        if order == 1:
-            trim_process()  # the kernels of the patterns have been loaded
         order += 1
     return found
 
