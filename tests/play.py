@@ -221,7 +221,7 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     `budget` moves of best_move are asked for.
     """
     root = tables.probe(start)
-    offences = Offences(root.rules, minor_chases=True)
+    offences = Offences(root.rules, minor_chases=root.minor_chases)
     result = Hunt()
     waiting = [[start]]
     for _ in range(budget):
@@ -328,7 +328,7 @@ def is_endangered(tables: GameTablebase, position: Position) -> bool:
         root, moves = tables.probe_with_moves(position)
     except IllegalPositionError:
         return False
-    offences = Offences(root.rules, minor_chases=True)
+    offences = Offences(root.rules, minor_chases=root.minor_chases)
     return root.outcome == Outcome.DRAW and all(
         not is_irreversible(position, move.move)
         and offences.threats(position, move.move, move.after)
