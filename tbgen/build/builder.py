@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from tbgen.build.plan import code_spaces, has_orders, memory_needed
+from tbgen.build.plan import MemoryNeed, code_spaces, has_orders, memory_needed
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.storage import DiskStorage, Storage
@@ -142,7 +142,8 @@ class Builder:
     def _build_table(self, material: Material, metric: Metric | None) -> None:
         """Solve a material in the first metric and codes that hold it, and write its table."""
         choices = self._choices(material, metric)
-        self._prepare(material, choices[0][1])
+        self._need(material, choices[0][1])
+        self._load_kernels(material, choices[0][1])
         # The record tells what the table cost, not what starting up did.
         started, cpu_started = time.perf_counter(), time.process_time()
         for choice, codes in choices:
@@ -171,26 +172,34 @@ class Builder:
             choices.insert(0, (Metric.DTM, short))
         return choices
 
-    def _prepare(self, material: Material, codes: CodeSpace) -> Storage:
-        """Where the big arrays go: memory, or disk beside the tables; compiles or loads kernels."""
-        # They are loaded only where something is to be solved.
-        from tbgen.retrograde.warm_up import warm_up
-
+    def _need(self, material: Material, codes: CodeSpace) -> tuple[MemoryNeed, int]:
+        """The memory that a table needs, and what may be used; refuses what is impossible."""
         need = memory_needed(material, codes, self.rules, self.threads)
         available = self.memory or available_memory()
         if need.least > available:
             raise NotEnoughMemoryError(material.name, need.least, available)
-        self.progress.phase("compile", 0, 0, 0)
-        warm_up(codes.width, self.rules, ordered=has_orders(material, self.rules))
+        return need, available
+
+    def _storage(self, material: Material, codes: CodeSpace) -> Storage:
+        """In memory where that suffices, else on disk, beside the tables."""
+        need, available = self._need(material, codes)
         if need.in_memory * _MARGIN <= available:
             return Storage()
         return DiskStorage(self.directory, available - need.working)
+
+    def _load_kernels(self, material: Material, codes: CodeSpace) -> None:
+        """Compile or load the kernels; only where something is to be solved."""
+        from tbgen.retrograde.warm_up import warm_up
+
+        self.progress.phase("compile", 0, 0, 0)
+        warm_up(codes.width, self.rules, ordered=has_orders(material, self.rules))
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""
         from tbgen.retrograde.solve import solve
 
-        storage = self._prepare(material, codes)
+        storage = self._storage(material, codes)
+        self._load_kernels(material, codes)
         solution = solve(
             material,
             lambda child: self._open(child, metric),
