@@ -129,7 +129,7 @@ def main(tables: Path, rules: str, peer: Path | None, cold: int) -> None:
     """Print the sizes of tables, and the time of answers from blocks that were never read."""
     with Tablebase.open(tables, rules=rules) as tablebase:
         rule_set = tablebase.rule_set
-        names = [n for n in tablebase.available() if (n.rules, n.orders) == rule_set]
+        names = [n for n in tablebase.available() if n.rule_set == rule_set]
         files = {str(name.material): tablebase.table(name.material) for name in names}
         print_sizes(files, peer)
         if cold:

@@ -28,7 +28,7 @@ from tbgen.build.builder import finished_table
 from tbgen.indexing import Material
 from tbgen.indexing.errors import MaterialError
 from tbgen.tables import read_build_record
-from tbgen.tables.names import Rules, TableName
+from tbgen.tables.names import Rules, RuleSet, TableName
 
 ROOT = Path(__file__).resolve().parent.parent
 MIB = 1 << 20
@@ -113,16 +113,16 @@ class Workshop:
 
     def path(self, material: Material) -> Path:
         """The finished table of a material."""
-        metric = finished_table(self.tables, material, self.rules, 0)
+        metric = finished_table(self.tables, material, RuleSet(self.rules))
         assert metric is not None, material.name
-        return self.tables / TableName(material, self.rules, metric, 0).filename
+        return self.tables / TableName(material, self.rules, metric).filename
 
     def prepare(self, material: Material) -> list[Material]:
         """Build what a material's captures lead to, and compile the kernels; returns the former."""
         compile_kernels(self.rules)
         supporting = {m.name: m for m in material.captures().values() if m.needs_table}
         for child in supporting.values():
-            if finished_table(self.tables, child, self.rules, 0) is None:
+            if finished_table(self.tables, child, RuleSet(self.rules)) is None:
                 self.build(child.name)
         return list(supporting.values())
 
