@@ -129,7 +129,7 @@ def report(rows: Sequence[Row], rules: Rules) -> None:
         estimates = Estimates(rules, fit_rows(rows, rules, without=row.material))
         seconds, size = estimates.cpu_seconds(material), estimates.disk_bytes(material)
         off = factor(seconds, row.cpu_seconds), factor(size, row.file_bytes)
-        needed = memory_needed(material, code_spaces(material, rules)[0])
+        needed = memory_needed(material, code_spaces(material, rules)[0], rules).in_memory
         memory = factor(needed, row.peak_bytes)
         counted["memory"].append(memory)
         if row.cpu_seconds >= LEAST_SECONDS:

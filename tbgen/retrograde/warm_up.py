@@ -30,13 +30,16 @@ CHASES_COMPILED = CACHE_FOLDER / "chases-compiled"
 
 @cache
 def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
-    """Compile, or load, the kernels for codes of `width` bytes.
+    """See to it that the kernels for codes of `width` bytes are in the cache.
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are wanted now
     """
     solved: dict[str, Solution] = {}
+    compiled = CACHE_FOLDER / f"compiled-{rules if ordered else Rules.NONE}-{width}"
     with compile_lock():
+        if compiled.exists():
+            return
         if rules == Rules.WXF and not CHASES_COMPILED.exists():
             compiler = _second_compiler()
             if ordered:
@@ -49,6 +52,7 @@ def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
                 code_space=CodeSpace(width),
                 threads=1,
             )
+        compiled.touch()
 
 
 @cache
