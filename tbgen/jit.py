@@ -34,9 +34,13 @@ CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
 
 def _source_digest() -> str:
-    """A digest of every source that kernels are compiled from, and of the compiler's version."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {CHECK_BOUNDS}".encode())
+    """A digest of every source that kernels are compiled from, and of the compiler's version.
+
+    And of where they lie: numba keeps the kernels of every path apart, and what is known to be
+    compiled (`tbgen.retrograde.warm_up`) shall be true of these.
+    """
     package, indexing = Path(__file__).parent, Path(tbgen.indexing.__file__).parent
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {CHECK_BOUNDS} {package}".encode())
     folders = [package / name for name in ("probing", "referee", "retrograde", "rules", "verify")]
     for folder in (indexing, *folders):
         for path in sorted(folder.rglob("*.py")):
