@@ -30,16 +30,16 @@ CHASES_COMPILED = CACHE_FOLDER / "chases-compiled"
 
 @cache
 def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
-    """See to it that the kernels for codes of `width` bytes are in the cache.
+    """Compile, or load, the kernels for codes of `width` bytes.
+
+    They are loaded here even if all are in the cache: the compiler, which it takes to load them,
+    leaves memory before the real table is solved (`tbgen.retrograde.storage`).
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are wanted now
     """
     solved: dict[str, Solution] = {}
-    compiled = CACHE_FOLDER / f"compiled-{rules if ordered else Rules.NONE}-{width}"
     with compile_lock():
-        if compiled.exists():
-            return
         if rules == Rules.WXF and not CHASES_COMPILED.exists():
             compiler = _second_compiler()
             if ordered:
@@ -52,7 +52,6 @@ def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
                 code_space=CodeSpace(width),
                 threads=1,
             )
-        compiled.touch()
 
 
 @cache
