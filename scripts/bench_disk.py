@@ -18,13 +18,14 @@ import shutil
 import subprocess
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 import click
 import numpy as np
+from measuring import random_positions
 
-from tbgen.indexing import Position, PositionError, Side
-from tbgen.rules import check_legal
+from tbgen.indexing import Position
 from tbgen.tables import Rules, Tablebase, TableFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,18 +60,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
     """Random legal positions, with the colours of the tables."""
     rng = random.Random(1)
-    positions: list[Position] = []
-    while len(positions) < count:
-        layout = rng.choice(files).layout
-        position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))
-        if position is None:
-            continue
-        try:
-            check_legal(position)
-        except PositionError:
-            continue
-        positions.append(position)
-    return positions
+    return list(islice(random_positions([file.layout for file in files], rng), count))
 
 
 def print_times(label: str, seconds: list[float]) -> None:

@@ -19,14 +19,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import click
 import numpy as np
+from measuring import random_positions
 from numpy.typing import NDArray
 
-from tbgen.indexing import Position, PositionError, Side
-from tbgen.rules import check_legal
+from tbgen.indexing import Position
 from tbgen.tables import Rules, Tablebase, TableName
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,18 +47,10 @@ def sample(tablebase: Tablebase, count: int) -> list[Position]:
     """Random legal positions of all tables, either colouring, either side to move."""
     rng = random.Random(1)
     layouts = [tablebase.table(name.material).layout for name in probed(tablebase)]
-    positions: list[Position] = []
-    while len(positions) < count:
-        layout = rng.choice(layouts)
-        position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))
-        if position is None:
-            continue
-        try:
-            check_legal(position)
-        except PositionError:
-            continue
-        positions.append(position.swapped() if rng.random() < 0.5 else position)
-    return positions
+    return [
+        position.swapped() if rng.random() < 0.5 else position
+        for position in islice(random_positions(layouts, rng), count)
+    ]
 
 
 def best_rate(run: Callable[[], object], probes: int) -> float:

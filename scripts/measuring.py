@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,8 +27,10 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tbgen.build.builder import finished_table
-from tbgen.indexing import Material
+from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.layout import Layout
+from tbgen.rules import check_legal
 from tbgen.tables import read_build_record
 from tbgen.tables.names import Rules, RuleSet, TableName
 
@@ -180,3 +184,17 @@ def read_peer(path: Path) -> dict[str, Peer]:
     except (OSError, ValueError, KeyError) as error:
         sys.exit(f"{path}: no costs of another generator can be read there ({error!r})")
     return peers
+
+
+def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
+    """Random legal positions of some layouts, with the colours of the tables, without end."""
+    while True:
+        layout = rng.choice(layouts)
+        position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))
+        if position is None:
+            continue
+        try:
+            check_legal(position)
+        except PositionError:
+            continue
+        yield position
