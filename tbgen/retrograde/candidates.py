@@ -19,7 +19,7 @@ losses, since all their moves lose by then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
 from tbgen.retrograde.journal import PackedRows
-from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.propagation import Propagation, k_copy
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
 
@@ -106,6 +106,16 @@ def _k_count(lead_0, lead_1, members, counts, frame):
                         counts[lead_0] += 1
 
 
+class Known(NamedTuple):
+    """What the search of an offence at one order leaves to the next, packed."""
+
+    offending: PackedRows
+    """The winner's positions before which the last move can have been the offence."""
+    live: PackedRows
+    open: PackedRows
+    """Where loss candidates may yet be, unless something is won that was live."""
+
+
 class Candidates:
     """The candidates of one winner, order after order.
 
@@ -116,8 +126,8 @@ class Candidates:
     candidates.
 
     Nearly all of the offender's positions have an escape out of the pattern, and fail for good.
-    They are looked at once: a later order begins with those that did not fail (`_open`, for
-    each kind of offence), and those with a move into what has been won since.
+    They are looked at once: a later order begins with those that did not fail (`open`, for each
+    kind of offence), and those with a move into what has been won since.
     """
 
     wins: Frontier
@@ -126,26 +136,40 @@ class Candidates:
     gone_losses: Frontier
     live: Rows
     escapes: Rows
+    open: Rows
 
     def __init__(self, propagation: Propagation, winner: Side, offences: int) -> None:
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
-        self._open: list[PackedRows | None] = [None] * offences
-        """Where loss candidates may be; None before the first order: anywhere."""
-        self._live: PackedRows | None = None
-        """`live`, between searches."""
+        self._known: list[Known | None] = [None] * offences
+        self._beaten: PackedRows | None = None
+        """The losses that an earlier search of this order has found."""
 
-    def begin(self, order: int, offence: int) -> None:
+    def begin(self, order: int, offence: int, mark: Callable[..., None]) -> None:
         """Begin the search of one kind of offence at one order; the frontiers are lent.
 
         Captures that wait for this order count as won, or lost, already.
+        mark : kernel that puts the positions of a set after which an offence is possible on
+            `wins`, whatever the order
         """
-        propagation, winner, offender = self.propagation, self.winner, self.offender
+        p, winner, offender = self.propagation, self.winner, self.offender
         self.order, self._offence = order, offence
-        self.wins, self.losses = propagation.spare[winner], propagation.spare[offender]
-        self.gone_wins, self.gone_losses = propagation.fronts[winner], propagation.fronts[offender]
+        self.wins, self.losses = p.spare[winner], p.spare[offender]
+        self.gone_wins, self.gone_losses = p.fronts[winner], p.fronts[offender]
         self._expect_losses()
-        self._note_won()
+        self.live = p.copied(p.unwon[winner])
+        p.mark_waiting(winner, order, Outcome.WIN, self.live, present=False)
+        known = self._known[offence]
+        self.open = p.copied(self.losable) if known is None else self._opened(known)
+        if self._beaten is not None:
+            p.unpack(self._beaten, self.open, present=False)
+            self._beaten = None
+        if known is None:
+            self.over(mark, int(winner), p.unknown[winner], self.wins)
+            self._offending = p.packed(self.wins.rows)
+        else:
+            self._offending = known.offending
+            self.over(k_common, p.unpacked(known.offending), p.unknown[winner], self.wins)
 
     def _expect_losses(self) -> None:
         """Count the offender's captures that lose at this order among the losable positions."""
@@ -154,24 +178,20 @@ class Candidates:
         # What is a direct win for the offender loses no more.
         p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
 
-    def _note_won(self) -> None:
-        """Renew `live`, and open the positions with a move into what has been won since.
+    def _opened(self, known: Known) -> Rows:
+        """Where loss candidates may be: known places, and those with a new way to lose.
 
-        Those with a capture that loses since this order are opened too.
+        That is a move into what was live and is won, or a capture that loses since this order.
         """
-        p, order = self.propagation, self.order
-        live = p.copied(p.unwon[self.winner])
-        p.mark_waiting(self.winner, order, Outcome.WIN, live, present=False)
-        if self._live is not None:
-            self.over(k_difference, p.unpacked(self._live), live, self.gone_wins)
-            p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
-            for offence, known in enumerate(self._open):
-                if known is not None:
-                    opened = p.copied(self.gone_losses.rows)
-                    p.unpack(known, opened)
-                    p.mark_waiting(self.offender, order, Outcome.LOSS, opened, present=True)
-                    self._open[offence] = p.packed(opened)
-        self.live = live
+        p = self.propagation
+        opened = p.unpacked(known.live)
+        self.over(k_difference, opened, self.live, self.gone_wins)
+        p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
+        opened = p.copied(self.gone_losses.rows)
+        p.unpack(known.open, opened)
+        p.mark_waiting(self.offender, self.order, Outcome.LOSS, opened, present=True)
+        p.keep_in(self.losable, opened)
+        return opened
 
     @property
     def losable(self) -> Rows:
@@ -179,29 +199,27 @@ class Candidates:
         return self.propagation.losable[self.offender]
 
     def find(self) -> None:
-        """Prune the candidates that `wins` holds to the greatest fixpoint."""
-        sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
+        """Prune the candidates to the greatest fixpoint."""
         p = self.propagation
-        within, known = self.losable, self._open[self._offence]
-        if known is not None:
-            within = p.unpacked(known)
-            p.keep_in(self.losable, within)
-        self.escapes = p.copied(self.live)
-        p.take_out(self.wins.rows, self.escapes)
-        sweep(offender, None, within, self.losses, self.escapes)
-        del within
-        self._open[self._offence] = p.packed(self.losses.rows)
+        self.escapes = p.without(self.live, self.wins.rows)
+        p.sweeper.sweep(self.offender, None, self.open, self.losses, self.escapes)
+        p.workers.over(p.chunks.leads, k_copy, self.losses.rows, self.open, p.chunks.mids)
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
-        self.escapes = p.copied(p.unwon[winner])
-        p.take_out(self.wins.rows, self.escapes)
+        self.escapes = p.without(p.unwon[self.winner], self.wins.rows)
         p.keep_in(self.live, self.wins.rows)
-        # The losses are few by now: their predecessors, and themselves once more, are quickly
-        # looked through, where spreading what was pruned would take full plies.
-        sweep(winner, self.losses, self.wins.rows, self.gone_losses)
+        self._narrow()
+
+    def _narrow(self) -> None:
+        """Prune by looking at what is left: at the losses, and the wins that move into them.
+
+        Where few losses are left this is quick; spreading what was pruned would take full plies.
+        """
+        sweep = self.propagation.sweeper.sweep
+        sweep(self.winner, self.losses, self.wins.rows, self.gone_losses)
         self.over(k_difference, self.wins.rows, self.gone_losses.rows, self.gone_wins)
         self.transfer(self.gone_wins, self.wins.rows, self.escapes)
-        sweep(offender, None, self.losses.rows, self.gone_wins, self.escapes)
+        sweep(self.offender, None, self.losses.rows, self.gone_wins, self.escapes)
         self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
         self.prune_without_losses()
 
@@ -228,14 +246,26 @@ class Candidates:
         return changed
 
     def fail(self) -> None:
-        """Take away, now and for later orders, losses on `gone_losses` that fail by themselves."""
-        known = self._open[self._offence]
-        assert known is not None
-        still = self.propagation.unpacked(known)
-        self.propagation.take_out(self.gone_losses.rows, still)
-        self._open[self._offence] = self.propagation.packed(still)
-        del still
-        self.prune_without_losses()
+        """Take away, now and for later orders, the many losses that fail by themselves.
+
+        They are on `gone_losses`.
+        """
+        self.propagation.take_out(self.gone_losses.rows, self.open)
+        self.over(k_difference, self.losses.rows, self.gone_losses.rows, self.gone_wins)
+        self.losses, self.gone_wins = self.gone_wins, self.losses
+        self._narrow()
+
+    def remember(self) -> None:
+        """Keep for the next order what has been seen; `open` is given up."""
+        p = self.propagation
+        self._known[self._offence] = Known(
+            self._offending, p.packed(self.live), p.packed(self.open)
+        )
+        del self.open
+
+    def beat(self) -> None:
+        """Tell the other searches of this order that the losses found need no more looking at."""
+        self._beaten = self.propagation.packed(self.losses.rows)
 
     def count_wins(self) -> int:
         """How many positions the wins that are left are, counted as the index does."""
@@ -253,10 +283,9 @@ class Candidates:
         """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
         p, offender = self.propagation, self.offender
         p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
-        self._live = p.packed(self.live)
         del self.live, self.escapes
-        for lent in (self.gone_wins, self.gone_losses):
-            self.propagation.sweeper.clear(lent)
+        for front in p.fronts:
+            p.sweeper.clear(front)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""

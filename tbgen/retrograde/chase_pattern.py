@@ -85,13 +85,14 @@ class ChaseSearch:
     def declare(self, order: int) -> int:
         """Find the direct wins of an order, and make them due; returns how many there are."""
         c, winner = self._candidates, self._candidates.winner
-        c.begin(order, OFFENCE)
-        c.over(_k_attacked, int(winner), c.propagation.unknown[winner], c.wins)
+        c.begin(order, OFFENCE, _k_attacked)
         c.find()
         self._keep_ongoing()
         setting = Setting(int(winner), self._minor_chases, c.live, c.wins.rows, c.losses.rows)
         judge(setting, self._places, c.gone_losses, c.propagation.workers)
         c.fail()
+        c.remember()
+        setting = setting._replace(losses=c.losses.rows)
         marked = c.propagation.empty_rows()
         find_chase_wins(setting, self._places, marked, c.propagation.workers)
         c.over(_k_images, marked, c.wins.rows)
@@ -104,7 +105,7 @@ class ChaseSearch:
         c = self._candidates
         c.propagation.sweeper.sweep(c.offender, c.wins, c.losses.rows, c.gone_wins)
         c.over(k_difference, c.losses.rows, c.gone_wins.rows, c.gone_losses)
-        c.fail()
+        c.prune_without_losses()
 
 
 def compile_chases() -> None:

@@ -42,14 +42,14 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     A position in check that a capture wins by this order is a direct win too (DESIGN 2).
     """
     c = candidates
-    c.begin(order, OFFENCE)
-    unknown = c.propagation.unknown[c.winner]
-    c.over(_k_in_check, int(c.winner), unknown, c.wins)
+    c.begin(order, OFFENCE, _k_in_check)
     c.find()
+    c.remember()
     while _prune_checkers(c):
         c.prune()
     c.declare(c.wins)
-    c.over(k_difference, unknown, c.live, c.losses)
+    c.beat()
+    c.over(k_difference, c.propagation.unknown[c.winner], c.live, c.losses)
     c.over(_k_in_check, int(c.winner), c.losses.rows, c.gone_wins)
     c.declare(c.gone_wins)
     c.end()

@@ -146,14 +146,18 @@ def k_mark(data, row_0, present, within, target):
 
 
 @borrowing_kernel
-def _k_unpack_rows(data, row_0, target):
-    """Add the positions of a record to a set."""
+def _k_unpack_rows(data, row_0, present, target):
+    """Add the positions of a record to a set, or take them out."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
         row += gap
-        target[row, 0] |= lo
-        target[row, 1] |= hi
+        if present:
+            target[row, 0] |= lo
+            target[row, 1] |= hi
+        else:
+            target[row, 0] &= ~lo
+            target[row, 1] &= ~hi
 
 
 @borrowing_kernel
@@ -252,12 +256,14 @@ class PackedRows:
         """Add the positions of a record; one for each chunk."""
         self._records[chunk] = self._storage.keep(_packer.compress(record.data))
 
-    def unpack(self, chunk: int, row_0: int, target: NDArray[np.uint64]) -> None:
-        """Add what the set has of a chunk, which begins at `row_0`, to `target`."""
+    def unpack(
+        self, chunk: int, row_0: int, target: NDArray[np.uint64], *, present: bool = True
+    ) -> None:
+        """Add what the set has of a chunk, which begins at `row_0`, to `target`, or take it out."""
         kept = self._records.get(chunk)
         if kept is not None:
             record = np.frombuffer(_packer.decompress(self._storage.fetch(kept)), np.uint8)
-            _k_unpack_rows(record, row_0, target)
+            _k_unpack_rows(record, row_0, present, target)
 
 
 class Waiting:

@@ -86,7 +86,7 @@ def _k_classify(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, fra
 
 
 @borrowing_kernel
-def _k_copy(lead_0, lead_1, source, target, mids):
+def k_copy(lead_0, lead_1, source, target, mids):
     """Copy a set."""
     for row in range(lead_0 * mids, lead_1 * mids):
         target[row, 0] = source[row, 0]
@@ -151,11 +151,11 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
 
 
 @borrowing_kernel
-def _k_take_out(lead_0, lead_1, members, target, mids):
-    """Take the positions of a set out of another one."""
+def _k_without(lead_0, lead_1, members, others, target, mids):
+    """Make a set the positions of one set that are not in another."""
     for row in range(lead_0 * mids, lead_1 * mids):
-        target[row, 0] &= ~members[row, 0]
-        target[row, 1] &= ~members[row, 1]
+        target[row, 0] = members[row, 0] & ~others[row, 0]
+        target[row, 1] = members[row, 1] & ~others[row, 1]
 
 
 @borrowing_kernel
@@ -210,7 +210,7 @@ class Propagation:
     def copied(self, rows: Rows) -> Rows:
         """A copy of a set."""
         copy = self.empty_rows()
-        self.workers.over(self.chunks.leads, _k_copy, rows, copy, self.chunks.mids)
+        self.workers.over(self.chunks.leads, k_copy, rows, copy, self.chunks.mids)
         return copy
 
     def admit(self, side: Side, codes: Plane) -> None:
@@ -310,7 +310,15 @@ class Propagation:
 
     def take_out(self, members: Rows, target: Rows) -> None:
         """Take the positions of one set out of another."""
-        self.workers.over(self.chunks.leads, _k_take_out, members, target, self.chunks.mids)
+        self.workers.over(
+            self.chunks.leads, _k_without, target, members, target, self.chunks.mids
+        )
+
+    def without(self, members: Rows, others: Rows) -> Rows:
+        """A copy of a set without the positions of another."""
+        rows = self.empty_rows()
+        self.workers.over(self.chunks.leads, _k_without, members, others, rows, self.chunks.mids)
+        return rows
 
     def packed(self, members: Rows) -> PackedRows:
         """A set, compressed."""
@@ -324,12 +332,12 @@ class Propagation:
         self.unpack(packed, rows)
         return rows
 
-    def unpack(self, packed: PackedRows, target: Rows) -> None:
-        """Add a set that was packed to another one."""
+    def unpack(self, packed: PackedRows, target: Rows, *, present: bool = True) -> None:
+        """Add a set that was packed to another one; without `present`, take it out."""
 
         def unpack(first: int, last: int, _: int) -> None:
             for chunk in range(first, last):
-                packed.unpack(chunk, self.chunks.row_0(chunk), target)
+                packed.unpack(chunk, self.chunks.row_0(chunk), target, present=present)
 
         self.workers.run(unpack, self.chunks.number)
 
