@@ -28,7 +28,8 @@ from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
 from tbgen.retrograde.journal import PackedRows
-from tbgen.retrograde.propagation import Propagation, k_copy
+from tbgen.retrograde.parallel import FEW_RANGES
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
 from tbgen.tables.codes import Outcome, Value
 
@@ -60,12 +61,11 @@ def k_common(lead_0, lead_1, members, others, found, frame):
 
 
 @borrowing_kernel
-def _k_transfer(lead_0, lead_1, found, source, target, rows, frame):
+def _k_transfer(lead_0, lead_1, found, source, target, rows, mids):
     """Take what is on `found` out of `source`, and add it to `target` (which may be `found`).
 
     rows : int64 (leads,), out: the rows that hold any of it, counted at the range's first lead
     """
-    mids = frame.size[MIDS]
     moved = 0
     for lead in range(lead_0, lead_1):
         whole = found.counts[lead] > found.limit
@@ -203,7 +203,7 @@ class Candidates:
         p = self.propagation
         self.escapes = p.without(self.live, self.wins.rows)
         p.sweeper.sweep(self.offender, None, self.open, self.losses, self.escapes)
-        p.workers.over(p.chunks.leads, k_copy, self.losses.rows, self.open, p.chunks.mids)
+        p.copy(self.losses.rows, self.open)
         # What only a capture wins is won when its ply has come; until then it is an escape, unless
         # the offender's move to it is the offence.
         self.escapes = p.without(p.unwon[self.winner], self.wins.rows)
@@ -289,11 +289,14 @@ class Candidates:
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run a kernel over all leads."""
-        frame = self.propagation.frame
-        self.propagation.workers.over(int(frame.size[LEADS]), kernel_of_leads, *arguments, frame)
+        p = self.propagation
+        p.workers.over(p.chunks.leads, kernel_of_leads, *arguments, p.frame, ranges=FEW_RANGES)
 
     def transfer(self, found: Frontier, source: Rows, target: Rows) -> bool:
         """Move what is on `found` from one set to another; whether there is any."""
-        rows = np.zeros(int(self.propagation.frame.size[LEADS]), np.int64)
-        self.over(_k_transfer, found, source, target, rows)
+        p = self.propagation
+        rows = np.zeros(p.chunks.leads, np.int64)
+        ranges = p.sweeper.ranges(found)
+        p.workers.over(p.chunks.leads, _k_transfer, found, source, target, rows, p.chunks.mids,
+                       ranges=ranges)  # fmt: skip
         return bool(rows.any())

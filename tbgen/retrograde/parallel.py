@@ -18,6 +18,9 @@ from tbgen.retrograde.storage import Storage
 RANGES = 48
 """Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
 
+FEW_RANGES = 8
+"""Ranges for set algebra: every row takes the same time, and a call may take longer than a lead."""
+
 DISK_RANGES = 480
 """Ranges where arrays are on disk: what one of them touches must find room in memory."""
 
@@ -88,9 +91,15 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def over(self, total: int, kernel: Callable[..., object], *arguments: Any) -> None:
+    def over(
+        self,
+        total: int,
+        kernel: Callable[..., object],
+        *arguments: Any,
+        ranges: int = RANGES,
+    ) -> None:
         """Call `kernel(first, last, *arguments)` on ranges that cover [0, total)."""
-        self.run(lambda first, last, _: kernel(first, last, *arguments), total)
+        self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
     def run(
         self, work: Callable[[int, int, int], object], total: int, ranges: int = RANGES

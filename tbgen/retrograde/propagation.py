@@ -36,7 +36,7 @@ from tbgen.retrograde.journal import (
     read_row,
     write_row,
 )
-from tbgen.retrograde.parallel import RANGES, Chunks, Workers
+from tbgen.retrograde.parallel import FEW_RANGES, RANGES, Chunks, Workers
 from tbgen.retrograde.sweep import (
     SMALL_FRONTIER,
     Frontier,
@@ -86,7 +86,7 @@ def _k_classify(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, fra
 
 
 @borrowing_kernel
-def k_copy(lead_0, lead_1, source, target, mids):
+def _k_copy(lead_0, lead_1, source, target, mids):
     """Copy a set."""
     for row in range(lead_0 * mids, lead_1 * mids):
         target[row, 0] = source[row, 0]
@@ -207,10 +207,19 @@ class Propagation:
         )
         return rows
 
+    def _over_rows(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
+        """Run set algebra on all leads."""
+        leads, mids = self.chunks.leads, self.chunks.mids
+        self.workers.over(leads, kernel_of_leads, *arguments, mids, ranges=FEW_RANGES)
+
+    def copy(self, source: Rows, target: Rows) -> None:
+        """Make a set equal to another."""
+        self._over_rows(_k_copy, source, target)
+
     def copied(self, rows: Rows) -> Rows:
         """A copy of a set."""
         copy = self.empty_rows()
-        self.workers.over(self.chunks.leads, k_copy, rows, copy, self.chunks.mids)
+        self.copy(rows, copy)
         return copy
 
     def admit(self, side: Side, codes: Plane) -> None:
@@ -306,18 +315,16 @@ class Propagation:
 
     def keep_in(self, members: Rows, target: Rows) -> None:
         """Keep only the positions of one set in another."""
-        self.workers.over(self.chunks.leads, _k_keep_in, members, target, self.chunks.mids)
+        self._over_rows(_k_keep_in, members, target)
 
     def take_out(self, members: Rows, target: Rows) -> None:
         """Take the positions of one set out of another."""
-        self.workers.over(
-            self.chunks.leads, _k_without, target, members, target, self.chunks.mids
-        )
+        self._over_rows(_k_without, target, members, target)
 
     def without(self, members: Rows, others: Rows) -> Rows:
         """A copy of a set without the positions of another."""
         rows = self.empty_rows()
-        self.workers.over(self.chunks.leads, _k_without, members, others, rows, self.chunks.mids)
+        self._over_rows(_k_without, members, others, rows)
         return rows
 
     def packed(self, members: Rows) -> PackedRows:
@@ -388,16 +395,13 @@ class Propagation:
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
         fits = value.plies // 2 < self.code_space.span
-        ranges = self.sweeper.ranges(*self.fronts)
         for side in Side:
             found = self.spare[side]
             due = fits and self._find_due(side, value, found)
             within, escape = self.unknown[side], None
             if outcome == Outcome.LOSS:
                 within, escape = self.losable[side], self.unwon[side.other]
-            self.sweeper.sweep(
-                side, self.fronts[side.other], within, found, escape, add_found=due, ranges=ranges
-            )
+            self.sweeper.sweep(side, self.fronts[side.other], within, found, escape, add_found=due)
         self.fronts, self.spare = self.spare, self.fronts
         if not fits:
             if any(front.counts.any() for front in self.fronts):

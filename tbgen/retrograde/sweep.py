@@ -66,6 +66,10 @@ SMALL_FRONTIER = 2000
 """Rows on a frontier below which one thread is faster than cutting the work into ranges."""
 
 
+MANY_ROWS = 6
+"""Escapes are gathered where more than a row in so many of a lead asks for them."""
+
+
 class Frontier(NamedTuple):
     """A sparse set of positions: rows, and for each lead a list of those that are not empty."""
 
@@ -94,6 +98,8 @@ class Scratch(NamedTuple):
 
     reached: Rows
     """uint64 (M, 2): zero between uses."""
+    escaping: Rows
+    """uint64 (M, 2): zero between uses."""
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
     open: NDArray[np.uint64]
@@ -111,6 +117,7 @@ def make_scratch(mids: int) -> Scratch:
     return Scratch(
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
+        np.zeros((mids, 2), np.uint64),
         np.zeros(mids, np.uint64),
         np.zeros(SQUARES, np.int64),
         np.zeros(SQUARES, np.bool_),
@@ -119,10 +126,9 @@ def make_scratch(mids: int) -> Scratch:
 
 
 @borrowing_kernel
-def _gather_dense(lead, side, front, scratch, frame):
-    """Add the predecessors of a frontier in one lead to `scratch.reached`."""
+def _gather_dense(lead, side, front, reached, scratch, frame):
+    """Add the predecessors of a frontier in one lead to `reached`."""
     mids = frame.size[MIDS]
-    reached = scratch.reached
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_moves[m, 0])
@@ -162,11 +168,11 @@ def _gather_dense(lead, side, front, scratch, frame):
                 reached[mid, 1] |= hi
     for g in range(frame.size[GROUPS]):
         if frame.groups[g, SIDE] == side:
-            _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame)
+            _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
 
 
 @borrowing_kernel
-def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
+def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Predecessors by moves of a mid group, for all rows of one lead.
 
     One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
@@ -199,19 +205,21 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
             if not any_live:
                 continue
             if kind == ROOK or kind == CANNON:
-                _gather_lines(first, stride, front, scratch)
+                _gather_lines(first, stride, front, reached, scratch)
             else:
-                _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame)
+                _gather_steps(
+                    kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame
+                )
 
 
 @borrowing_kernel
-def _gather_lines(first, stride, front, scratch):
+def _gather_lines(first, stride, front, reached, scratch):
     """Predecessors by slides: walk each line of the board in its four directions.
 
     The running union holds the frontier of the squares passed so far, as far as the way back to
     them is open: each passed square must be free of the inner piece and of the other pieces.
     """
-    reached, line, is_open = scratch.reached, scratch.line, scratch.open
+    line, is_open = scratch.line, scratch.open
     mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for direction in range(4):
         for number in range(9 if direction < 2 else 10):
@@ -252,9 +260,9 @@ def _gather_lines(first, stride, front, scratch):
 
 
 @borrowing_kernel
-def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame):
+def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Predecessors by knight jumps and pawn steps."""
-    reached, mid_of, live, rows = scratch.reached, scratch.mid_of, scratch.live, front.rows
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for square in range(SQUARES):
         source = mid_of[square]
         if source < 0:
@@ -527,12 +535,13 @@ def _k_sweep(
     everywhere : take all of `within` in place of the predecessors of `front`
     front : Frontier of the opponent, in
     within : Rows of `side`, in
-    use_escape, escape : Rows of the opponent; found positions have no quiet move into it
+    use_escape, escape : Frontier of the opponent, without lists; found positions have no quiet
+        move into it
     add_found : `found` already holds candidates (of `within`) which are tested for escapes too
     found : Frontier of `side`, out; each thread writes only its own leads
     """
     mids = frame.size[MIDS]
-    reached, touched = scratch.reached, scratch.touched
+    reached, touched, escaping = scratch.reached, scratch.touched, scratch.escaping
     for lead in range(lead_0, lead_1):
         candidates = add_found and found.counts[lead] > 0
         if not candidates:
@@ -551,26 +560,42 @@ def _k_sweep(
                 continue
             dense = dense or work >= mids // 8
             if dense:
-                _gather_dense(lead, side, front, scratch, frame)
+                _gather_dense(lead, side, front, reached, scratch, frame)
             else:
                 listed = _gather_sparse(lead, side, front, scratch, frame)
         whole = dense or candidates
         if candidates:
             found.counts[lead] = 0
-        for i in range(mids if whole else listed):
+        rows = mids if whole else listed
+        wanted = 0
+        for i in range(rows):
             mid = np.int64(i) if whole else np.int64(touched[i])
             row = lead * mids + mid
-            if everywhere:
-                lo, hi = within[row, 0], within[row, 1]
-            else:
-                lo = (reached[mid, 0] | found.rows[row, 0]) & within[row, 0]
-                hi = (reached[mid, 1] | found.rows[row, 1]) & within[row, 1]
-                reached[mid, 0] = EMPTY
-                reached[mid, 1] = EMPTY
+            lo, hi = within[row, 0], within[row, 1]
+            if not everywhere:
+                lo &= reached[mid, 0] | found.rows[row, 0]
+                hi &= reached[mid, 1] | found.rows[row, 1]
                 found.rows[row, 0] = EMPTY
                 found.rows[row, 1] = EMPTY
-            if use_escape and (lo | hi):
-                lo, hi = without_escape(lead, mid, side, lo, hi, escape, frame)
+            reached[mid, 0] = lo
+            reached[mid, 1] = hi
+            wanted += 1 if lo | hi else 0
+        # To look for escapes row by row stops early; for many rows a gather is faster still.
+        gathered = use_escape and whole and wanted > mids // MANY_ROWS
+        if gathered:
+            _gather_dense(lead, side, escape, escaping, scratch, frame)
+        for i in range(rows):
+            mid = np.int64(i) if whole else np.int64(touched[i])
+            lo, hi = reached[mid, 0], reached[mid, 1]
+            reached[mid, 0] = EMPTY
+            reached[mid, 1] = EMPTY
+            if gathered:
+                lo &= ~escaping[mid, 0]
+                hi &= ~escaping[mid, 1]
+                escaping[mid, 0] = EMPTY
+                escaping[mid, 1] = EMPTY
+            elif use_escape and (lo | hi):
+                lo, hi = without_escape(lead, mid, side, lo, hi, escape.rows, frame)
             if lo | hi:
                 put_row(lead, mid, lo, hi, found, mids)
 
@@ -582,16 +607,16 @@ class Sweeper:
         self.frame = frame
         self.workers = workers
         self.leads, self.mids = int(frame.size[0]), int(frame.size[1])
+        self._everywhere = np.ones(self.leads, np.int32)
         self._scratch = [make_scratch(self.mids) for _ in range(workers.threads)]
 
-    def ranges(self, *frontiers: Frontier) -> int:
+    def ranges(self, front: Frontier) -> int:
         """How many ranges are worth while: one for a frontier of a few rows."""
-        rows = sum(int(front.counts.sum()) for front in frontiers)
-        return 1 if rows < SMALL_FRONTIER else RANGES
+        return 1 if front.counts.sum() < SMALL_FRONTIER else RANGES
 
     def clear(self, front: Frontier) -> None:
         """Empty a frontier."""
-        self.workers.over(self.leads, _k_clear, front, self.mids)
+        self.workers.over(self.leads, _k_clear, front, self.mids, ranges=self.ranges(front))
 
     def sweep(
         self,
@@ -602,19 +627,21 @@ class Sweeper:
         escape: Rows | None = None,
         *,
         add_found: bool = False,
-        ranges: int = RANGES,
     ) -> None:
         """One sweep (`_k_sweep`); without `front`, over everything in `within`."""
         everywhere = front is None
         source = found if front is None else front
-        target = within if escape is None else escape
+        avoided = found if escape is None else Frontier(escape, self._everywhere, found.listed, 0)
         # An enumeration as an argument costs a call of a kernel forty microseconds.
         mover = int(side)
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
             _k_sweep(
-                lead_0, lead_1, mover, everywhere, source, within, escape is not None, target,
+                lead_0, lead_1, mover, everywhere, source, within, escape is not None, avoided,
                 add_found, found, self._scratch[thread], self.frame,
             )  # fmt: skip
 
+        ranges = RANGES
+        if front is not None:
+            ranges = max(self.ranges(front), self.ranges(found) if add_found else 1)
         self.workers.run(work, self.leads, ranges)
