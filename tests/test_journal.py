@@ -10,6 +10,7 @@ from tbgen.retrograde.journal import (
     Waiting,
     k_mark,
     k_record,
+    k_unpack_rows,
     read_row,
     write_row,
 )
@@ -53,8 +54,8 @@ def test_a_set_comes_back_from_its_records(density: float) -> None:
     packed, target = PackedRows(Storage()), np.zeros_like(rows)
     for chunk, record in enumerate(recorded(rows, chunks)):
         packed.add(chunk, record)
-    for chunk in range(chunks.number):
-        packed.unpack(chunk, chunks.row_0(chunk), target)
+    for chunk in packed.chunks:
+        k_unpack_rows(packed.record(chunk), chunks.row_0(chunk), True, target)
     assert np.array_equal(target, rows)
 
 

@@ -27,7 +27,7 @@ from tbgen.indexing.squares import Side
 from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
-from tbgen.retrograde.journal import PackedRows
+from tbgen.retrograde.journal import Bytes, Log, PackedRows
 from tbgen.retrograde.parallel import FEW_RANGES
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
@@ -111,9 +111,8 @@ class Known(NamedTuple):
 
     offending: PackedRows
     """The winner's positions before which the last move can have been the offence."""
-    live: PackedRows
     open: PackedRows
-    """Where loss candidates may yet be, unless something is won that was live."""
+    """Where loss candidates may be; other ones need something to be won that was not."""
 
 
 class Candidates:
@@ -142,6 +141,9 @@ class Candidates:
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
         self._known: list[Known | None] = [None] * offences
+        self._won = [Log() for _ in range(offences)]
+        """What the winner has won since the last search of each offence."""
+        propagation.logs[winner].extend(self._won)
         self._beaten: PackedRows | None = None
         """The losses that an earlier search of this order has found."""
 
@@ -157,19 +159,23 @@ class Candidates:
         self.wins, self.losses = p.spare[winner], p.spare[offender]
         self.gone_wins, self.gone_losses = p.fronts[winner], p.fronts[offender]
         self._expect_losses()
-        self.live = p.copied(p.unwon[winner])
-        p.mark_waiting(winner, order, Outcome.WIN, self.live, present=False)
+        self.live = p.unwon[winner]
+        if waiting := p.waiting_records(winner, order, Outcome.WIN):
+            self.live = p.copied(self.live)
+            p.mark_waiting(winner, order, Outcome.WIN, self.live, present=False)
+        won = self._won[offence].take() + waiting
         known = self._known[offence]
-        self.open = p.copied(self.losable) if known is None else self._opened(known)
-        if self._beaten is not None:
-            p.unpack(self._beaten, self.open, present=False)
-            self._beaten = None
         if known is None:
+            self.open = p.copied(self.losable)
             self.over(mark, int(winner), p.unknown[winner], self.wins)
             self._offending = p.packed(self.wins.rows)
         else:
+            self.open = self._opened(known, won)
             self._offending = known.offending
-            self.over(k_common, p.unpacked(known.offending), p.unknown[winner], self.wins)
+            p.put_packed(self._offending, self.wins, p.unknown[winner])
+        if self._beaten is not None:
+            p.unpack(self._beaten, self.open, present=False)
+            self._beaten = None
 
     def _expect_losses(self) -> None:
         """Count the offender's captures that lose at this order among the losable positions."""
@@ -178,14 +184,13 @@ class Candidates:
         # What is a direct win for the offender loses no more.
         p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
 
-    def _opened(self, known: Known) -> Rows:
+    def _opened(self, known: Known, won: list[tuple[int, list[Bytes]]]) -> Rows:
         """Where loss candidates may be: known places, and those with a new way to lose.
 
-        That is a move into what was live and is won, or a capture that loses since this order.
+        That is a move into what has been won since, or a capture that loses since this order.
         """
         p = self.propagation
-        opened = p.unpacked(known.live)
-        self.over(k_difference, opened, self.live, self.gone_wins)
+        p.put(won, self.gone_wins)
         p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
         opened = p.copied(self.gone_losses.rows)
         p.unpack(known.open, opened)
@@ -204,10 +209,11 @@ class Candidates:
         self.escapes = p.without(self.live, self.wins.rows)
         p.sweeper.sweep(self.offender, None, self.open, self.losses, self.escapes)
         p.copy(self.losses.rows, self.open)
-        # What only a capture wins is won when its ply has come; until then it is an escape, unless
-        # the offender's move to it is the offence.
-        self.escapes = p.without(p.unwon[self.winner], self.wins.rows)
-        p.keep_in(self.live, self.wins.rows)
+        if self.live is not p.unwon[self.winner]:
+            # What only a capture wins is won when its ply has come; until then it is an escape,
+            # unless the offender's move to it is the offence.
+            self.escapes = p.without(p.unwon[self.winner], self.wins.rows)
+            p.keep_in(self.live, self.wins.rows)
         self._narrow()
 
     def _narrow(self) -> None:
@@ -257,10 +263,7 @@ class Candidates:
 
     def remember(self) -> None:
         """Keep for the next order what has been seen; `open` is given up."""
-        p = self.propagation
-        self._known[self._offence] = Known(
-            self._offending, p.packed(self.live), p.packed(self.open)
-        )
+        self._known[self._offence] = Known(self._offending, self.propagation.packed(self.open))
         del self.open
 
     def beat(self) -> None:
@@ -275,9 +278,7 @@ class Candidates:
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""
-        p = self.propagation
-        p.take_out(wins.rows, p.unwon[self.winner])
-        p.declare(self.winner, wins.rows, Value(Outcome.WIN, self.order, 0))
+        self.propagation.declare(self.winner, wins.rows, Value(Outcome.WIN, self.order, 0))
 
     def end(self) -> None:
         """End the search: the lent frontiers, and `losable`, as the propagation expects them."""

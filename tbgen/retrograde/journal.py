@@ -146,7 +146,7 @@ def k_mark(data, row_0, present, within, target):
 
 
 @borrowing_kernel
-def _k_unpack_rows(data, row_0, present, target):
+def k_unpack_rows(data, row_0, present, target):
     """Add the positions of a record to a set, or take them out."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
@@ -256,14 +256,33 @@ class PackedRows:
         """Add the positions of a record; one for each chunk."""
         self._records[chunk] = self._storage.keep(_packer.compress(record.data))
 
-    def unpack(
-        self, chunk: int, row_0: int, target: NDArray[np.uint64], *, present: bool = True
-    ) -> None:
-        """Add what the set has of a chunk, which begins at `row_0`, to `target`, or take it out."""
-        kept = self._records.get(chunk)
-        if kept is not None:
-            record = np.frombuffer(_packer.decompress(self._storage.fetch(kept)), np.uint8)
-            _k_unpack_rows(record, row_0, present, target)
+    @property
+    def chunks(self) -> list[int]:
+        """The chunks that have any positions."""
+        return list(self._records)
+
+    def record(self, chunk: int) -> Bytes:
+        """The positions of one of `chunks`."""
+        data = _packer.decompress(self._storage.fetch(self._records[chunk]))
+        return np.frombuffer(data, np.uint8)
+
+
+class Log:
+    """What has been recorded since somebody looked last."""
+
+    def __init__(self) -> None:
+        self._records: dict[int, list[Bytes]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, chunk: int, record: Bytes) -> None:
+        """Note a record."""
+        with self._lock:
+            self._records.setdefault(chunk, []).append(record)
+
+    def take(self) -> list[tuple[int, list[Bytes]]]:
+        """The records, (chunk, its records), which are forgotten here."""
+        records, self._records = self._records, {}
+        return list(records.items())
 
 
 class Waiting:

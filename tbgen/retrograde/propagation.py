@@ -29,10 +29,12 @@ from tbgen.retrograde.journal import (
     ROW_BYTES,
     Bytes,
     Journal,
+    Log,
     PackedRows,
     Waiting,
     k_mark,
     k_record,
+    k_unpack_rows,
     read_row,
     write_row,
 )
@@ -94,19 +96,17 @@ def _k_copy(lead_0, lead_1, source, target, mids):
 
 
 @borrowing_kernel
-def _k_due(data, row_0, lost, unknown, losable, found, mids):
-    """Put the unknown positions of a record on `found`, and among the losable ones if `lost`."""
+def _k_put(data, row_0, filtered, within, found, mids):
+    """Put the positions of a record, if `filtered` those in `within`, on `found`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
         row += gap
-        lo &= unknown[row, 0]
-        hi &= unknown[row, 1]
+        if filtered:
+            lo &= within[row, 0]
+            hi &= within[row, 1]
         if not (lo | hi):
             continue
-        if lost:
-            losable[row, 0] |= lo
-            losable[row, 1] |= hi
         if found.rows[row, 0] | found.rows[row, 1]:
             found.rows[row, 0] |= lo
             found.rows[row, 1] |= hi
@@ -194,6 +194,8 @@ class Propagation:
         self.unwon: tuple[Rows, ...] = ()
         self.fronts: list[Frontier] = []
         self.spare: list[Frontier] = []
+        self.logs: tuple[list[Log], ...] = tuple([] for _ in Side)
+        """Who is to be told what a side has won."""
         self._report = report
         # A range of leads has this many chunks at most; a small frontier needs less room.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
@@ -272,6 +274,8 @@ class Propagation:
                 )  # fmt: skip
                 for chunk, record in _records(first, last, out, ends):
                     self.journals[side].add(chunk, code, record)
+                    if won:
+                        self._note_won(side, chunk, record)
 
             self.workers.run(settle, self.chunks.number, self.sweeper.ranges(found))
         return int(total.sum())
@@ -283,23 +287,57 @@ class Propagation:
         records = self.waiting[side].records(code)
         if not records:
             return False
+        if lost:
+            self._mark(records, self.unknown[side], self.losable[side], present=True)
         self.sweeper.clear(found)
-
-        def find(first: int, last: int, _: int) -> None:
-            for chunk, of_chunk in records[first:last]:
-                for record in of_chunk:
-                    _k_due(record, self.chunks.row_0(chunk), lost, self.unknown[side],
-                           self.losable[side], found, self.chunks.mids)  # fmt: skip
-
-        self.workers.run(find, len(records))
+        self.put(records, found, self.unknown[side])
         self.waiting[side].drop(code)
         return True
 
+    def put(
+        self, records: list[tuple[int, list[Bytes]]], found: Frontier, within: Rows | None = None
+    ) -> None:
+        """Add the positions of records to a frontier, those in `within` where that is given."""
+        filtered, members = within is not None, found.rows if within is None else within
+
+        def put(first: int, last: int, _: int) -> None:
+            for chunk, of_chunk in records[first:last]:
+                for record in of_chunk:
+                    row_0 = self.chunks.row_0(chunk)
+                    _k_put(record, row_0, filtered, members, found, self.chunks.mids)
+
+        self.workers.run(put, len(records))
+
+    def put_packed(self, packed: PackedRows, found: Frontier, within: Rows) -> None:
+        """Make a frontier the positions of a packed set that are in `within`."""
+        self.sweeper.clear(found)
+        chunks = packed.chunks
+
+        def put(first: int, last: int, _: int) -> None:
+            for chunk in chunks[first:last]:
+                record, row_0 = packed.record(chunk), self.chunks.row_0(chunk)
+                _k_put(record, row_0, True, within, found, self.chunks.mids)
+
+        self.workers.run(put, len(chunks))
+
     def declare(self, side: Side, members: Rows, value: Value) -> None:
-        """Make a win due for unknown positions, like a capture."""
+        """Make a win due for unknown positions, like a capture; they count as won at once."""
         code = self.code_space.encode(value)
-        self._record(members, lambda chunk, record: self.waiting[side].add(chunk, code, record))
+
+        def note(chunk: int, record: Bytes) -> None:
+            self.waiting[side].add(chunk, code, record)
+            self._note_won(side, chunk, record)
+
+        self._record(members, note)
         self.take_out(members, self.losable[side])
+        self.take_out(members, self.unwon[side])
+
+    def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
+        """Tell those who asked (`logs`)."""
+        if self.logs[side]:
+            kept = record.copy()
+            for log in self.logs[side]:
+                log.add(chunk, kept)
 
     def _record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
         """Call `use(chunk, record)` for the chunks in which a set has positions."""
@@ -333,25 +371,31 @@ class Propagation:
         self._record(members, packed.add)
         return packed
 
-    def unpacked(self, packed: PackedRows) -> Rows:
-        """The set that was packed."""
-        rows = self.empty_rows()
-        self.unpack(packed, rows)
-        return rows
-
     def unpack(self, packed: PackedRows, target: Rows, *, present: bool = True) -> None:
         """Add a set that was packed to another one; without `present`, take it out."""
+        chunks = packed.chunks
 
         def unpack(first: int, last: int, _: int) -> None:
-            for chunk in range(first, last):
-                packed.unpack(chunk, self.chunks.row_0(chunk), target, present=present)
+            for chunk in chunks[first:last]:
+                row_0 = self.chunks.row_0(chunk)
+                k_unpack_rows(packed.record(chunk), row_0, present, target)
 
-        self.workers.run(unpack, self.chunks.number)
+        self.workers.run(unpack, len(chunks))
 
     def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
         """The codes of one order and outcome that positions of a side wait for."""
         values = ((code, self.code_space.decode(code)) for code in self.waiting[side].codes)
         return [code for code, v in values if v.order == order and v.outcome == outcome]
+
+    def waiting_records(
+        self, side: Side, order: int, outcome: Outcome
+    ) -> list[tuple[int, list[Bytes]]]:
+        """The positions that wait for an outcome of an order: (chunk, records), in any order."""
+        return [
+            of_chunk
+            for code in self._waiting_codes(side, order, outcome)
+            for of_chunk in self.waiting[side].records(code)
+        ]
 
     def mark_waiting(
         self, side: Side, order: int, outcome: Outcome, target: Rows, *, present: bool
@@ -362,16 +406,24 @@ class Propagation:
         """
         for code in self._waiting_codes(side, order, outcome):
             records = self.waiting[side].records(code)
+            self._mark(records, self.unknown[side], target, present=present)
 
-            def mark(
-                first: int, last: int, _: int, records: list[tuple[int, list[Bytes]]] = records
-            ) -> None:
-                for chunk, of_chunk in records[first:last]:
-                    for record in of_chunk:
-                        row_0 = self.chunks.row_0(chunk)
-                        k_mark(record, row_0, present, self.unknown[side], target)
+    def _mark(
+        self,
+        records: list[tuple[int, list[Bytes]]],
+        within: Rows,
+        target: Rows,
+        *,
+        present: bool,
+    ) -> None:
+        """Add the positions of records that are in `within` to a set, or take all of them out."""
 
-            self.workers.run(mark, len(records))
+        def mark(first: int, last: int, _: int) -> None:
+            for chunk, of_chunk in records[first:last]:
+                for record in of_chunk:
+                    k_mark(record, self.chunks.row_0(chunk), present, within, target)
+
+        self.workers.run(mark, len(records))
 
     def last_due(self, order: int) -> int:
         """The step of the last capture of an order that waits, 0 for none."""
