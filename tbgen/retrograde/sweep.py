@@ -205,11 +205,50 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
             if not any_live:
                 continue
             if kind == ROOK or kind == CANNON:
-                _gather_lines(first, stride, front, reached, scratch)
+                if stride == 1:
+                    _gather_single_lines(first, front, reached, scratch)
+                else:
+                    _gather_lines(first, stride, front, reached, scratch)
             else:
                 _gather_steps(
                     kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame
                 )
+
+
+@borrowing_kernel
+def _line(direction, number):
+    """A line of the board: its first square, the step to the next, and how many steps."""
+    if direction == 0:
+        return 81 + number, -9, 9
+    if direction == 1:
+        return number, 9, 9
+    if direction == 2:
+        return number * 9 + 8, -1, 8
+    return number * 9, 1, 8
+
+
+@borrowing_kernel
+def _gather_single_lines(first, front, reached, scratch):
+    """`_gather_lines` for a stride of one: in half the time, the union being in registers."""
+    is_open, mid_of, rows = scratch.open, scratch.mid_of, front.rows
+    for direction in range(4):
+        for number in range(9 if direction < 2 else 10):
+            square, step, length = _line(direction, number)
+            lo, hi = EMPTY, EMPTY
+            for _ in range(length):
+                target = mid_of[square]
+                if target < 0:
+                    lo, hi = EMPTY, EMPTY
+                else:
+                    lo |= rows[first + target, 0]
+                    hi |= rows[first + target, 1]
+                    lo &= ~BIT[square, 0] & is_open[target]
+                    hi &= ~BIT[square, 1] & is_open[target]
+                square += step
+                source = mid_of[square]
+                if source >= 0:
+                    reached[source, 0] |= lo
+                    reached[source, 1] |= hi
 
 
 @borrowing_kernel
@@ -223,14 +262,7 @@ def _gather_lines(first, stride, front, reached, scratch):
     mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for direction in range(4):
         for number in range(9 if direction < 2 else 10):
-            if direction == 0:
-                square, step, length = 81 + number, -9, 9
-            elif direction == 1:
-                square, step, length = number, 9, 9
-            elif direction == 2:
-                square, step, length = number * 9 + 8, -1, 8
-            else:
-                square, step, length = number * 9, 1, 8
+            square, step, length = _line(direction, number)
             running = False
             for _ in range(length):
                 passed = square
