@@ -36,7 +36,7 @@ from tbgen.retrograde.propagation import Plane, Propagation
 from tbgen.retrograde.storage import Storage, trim_process
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.retrograde.sweep import Rows
-from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules
 
 Report = Callable[[str, int, int, int], None]
@@ -153,21 +153,20 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
     supporting table is a conversion in one ply, and every win costs two (paper, 6.3). Where the
     distance does not fit the target the entry is 0.
     """
+    order, half = np.divmod(np.arange(source.draw - 1), source.span)
+    if metric == Metric.DTC:
+        order[:] = 0
+        win, loss = order, order + 1
+    else:
+        # Losses of order 0 take an even number of plies, and wins an odd one; else it is reversed.
+        win, loss = half + (order > 0), half + (order == 0)
     result = np.zeros(source.top + 1, target.dtype)
-    for code in range(1, source.top + 1):
-        value = source.decode(code)
-        if value.outcome == Outcome.DRAW:
-            result[code] = target.draw
-            continue
-        outcome = Outcome(-value.outcome)
-        if metric == Metric.DTC:
-            capture = Value(outcome, 0, 1 if outcome == Outcome.WIN else 2)
-        else:
-            capture = Value(outcome, value.order, value.plies + 1)
-        try:
-            result[code] = target.encode(capture)
-        except LimitExceededError:
-            result[code] = 0
+    result[source.draw] = target.draw
+    of_losses, of_wins = result[1 : source.draw], result[: source.draw : -1]
+    fits = (win < target.span) & (order <= target.max_order)
+    of_losses[fits] = target.top - (order * target.span + win)[fits]
+    fits = (loss < target.span) & (order <= target.max_order)
+    of_wins[fits] = 1 + (order * target.span + loss)[fits]
     return result
 
 
