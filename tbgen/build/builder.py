@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tbgen.build.plan import MemoryNeed, code_spaces, has_orders, memory_needed
 from tbgen.indexing.material import Material
@@ -30,6 +30,9 @@ from tbgen.tables.names import Metric, Rules, RuleSet, TableName, write_build_re
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
+
+if TYPE_CHECKING:
+    from tbgen.retrograde.solve import Solution
 
 _MARGIN = 1.1
 """A table may need more than was planned; what was asked for is a promise."""
@@ -196,6 +199,7 @@ class Builder:
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""
+        from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solve import solve
 
         storage = self._storage(material, codes)
@@ -213,21 +217,11 @@ class Builder:
             report=self.progress.phase,
         )
         name = self._name(material, metric)
-        histograms = [solution.histogram(side) for side in Side]
-        fens = {}
-        for side in Side:
-            for order, code in longest_codes(histograms[side], codes).items():
-                slot = solution.find(side, code)
-                position = solution.layout.position(slot, side)
-                assert position is not None
-                fens[order, side] = position.fen
-        statistics = TableStatistics.from_histograms(
-            name, codes, solution.layout.slots, histograms, fens, solution.chase_patterns
-        )
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes), solution.codes_from, statistics,
-            threads=self.threads,
+            self._path(name), TableSpec(name, codes), solution.codes_from,
+            lambda: _statistics(name, solution),
+            threads=self.threads, encode=encode,
         )  # fmt: skip
         return header.file_size
 
@@ -248,6 +242,21 @@ class Builder:
         finally:
             path.unlink(missing_ok=True)
             file.close()
+
+
+def _statistics(name: TableName, solution: Solution) -> TableStatistics:
+    """The statistics of a table, and positions that show its longest distances."""
+    codes, layout = solution.code_space, solution.layout
+    histograms = [solution.histogram(side) for side in Side]
+    fens = {}
+    for side in Side:
+        for order, code in longest_codes(histograms[side], codes).items():
+            position = layout.position(solution.find(side, code), side)
+            assert position is not None
+            fens[order, side] = position.fen
+    return TableStatistics.from_histograms(
+        name, codes, layout.slots, histograms, fens, solution.chase_patterns
+    )
 
 
 def finished_table(
