@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -192,6 +194,7 @@ class Builder:
 
     def _load_kernels(self, material: Material, codes: CodeSpace) -> None:
         """Compile or load the kernels; only where something is to be solved."""
+        _import_solver()
         from tbgen.retrograde.warm_up import warm_up
 
         self.progress.phase("compile", 0, 0, 0)
@@ -242,6 +245,23 @@ class Builder:
         finally:
             path.unlink(missing_ok=True)
             file.close()
+
+
+@cache
+def _import_solver() -> None:
+    """Import the solver, and the compiler with it, and keep both from the collector of cycles.
+
+    What they hold stays until the end. To look through it for garbage again and again, as it is
+    loaded and whenever kernels are, takes a tenth of the processor time of a start.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        import tbgen.retrograde.warm_up  # noqa: F401
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
 
 
 def _statistics(name: TableName, solution: Solution) -> TableStatistics:
