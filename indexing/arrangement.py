@@ -215,6 +215,16 @@ class BlockMap:
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
+    def arrange_block(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
+        """A copy of one block of what `arrange` returns: the block at a place in the tile."""
+        shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
+        slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
+        shaped = shaped.reshape(shaped.shape[slowest:])
+        slab = math.prod(shaped.shape[1:])
+        first, end = place * self.block_slots, min((place + 1) * self.block_slots, codes.size)
+        part = np.array(shaped[first // slab : -(-end // slab)], order="C").ravel()
+        return part[first % slab :][: end - first]
+
     def disarrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
         """The codes of a tile, given in the order of its blocks, in the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)

@@ -76,6 +76,11 @@ def encode_block(codes: Codes) -> bytes:
     return head + np.searchsorted(palette, codes).astype(np.uint8).tobytes()
 
 
+def encode_filled(codes: Codes, otherwise: int) -> bytes:
+    """The bytes of a block of codes, 0 where there is no position."""
+    return encode_block(fill(codes, otherwise))
+
+
 def constant_content(code: int, width: int) -> bytes:
     """The bytes of a block whose slots all have one code."""
     return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(width, "little")

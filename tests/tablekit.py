@@ -98,7 +98,7 @@ def write(
         path,
         spec,
         source_of(planes),
-        statistics_of(spec, planes),
+        lambda: statistics_of(spec, planes),
         threads=threads,
         block_slots=block_slots or BLOCK_SLOTS,
         arrangements=arrangements,

@@ -52,8 +52,9 @@ def test_blocks_hold_the_slots_of_the_definition(material: str, block_slots: int
             assert arranged.tolist() == slots
             assert (block_map.disarrange(tile, arranged) == own).all()
             assert block_map.blocks_of(tile).start == block
-            for first in range(0, len(slots), block_slots):
+            for place, first in enumerate(range(0, len(slots), block_slots)):
                 part = np.array(slots[first : first + block_slots])
+                assert (block_map.arrange_block(tile, own, place) == part).all()
                 assert block_map.slots_in(block) == len(part)
                 blocks, places = block_map.locate_all(part)
                 assert (blocks == block).all()

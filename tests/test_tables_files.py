@@ -213,11 +213,11 @@ def test_a_failing_source_leaves_nothing(tmp_path: Path, fails_at: tuple[int, in
     path = tmp_path / spec.name.filename
     statistics = statistics_of(spec, planes)
     with pytest.raises(SourceFailedError):
-        write_table(path, spec, source, statistics, block_slots=100, threads=2)
+        write_table(path, spec, source, lambda: statistics, block_slots=100, threads=2)
     assert list(tmp_path.iterdir()) == []
     kept = write(tmp_path, spec, planes).read_bytes()
     with pytest.raises(SourceFailedError):
-        write_table(path, spec, source, statistics, block_slots=100)
+        write_table(path, spec, source, lambda: statistics, block_slots=100)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [kept]
 
 
@@ -261,7 +261,7 @@ def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -
         tmp_path / "t.xqt",
         spec,
         source_of(planes),
-        statistics_of(spec, planes),
+        lambda: statistics_of(spec, planes),
         block_slots=1000,
         arrangements=(Arrangement(45, (0, 1)), Arrangement(45, (0, 1))),
         threads=2,
@@ -289,7 +289,7 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
         tmp_path / "t.xqt",
         spec,
         source,
-        statistics_of(spec, planes),
+        lambda: statistics_of(spec, planes),
         block_slots=20,
         arrangements=(Arrangement(1, (0, 1)), Arrangement(1, (0, 1))),
         threads=2,

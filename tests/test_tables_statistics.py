@@ -116,6 +116,6 @@ def test_json_round_trip_and_storage(tmp_path: Path) -> None:
     assert TableStatistics.from_json(json.loads(json.dumps(statistics.to_json()))) == statistics
     spec = spec_of("KPK")
     path = tmp_path / spec.name.filename
-    write_table(path, spec, source_of(random_planes(spec, 1)), statistics)
+    write_table(path, spec, source_of(random_planes(spec, 1)), lambda: statistics)
     with TableFile(path) as file:
         assert file.statistics == statistics

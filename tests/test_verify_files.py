@@ -46,7 +46,7 @@ def write(directory, name, table=None, rules=Rules.NONE, **changes):
     )
     path = directory / spec.name.filename
     write_table(
-        path, spec, lambda side, first, n: table.planes[side][first : first + n], statistics
+        path, spec, lambda side, first, n: table.planes[side][first : first + n], lambda: statistics
     )
     return path
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tbgen.build.plan import MemoryNeed, code_spaces, has_orders, memory_needed
 from tbgen.indexing.material import Material
@@ -30,6 +32,9 @@ from tbgen.tables.names import Metric, Rules, RuleSet, TableName, write_build_re
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
+
+if TYPE_CHECKING:
+    from tbgen.retrograde.solve import Solution
 
 _MARGIN = 1.1
 """A table may need more than was planned; what was asked for is a promise."""
@@ -189,6 +194,7 @@ class Builder:
 
     def _load_kernels(self, material: Material, codes: CodeSpace) -> None:
         """Compile or load the kernels; only where something is to be solved."""
+        _import_solver()
         from tbgen.retrograde.warm_up import warm_up
 
         self.progress.phase("compile", 0, 0, 0)
@@ -196,6 +202,7 @@ class Builder:
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
         """One attempt; returns the size of the file."""
+        from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solve import solve
 
         storage = self._storage(material, codes)
@@ -213,21 +220,11 @@ class Builder:
             report=self.progress.phase,
         )
         name = self._name(material, metric)
-        histograms = [solution.histogram(side) for side in Side]
-        fens = {}
-        for side in Side:
-            for order, code in longest_codes(histograms[side], codes).items():
-                slot = solution.find(side, code)
-                position = solution.layout.position(slot, side)
-                assert position is not None
-                fens[order, side] = position.fen
-        statistics = TableStatistics.from_histograms(
-            name, codes, solution.layout.slots, histograms, fens, solution.chase_patterns
-        )
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes), solution.codes_from, statistics,
-            threads=self.threads,
+            self._path(name), TableSpec(name, codes), solution.codes_from,
+            lambda: _statistics(name, solution),
+            threads=self.threads, encode=encode,
         )  # fmt: skip
         return header.file_size
 
@@ -248,6 +245,38 @@ class Builder:
         finally:
             path.unlink(missing_ok=True)
             file.close()
+
+
+@cache
+def _import_solver() -> None:
+    """Import the solver, and the compiler with it, and keep both from the collector of cycles.
+
+    What they hold stays until the end. To look through it for garbage again and again, as it is
+    loaded and whenever kernels are, takes a tenth of the processor time of a start.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        import tbgen.retrograde.warm_up  # noqa: F401
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
+def _statistics(name: TableName, solution: Solution) -> TableStatistics:
+    """The statistics of a table, and positions that show its longest distances."""
+    codes, layout = solution.code_space, solution.layout
+    histograms = [solution.histogram(side) for side in Side]
+    fens = {}
+    for side in Side:
+        for order, code in longest_codes(histograms[side], codes).items():
+            position = layout.position(solution.find(side, code), side)
+            assert position is not None
+            fens[order, side] = position.fen
+    return TableStatistics.from_histograms(
+        name, codes, layout.slots, histograms, fens, solution.chase_patterns
+    )
 
 
 def finished_table(

@@ -1,6 +1,6 @@
 """The solver: all phases for one material, from its layout to the codes of its positions.
 
-    legality  ->  captures  ->  propagation of order 0  ->  orders 1, 2, ...  ->  finish
+    legality  ->  captures  ->  propagation of order 0  ->  orders 1, 2, ...
 
 Planes of codes exist for one side while its captures are found, and after that for one chunk at
 a time, written from the journals of what was settled.
@@ -11,11 +11,9 @@ files; a `Solution` is itself a supporting table for the next material.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +34,8 @@ from tbgen.retrograde.propagation import Plane, Propagation
 from tbgen.retrograde.storage import Storage, trim_process
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.retrograde.sweep import Rows
-from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.retrograde.tally import CodeCount, Tally, added
+from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules
 
 Report = Callable[[str, int, int, int], None]
@@ -45,14 +44,6 @@ Report = Callable[[str, int, int, int], None]
 
 BYTE_CODES = CodeSpace(1)
 """Order 0 in one byte."""
-
-
-class CodeCount(NamedTuple):
-    """How often a code occurs."""
-
-    positions: int
-    first: int
-    """The first slot that has it."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +61,8 @@ class Solution:
     """For each side to move, the positions that no phase has settled: draws."""
     chase_patterns: dict[int, int]
     """How many direct wins of each order are by perpetual chase."""
-    found: list[dict[int, CodeCount]] = field(default_factory=list)
-    """For each side to move, how often and where each code occurs."""
+    _found: dict[int, dict[int, CodeCount]] = field(default_factory=dict)
+    """How often and where each code occurs, for each side whose plane has been written."""
     _plane: dict[int, Plane] = field(default_factory=dict)
 
     def chunk(self, side: int, chunk: int) -> Plane:
@@ -96,16 +87,19 @@ class Solution:
         return [(number * self.chunks.rows * self.layout.inner_size, self.chunk(side, number))]
 
     def plane(self, side: int) -> Plane:
-        """(slots,) codes in slot order."""
+        """(slots,) codes in slot order, which are counted at the same time."""
         plane: Plane = self.workers.storage.zeros(self.layout.slots, self.code_space.dtype)
+        tallies = [Tally(self.code_space) for _ in range(self.workers.threads)]
 
-        def fill(first: int, last: int, _: int) -> None:
+        def fill(first: int, last: int, thread: int) -> None:
             for number in range(first, last):
                 for start, codes in self.tile(side, number):
                     plane[start : start + len(codes)] = codes
+                    tallies[thread].add(start, codes)
 
         with self.workers:
             self.workers.run(fill, self.chunks.number)
+        self._found[side] = added(tallies)
         return plane
 
     def codes_from(self, side: int, first: int, count: int) -> Plane:
@@ -118,11 +112,16 @@ class Solution:
 
     def histogram(self, side: int) -> dict[int, int]:
         """How many positions have each code."""
-        return {code: count.positions for code, count in self.found[side].items()}
+        return {code: count.positions for code, count in self._counts(side).items()}
 
     def find(self, side: int, code: int) -> int:
         """The first slot with a code that occurs; raises `KeyError` for others."""
-        return self.found[side][code].first
+        return self._counts(side)[code].first
+
+    def _counts(self, side: int) -> dict[int, CodeCount]:
+        if side not in self._found:
+            self.plane(side)
+        return self._found[side]
 
 
 @dataclass(frozen=True)
@@ -153,21 +152,20 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
     supporting table is a conversion in one ply, and every win costs two (paper, 6.3). Where the
     distance does not fit the target the entry is 0.
     """
+    order, half = np.divmod(np.arange(source.draw - 1), source.span)
+    if metric == Metric.DTC:
+        order[:] = 0
+        win, loss = order, order + 1
+    else:
+        # Losses of order 0 take an even number of plies, and wins an odd one; else it is reversed.
+        win, loss = half + (order > 0), half + (order == 0)
     result = np.zeros(source.top + 1, target.dtype)
-    for code in range(1, source.top + 1):
-        value = source.decode(code)
-        if value.outcome == Outcome.DRAW:
-            result[code] = target.draw
-            continue
-        outcome = Outcome(-value.outcome)
-        if metric == Metric.DTC:
-            capture = Value(outcome, 0, 1 if outcome == Outcome.WIN else 2)
-        else:
-            capture = Value(outcome, value.order, value.plies + 1)
-        try:
-            result[code] = target.encode(capture)
-        except LimitExceededError:
-            result[code] = 0
+    result[source.draw] = target.draw
+    of_losses, of_wins = result[1 : source.draw], result[: source.draw : -1]
+    fits = (win < target.span) & (order <= target.max_order)
+    of_losses[fits] = target.top - (order * target.span + win)[fits]
+    fits = (loss < target.span) & (order <= target.max_order)
+    of_wins[fits] = 1 + (order * target.span + loss)[fits]
     return result
 
 
@@ -249,15 +247,10 @@ def solve(
             ]
             chase_patterns = _settle_orders(propagation, orders, candidates, chases)
             del candidates, chases
-        report("finish", 0, 0, 0)
-        solution = Solution(
+        return Solution(
             layout, code_space, metric, frame, Workers(threads, storage), propagation.chunks,
             propagation.journals, propagation.unknown, chase_patterns,
         )  # fmt: skip
-        del propagation
-        for side in Side:
-            solution.found.append(_count_codes(solution, side, workers))
-    return solution
 
 
 def _settle_orders(
@@ -281,43 +274,3 @@ def _settle_orders(
         changed = propagation.run(order)
         order += 1
     return found
-
-
-def _count_codes(solution: Solution, side: Side, workers: Workers) -> dict[int, CodeCount]:
-    """How often and where each code occurs (0, no position, left out)."""
-    found: dict[int, CodeCount] = {}
-    lock = threading.Lock()
-    size = solution.chunks.rows * solution.layout.inner_size
-
-    def count(chunk: int, _: int, thread: int) -> None:
-        del thread
-        codes = solution.chunk(side, chunk)
-        if solution.code_space.width <= 2:
-            counts = np.zeros(solution.code_space.top + 1, np.int64)
-            firsts = np.full(solution.code_space.top + 1, codes.size, np.int64)
-            _k_count(codes, counts, firsts)
-            values = np.flatnonzero(counts)
-            counts, firsts = counts[values], firsts[values]
-        else:
-            values, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
-        firsts += chunk * size
-        with lock:
-            for code, first, n in zip(
-                values.tolist(), firsts.tolist(), counts.tolist(), strict=True
-            ):
-                if code:
-                    before = found.get(code, CodeCount(0, first))
-                    found[code] = CodeCount(before.positions + n, min(before.first, first))
-
-    workers.run(count, solution.chunks.number, solution.chunks.number)
-    return dict(sorted(found.items()))
-
-
-@borrowing_kernel
-def _k_count(codes, counts, firsts):
-    """Count codes, and find the first of each; counts, firsts int64 (codes,), in/out."""
-    for i in range(codes.size):
-        code = codes[i]
-        counts[code] += 1
-        if firsts[code] > i:
-            firsts[code] = i

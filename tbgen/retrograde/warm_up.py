@@ -19,7 +19,9 @@ from pathlib import Path
 
 import tbgen
 from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
 from tbgen.jit import CACHE_FOLDER, compile_lock
+from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.solve import Solution, solve
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Rules
@@ -52,6 +54,7 @@ def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
                 code_space=CodeSpace(width),
                 threads=1,
             )
+        encode(solved["KRKN"].plane(Side.RED)[:1], 1)
 
 
 @cache

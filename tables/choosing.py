@@ -1,0 +1,88 @@
+"""Choosing the arrangement of one side: that in which a sample of its blocks is smallest.
+
+    a few blocks    all arrangements
+    more blocks     the best of them
+
+The blocks are spread over all tiles, and over all places in a tile. Leads differ more than
+arrangements do: those of one order of the leads see the same tiles; the two orders, whose tiles
+hold other leads, count in proportion to the sampled leads, each compressed by itself. The sample
+does not depend on the number of threads, and so neither does the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import zstandard
+
+from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
+from tbgen.indexing.layout import Layout
+from tbgen.tables.blocks import BLOCK_SLOTS, Codes
+
+TILE_SLOTS = 4 * BLOCK_SLOTS
+"""The size of a tile, unless one lead is more."""
+
+_LEVEL = 1
+"""Enough to compare: which blocks are looked at matters, and how well they are packed does not."""
+
+_ROUNDS = ((32, 3), (96, 1))
+"""How many blocks to look at, and how many arrangements to keep."""
+
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it, modulo 1, are spread evenly however many there are."""
+
+ReadTile = Callable[[BlockMap, int], Codes]
+"""The codes of a tile of the side, in the order of its leads."""
+
+
+def choose_arrangement(
+    layout: Layout, read: ReadTile, encode: Callable[[Codes], bytes], block_slots: int
+) -> Arrangement:
+    """The best arrangement of a side; `encode` gives the bytes that are compressed."""
+    compress = zstandard.ZstdCompressor(level=_LEVEL).compress
+
+    def packed_size(codes: Codes) -> int:
+        return len(compress(encode(codes)))
+
+    chosen = possible_arrangements(layout, TILE_SLOTS)
+    for blocks, best in _ROUNDS:
+        if len(chosen) > best:
+            maps = [BlockMap(layout, each, block_slots) for each in chosen]
+            sizes = _compare(maps, read, packed_size, blocks)
+            chosen = sorted(chosen, key=sizes.__getitem__)[:best]
+    return chosen[0]
+
+
+def _compare(
+    maps: list[BlockMap], read: ReadTile, packed_size: Callable[[Codes], int], blocks: int
+) -> dict[Arrangement, float]:
+    """The size of each arrangement in a sample of so many blocks, in units of their own."""
+    sizes: dict[Arrangement, float] = {}
+    orders = {each.arrangement.by_black for each in maps}
+    for by_black in orders:
+        group = [each for each in maps if each.arrangement.by_black == by_black]
+        totals, alone = [0] * len(group), 0
+        for tile, places in _sample(group[0], blocks).items():
+            codes = read(group[0], tile)
+            if len(orders) > 1:
+                for lead in codes.reshape(-1, group[0].lead_slots):
+                    alone += packed_size(lead[: group[0].block_slots])
+            for number, block_map in enumerate(group):
+                for place in places:
+                    totals[number] += packed_size(block_map.arrange_block(tile, codes, place))
+        for block_map, total in zip(group, totals, strict=True):
+            sizes[block_map.arrangement] = total / (alone or 1)
+    return sizes
+
+
+def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
+    """Tiles, and places of blocks in each; of a small side, all."""
+    tiles = range(block_map.tiles)
+    if block_map.blocks <= blocks:
+        return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}
+    sample: dict[int, list[int]] = {}
+    for n in range(blocks):
+        tile = (2 * n + 1) * len(tiles) // (2 * blocks)
+        place = int(n * _GOLDEN % 1 * len(block_map.blocks_of(tile)))
+        sample.setdefault(tile, []).append(place)
+    return sample
