@@ -150,6 +150,9 @@ class Quantity:
     difference: Callable[[Support, Traits], float]
     noise: Callable[[Lesson], float]
     """The deviation of what nothing explains; infinite where a lesson teaches nothing."""
+    apart: bool = True
+    """Whether materials with defenders follow laws of their own: a defender less is a table that
+    is nearly the same, and without any there is none."""
 
     def cases(self, supports: Iterable[Support]) -> Cases:
         """What it follows from."""
@@ -196,6 +199,7 @@ QUANTITIES = {
         Support.time_features,
         lambda support, traits: traits.rate - support.rate,
         _seconds_noise,
+        apart=False,
     ),
     "strong_wins": Quantity(Support.outcome_features, _wins(0), lambda lesson: 0.05),
     "weak_wins": Quantity(Support.outcome_features, _wins(1), lambda lesson: 0.05),
@@ -214,7 +218,8 @@ def lessons_for(
     quantity, found, noise = QUANTITIES[name], [], []
     for lesson in lessons:
         deviation = quantity.noise(lesson)
-        if has_defenders(lesson.support.material) == defended and math.isfinite(deviation):
+        fits = not quantity.apart or has_defenders(lesson.support.material) == defended
+        if fits and math.isfinite(deviation):
             found.append(lesson)
             noise.append(deviation)
     return found, noise
