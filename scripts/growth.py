@@ -1,9 +1,11 @@
 """Measured costs of many tables, as kept in docs/growth.csv, and power laws through them.
 
     # 2026-11-21, 2 cores
-    material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes
+    material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes,
+        first_wins,second_wins,entropy
 
-Seconds are those of the table alone, kernels loaded; the peak is that of the process.
+Seconds are those of the table alone, kernels loaded; the peak is that of the process. The last
+three say how its positions end (`tbgen.build.features.Outcomes`), as its file tells.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 
 from measuring import ROOT, Measurement
 
+from tbgen.build.features import Outcomes
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.errors import MaterialError
@@ -40,14 +43,19 @@ class Row:
     wall_seconds: float
     peak_bytes: int
     file_bytes: int
+    first_wins: float
+    second_wins: float
+    entropy: float
 
     @classmethod
-    def of(cls, material: Material, rules: Rules, measured: Measurement) -> Row:
+    def of(cls, material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes) -> Row:
         """The row of a measurement."""
         layout = Layout.of(material)
+        first, second = outcomes.wins
         return cls(
             material.name, str(rules), layout.slots, count_placements(layout), measured.table_cpu,
-            measured.table_wall, measured.process.peak, measured.file_bytes,
+            measured.table_wall, measured.process.peak, measured.file_bytes, round(first, 4),
+            round(second, 4), round(outcomes.entropy, 4),
         )  # fmt: skip
 
 
@@ -59,7 +67,8 @@ def read_growth(path: Path) -> tuple[str, list[Row]]:
             Row(
                 line["material"], line["rules"], int(line["index_size"]), int(line["placements"]),
                 float(line["cpu_seconds"]), float(line["wall_seconds"]), int(line["peak_bytes"]),
-                int(line["file_bytes"]),
+                int(line["file_bytes"]), float(line["first_wins"]), float(line["second_wins"]),
+                float(line["entropy"]),
             )
             for line in csv.DictReader(io.StringIO(body))
         ]  # fmt: skip

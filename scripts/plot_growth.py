@@ -1,13 +1,14 @@
 """How costs grow with the index: docs/growth.svg, from the measurements in docs/growth.csv.
 
     python scripts/plot_growth.py [--peer peer_cost.csv] [--yardstick STUDY/bulk2.py]
-    python scripts/plot_growth.py --measure [--max-slots N] [--machine TEXT] [MATERIAL...]
+    python scripts/plot_growth.py --measure [--rules RULES] [--max-slots N] [MATERIAL...]
 
 Two panels, CPU seconds and bytes on disk against index slots, on logarithmic scales, with power
 laws through the tables of at least 100 000 slots. `--measure` builds what docs/growth.csv lacks
-(remove it to measure afresh), each table by a process of its own with its supporting tables there
-and the kernels compiled; `scripts/fit_plan.py` learns from the same file. `--yardstick` scales the
-other generator's seconds as `scripts/bench_goals.py` does.
+(remove it to measure afresh, under `wxf` and then under the other rules), each table by a process
+of its own with its supporting tables there and the kernels compiled; `scripts/fit_plan.py` learns
+from the same file. `--yardstick` scales the other generator's seconds as
+`scripts/bench_goals.py` does.
 """
 
 from __future__ import annotations
@@ -26,17 +27,27 @@ from bench_goals import YARDSTICK_SECONDS, yardstick
 from growth import GROWTH, Row, fit_power, materials_of, read_growth, write_growth
 from measuring import Peer, Workshop, parse_material, read_peer
 
+from tbgen.build.features import Outcomes
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
+from tbgen.tables import TableFile
 from tbgen.tables.names import Rules
 
 LARGER = """
-    KCABKA KCABKAA KCPKA KNPKA KRPKA KNPKB KNAKN KNCKA KNNKA KRRKA KRAKC KRAKN KRAKR KRCKA KRKCA
-    KRKNA KRNKA KNPKAA KRBKR KRCKB KRKNB KRNKB KRAAKR KRKCAA KRKNAA KNPKBB KPPKP KNKPP KRKPP KNPKAB
-    KRKNBB KNNKP KRKNAB KNPKAAB KNPKP KNNKN KRKCC KRKNN KRRKN KRKNAAB KNPKABB KCPKC KNCKP KNKCP
-    KNPKC KNPKN KRKNP KRPKC KRPKN KRPKR KRKNABB KNPKAABB KRCKR KRKNC KRNKR KRKNAABB KRNKRA KRNKRAA
+    KCABKAA KPKAABB KRKAABB KNAABBK KNKAABB KNPKAAB KRKNAAB KNPKABB KRKNABB KNPKAABB KRKNAABB
+    KPPPKA KPPPAK KPPPKB KPPPBK KPPKPA KPPAKP KPPKPB KPPBKP KRPPKA KRPPAK KRKPPA KRAKPP KNPPKA
+    KNPPAK KNAKPP KCPPKA KCPPAK KCKPPA KCAKPP KRPKPA KRNKRA KRNKRAA
 """
-"""Measured besides every material of three and four pieces, and what these need."""
+"""Measured besides `usual`."""
+
+COMPARED = """
+    KPKP KCKP KNKP KRKP KCKC KNKC KNKN KRKC KRKN KRKR KNAKN KRAKN KRKNA KRBKR KRAAKR KRKNAA KPPKP
+    KRKPP KNPKP KNNKN KRKNN KRRKN KCPKC KNCKP KNPKN KRPKN KRPKR KRCKR KRNKR
+"""
+"""Measured under other rules than `wxf`; what one armless side makes of rules is known."""
+
+SIX_MEN_SLOTS = 12_000_000
+"""Materials of six men with fewer take seconds: those with two attackers at most."""
 
 FITTED_SLOTS = 100_000
 """Smaller tables cost what any file and any build costs."""
@@ -213,19 +224,40 @@ def measure(
     for material in materials:
         if (material.name, str(workshop.rules)) in present:
             continue
-        row = Row.of(material, workshop.rules, workshop.measure(material, repeat))
+        measured = workshop.measure(material, repeat)
+        with TableFile(workshop.path(material)) as file:
+            outcomes = Outcomes.of(file.statistics)
+        row = Row.of(material, workshop.rules, measured, outcomes)
         print(f"{row.material:10} {row.index_size:12,} {row.cpu_seconds:8.2f} s "
               f"{row.file_bytes:12,} bytes", flush=True)  # fmt: skip
         rows.append(row)
         write_growth(path, where, rows)
 
 
-def chosen(named: Sequence[Material], max_slots: int) -> list[Material]:
-    """The materials to measure, bottom-up: those named, or the usual ones and what they need."""
+def usual(rules: Rules) -> list[Material]:
+    """The materials that are measured if none is named."""
+    if rules != Rules.WXF:
+        return [Material.parse(name) for name in COMPARED.split()]
+    six_men = [
+        material
+        for material in materials_of(6)
+        if sum(sum(army.strength[:4]) for army in material.armies) <= 2
+        and Layout.of(material).slots < SIX_MEN_SLOTS
+    ]
+    small = [material for men in (3, 4, 5) for material in materials_of(men)]
+    return small + six_men + [Material.parse(name) for name in LARGER.split()]
+
+
+def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Material]:
+    """The materials to measure, bottom-up: those named, or the usual ones.
+
+    Under `wxf` with what these need, from which the costs of others are guessed.
+    """
     asked = list(named)
     if not asked:
-        for usual in (*materials_of(3), *materials_of(4), *map(Material.parse, LARGER.split())):
-            asked += usual.closure()
+        asked = usual(rules)
+        if rules == Rules.WXF:
+            asked = [needed for material in asked for needed in material.closure()]
     unique = {m.name: m for m in asked}
     small = [m for m in unique.values() if Layout.of(m).slots <= max_slots]
     return sorted(small, key=lambda m: (m.men, Layout.of(m).slots, m.name))
@@ -237,7 +269,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "materials", nargs="*", type=parse_material, help="Default: about 130 tables."
+        "materials",
+        nargs="*",
+        type=parse_material,
+        help="Default: about 490 tables under wxf, 30 under others.",
     )
     parser.add_argument("--csv", type=Path, default=GROWTH)
     parser.add_argument("--svg", type=Path, default=GROWTH.with_suffix(".svg"))
@@ -259,8 +294,8 @@ def main() -> None:
             workshop = Workshop(
                 options.tables or Path(folder), Rules(options.rules), options.threads
             )
-            measure(chosen(options.materials, options.max_slots), workshop, options.csv, where,
-                    options.repeat)  # fmt: skip
+            materials = chosen(options.materials, options.max_slots, workshop.rules)
+            measure(materials, workshop, options.csv, where, options.repeat)
     where, rows = read_growth(options.csv)
     rows = [row for row in rows if row.rules == options.rules]
     peers = read_peer(options.peer) if options.peer else {}

@@ -4,119 +4,184 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tbgen.build.costs import FITS
+from tbgen.build.costs import FIT
 from tbgen.build.estimate import (
+    QUANTITIES,
     Estimates,
     Fit,
+    Measured,
     Present,
-    density_features,
+    Share,
     present_tables,
-    time_features,
 )
+from tbgen.build.features import Outcomes, Support, Traits, usual_seconds
+from tbgen.build.kriging import Cases, Kriging, Scales
 from tbgen.build.plan import plan
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.squares import PieceType
 from tbgen.tables.names import Rules
 
-SIMPLE = Fit(
-    time=(math.log(1e-7), 1.0, 0.0, 0.0, 0.0),
-    density=(math.log(2), 1.0, 0.0, 0.0, 0.0, 0.0),
-    start_seconds=0.5,
-    wall_per_cpu=0.6,
-    measured={"KRK": (1.0, 3600), "KNK": (1.0, 1800)},
-)
-"""Tenth microseconds a slot, e times that where rules decide; twice the densest supporting one."""
+ROOT = Path(__file__).resolve().parent.parent
 
-KRKN, KRKNA, KRKNAA = (Material.parse(name) for name in ("KRKN", "KRKNA", "KRKNAA"))
+SCALES = Scales(0.1, 0.3, 0.3, 1.0, 1.0, 1.0)
+
+KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
+    Material.parse(name) for name in ("KRKN", "KRKNA", "KRKNAA", "KRNKR", "KRNKN")
+)
+
+
+def flat_fit(**changed: float) -> Fit:
+    """Half a byte for each placement, and the usual seconds, or `changed` times that."""
+    names = """
+        KRK KNK KCK KPK KRKA KNKA KRAK KNAK KCKA KPKA KRKN KNKP KCKP KRKP KPKP KNKN KRKR KRNK KNNK
+        KRRK KRKAA KNKAA
+    """
+    measured = {}
+    for name in names.split():
+        material = Material.parse(name)
+        placements = count_placements(Layout.of(material))
+        factor = changed.get(name, 1.0)
+        measured[name] = Measured(
+            usual_seconds(material) * factor,
+            round(placements * factor / 2),
+            0.9,
+            0.0,
+            1.0,
+            placements,
+        )
+    shares = {Rules.NONE: (Share(0.5, 0.9), Share(0.25, 0.4))}
+    return Fit(dict.fromkeys(QUANTITIES, (SCALES, SCALES)), shares, 0.6, measured)
+
+
+def outcomes(first: float, second: float, entropy: float = 1.0) -> Traits:
+    return Traits(-1.0, 0.0, Outcomes((first, second), entropy))
 
 
 def test_measured_tables_cost_what_was_measured() -> None:
-    estimates = Estimates(Rules.WXF, SIMPLE)
-    assert estimates.cpu_seconds(Material.parse("KRK")) == 1.0
-    assert estimates.disk_bytes(Material.parse("KRK")) == 3600
+    for name, known in flat_fit(KRKN=3.0).measured.items():
+        estimates, material = Estimates(Rules.WXF, flat_fit(KRKN=3.0)), Material.parse(name)
+        assert estimates.cpu_seconds(material) == pytest.approx(known.cpu_seconds)
+        assert estimates.disk_bytes(material) == known.file_bytes
 
 
-def test_an_unseen_table_compresses_as_its_densest_supporting_table() -> None:
-    estimates = Estimates(Rules.WXF, SIMPLE)
-    # KRK has 3600 placements, one byte for each; KNK half of that; the coefficients double it.
-    assert estimates.disk_bytes(KRKN) == pytest.approx(2 * count_placements(Layout.of(KRKN)), abs=1)
-    # KRKNA loses an advisor to KRKN, which is unseen itself: 2 * 2 bytes.
-    size = 4 * count_placements(Layout.of(KRKNA))
-    assert estimates.disk_bytes(KRKNA) == pytest.approx(size, abs=1)
+def test_where_all_tables_are_alike_so_are_others() -> None:
+    estimates = Estimates(Rules.WXF, flat_fit())
+    for material in (KRKNAA, KRNKN):
+        placements = count_placements(Layout.of(material))
+        assert estimates.disk_bytes(material) == pytest.approx(placements / 2, rel=0.1)
+        assert estimates.cpu_seconds(material) == pytest.approx(usual_seconds(material), rel=0.1)
 
 
-def test_seconds_grow_with_slots_and_with_rules() -> None:
-    slots = Layout.of(KRKN).slots
-    ruled, free = (Estimates(rules, SIMPLE).cpu_seconds(KRKN) for rules in (Rules.WXF, Rules.NONE))
-    assert free == pytest.approx(0.5 + 1e-7 * slots)
-    assert ruled == pytest.approx(0.5 + math.e * 1e-7 * slots)
+def test_other_rules_take_their_share_where_both_sides_attack() -> None:
+    fit = flat_fit()
+    wxf, none = Estimates(Rules.WXF, fit), Estimates(Rules.NONE, fit)
+    for name, seconds, size in (("KRKN", 0.5, 0.9), ("KRNKR", 0.25, 0.4), ("KRKAA", 1, 1)):
+        material = Material.parse(name)
+        assert none.cpu_seconds(material) == pytest.approx(seconds * wxf.cpu_seconds(material))
+        assert none.disk_bytes(material) == pytest.approx(size * wxf.disk_bytes(material), abs=1)
 
 
-def test_features_see_what_the_armies_look_like() -> None:
-    flat = {(0, PieceType.ROOK): 0.0}
-    by_name = {
-        name: time_features(Material.parse(name), Rules.WXF, flat)
-        for name in ("KRKR", "KRNKR", "KRNKA", "KRKNAA")
+def test_what_a_side_wins_lies_between_a_piece_less_and_a_piece_more() -> None:
+    # The rook's side takes the advisor, the knight, or loses its rook: then it is named last.
+    traits = {
+        "KRKN": outcomes(0.6, 0.2),
+        "KRKA": outcomes(0.9, 0.0),
+        "KNAK": outcomes(0.3, 0.1),
     }
-    assert [features[1] for features in by_name.values()] == [1, 1, 0, 1]
-    assert [features[3] for features in by_name.values()] == [0, 1, 0, 0]
-    # A knight more; a rook and a knight against an advisor; a rook against a knight with two.
-    assert [round(features[2], 1) for features in by_name.values()] == [0, 4, 11.8, 2.6]
-    # Without rules a table is that of an unarmed side.
-    assert time_features(Material.parse("KRNKR"), Rules.NONE, flat)[1:4] == (0, 4, 0)
+    support = Support(KRKNA, traits)
+    assert support.stronger == 0
+    assert (support.strong.most, support.strong.least) == (0.6, 0.1)
+    assert (support.weak.most, support.weak.least) == (0.3, 0.2)
+    assert (support.strong.taking, support.weak.losing) == pytest.approx((0.75, 0.1))
 
 
-def test_the_table_after_losing_a_defender_tells_most() -> None:
-    densities = {(1, PieceType.ADVISOR): -3.0, (0, PieceType.ROOK): -1.0}
-    assert density_features(KRKNAA, densities)[:4] == (1, -3.0, -2.0, 1)
-    # Without defenders the densest stands for them.
-    only = {(0, PieceType.ROOK): -1.0, (1, PieceType.KNIGHT): -2.0}
-    assert density_features(KRKN, only)[:4] == (1, -1.0, -1.5, 1)
+def test_the_table_after_losing_a_defender_comes_first() -> None:
+    traits = {
+        "KRKN": Traits(-3.0, 0.1, Outcomes((0.5, 0.1), 0.2)),
+        "KRKA": Traits(-1.0, 0.2, Outcomes((0.9, 0.0), 2.0)),
+        "KNAK": Traits(-2.0, 0.3, Outcomes((0.3, 0.0), 3.0)),
+    }
+    support = Support(KRKNA, traits)
+    assert support.density == -3.0
+    assert support.rate == 0.3
+    assert support.entropy == pytest.approx(math.log(0.25))
+    # Without defenders the densest stands for it.
+    bare = Support(KRKN, {"KRK": traits["KRKA"], "KNK": traits["KNAK"]})
+    assert bare.density == -1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "uneven", "overwhelming"),
-    [
-        ("KRKR", 0, 0),
-        ("KNKP", 1, 0),
-        ("KRKN", 3, 0),
-        ("KRKP", 3, 0),
-        ("KRKC", 3, 1),
-        ("KRNK", 3, 7),
-    ],
-)
-def test_even_and_overwhelming_armies_compress(
-    name: str, uneven: float, overwhelming: float
-) -> None:
-    features = density_features(Material.parse(name), {(0, PieceType.ROOK): 0.0})
-    assert features[4:] == (uneven, overwhelming)
+def cases(rng: np.random.Generator, number: int) -> Cases:
+    armies = rng.integers(0, 3, (number, 2, 6)).astype(float)
+    return Cases(armies, rng.normal(size=(number, 2)), rng.normal(size=(number, 1)))
 
 
-def test_tables_that_are_there_tell_about_others_and_about_the_machine() -> None:
-    slots = count_placements(Layout.of(KRKN))
-    there = {"KRKN": Present(file_bytes=slots * 5, seconds=0.0)}
-    estimates = Estimates(Rules.WXF, SIMPLE, there)
-    assert estimates.disk_bytes(KRKN) == slots * 5
-    size = 10 * count_placements(Layout.of(KRKNA))
-    assert estimates.disk_bytes(KRKNA) == pytest.approx(size, abs=1)
-    assert estimates.wall_per_cpu() == SIMPLE.wall_per_cpu, "no record says how long it took"
-    there["KRK"] = Present(3600, seconds=3.0)
-    there["KNK"] = Present(1800, seconds=5.0)
-    assert Estimates(Rules.WXF, SIMPLE, there).wall_per_cpu() == pytest.approx(4.0)
+def test_kriging_finds_a_plane_again() -> None:
+    rng = np.random.default_rng(1)
+    known, asked = cases(rng, 300), cases(rng, 20)
+    weights = np.array([0.5, -0.2])
+    learned = Kriging(known, known.linear @ weights, np.full(300, 0.05), SCALES)
+    assert learned(asked) == pytest.approx(asked.linear @ weights, abs=0.05)
+
+
+def test_kriging_repeats_what_similar_armies_had_whichever_side_has_them() -> None:
+    rng = np.random.default_rng(2)
+    known = cases(rng, 100)
+    values = known.armies[:, :, 0].sum(axis=1)
+    learned = Kriging(known, values, np.full(100, 0.01), replace(SCALES, common=2.0, slopes=0.0))
+    exchanged = Cases(known.armies[:, ::-1], known.linear, known.local)
+    assert learned(exchanged) == pytest.approx(values, abs=0.05)
+
+
+def test_kriging_goes_nowhere_beyond_what_was_learned() -> None:
+    rng = np.random.default_rng(3)
+    known = cases(rng, 50)
+    values = known.linear[:, 0]
+    learned = Kriging(known, values, np.full(50, 0.1), replace(SCALES, slopes=5.0))
+    far = Cases(known.armies, known.linear * 100, known.local)
+    assert learned(far).max() == values.max()
+    assert learned(far).min() == values.min()
+
+
+def test_what_is_left_out_is_what_a_fit_without_it_says() -> None:
+    rng = np.random.default_rng(4)
+    known = cases(rng, 40)
+    values, noise = rng.normal(size=40), np.full(40, 0.3)
+    # The columns are scaled as in the whole: keep both means and deviations.
+    errors, variance = Kriging(known, values, noise, SCALES).left_out()
+    kept = np.arange(40) != 7
+    learned = Kriging(known.where(kept), values[kept], noise[kept], SCALES)
+    found = values[7] - learned(known.where(~kept))[0]
+    assert errors[7] == pytest.approx(found, abs=0.1)
+    assert (variance > 0.09).all()
+
+
+def test_a_table_that_is_there_tells_about_others_and_about_the_machine() -> None:
+    placements = count_placements(Layout.of(KRKNA))
+    there = {"KRKNA": Present(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
+    fit = flat_fit()
+    estimates = Estimates(Rules.WXF, fit, there)
+    assert estimates.disk_bytes(KRKNA) == placements * 5
+    assert estimates.disk_bytes(KRKNAA) > 3 * Estimates(Rules.WXF, fit).disk_bytes(KRKNAA)
+    assert estimates.wall_per_cpu() == fit.wall_per_cpu, "no record says how long it took"
+    there["KRKNA"] = Present(1000, seconds=4 * estimates.cpu_seconds(KRKNA))
+    there["KRKNAA"] = Present(1000, seconds=2 * estimates.cpu_seconds(KRKNAA))
+    assert Estimates(Rules.WXF, fit, there).wall_per_cpu() == pytest.approx(3.0)
 
 
 def test_small_tables_do_not_tell_about_the_machine() -> None:
-    quick = Fit(SIMPLE.time, SIMPLE.density, 0.0, 0.6, {"KRK": (0.1, 3600), "KNK": (0.1, 1800)})
     there = {"KRK": Present(3600, seconds=9.0)}
-    assert Estimates(Rules.WXF, quick, there).wall_per_cpu() == 0.6
+    assert Estimates(Rules.WXF, flat_fit(), there).wall_per_cpu() == 0.6
 
 
 def test_present_tables_are_those_of_the_rule_set_without_a_limit(tmp_path: Path) -> None:
@@ -133,9 +198,8 @@ def test_present_tables_are_those_of_the_rule_set_without_a_limit(tmp_path: Path
 def test_a_plan_takes_the_closure_and_adds_up(tmp_path: Path) -> None:
     planned = plan([KRKNAA], Rules.WXF, tmp_path)
     assert [table.material.name for table in planned] == [m.name for m in KRKNAA.closure()]
-    fit = FITS[Rules.WXF]
     for table in planned:
-        assert table.seconds == pytest.approx(table.cpu_seconds * fit.wall_per_cpu)
+        assert table.seconds == pytest.approx(table.cpu_seconds * FIT.wall_per_cpu)
         assert table.disk_bytes > 0
 
 
@@ -149,9 +213,38 @@ def test_more_slots_never_cost_less(rules: Rules) -> None:
     assert [t.memory_bytes for t in chain] == sorted(t.memory_bytes for t in chain)
 
 
-@pytest.mark.parametrize("rules", FITS)
-def test_every_capture_ends_in_a_measured_table(rules: Rules) -> None:
-    assert {"KRK", "KNK", "KCK", "KPK"} <= set(FITS[rules].measured)
+def test_every_capture_ends_in_a_measured_table() -> None:
+    assert {"KRK", "KNK", "KCK", "KPK"} <= set(FIT.measured)
+
+
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
+def test_other_rules_never_take_much_more_than_those_with_the_most(rules: Rules) -> None:
+    for share in FIT.shares[rules]:
+        assert 0.1 < share.seconds < 1.1
+        assert 0.1 < share.file_bytes < 1.1
+    # Where rooks chase with help, chases take most of the time.
+    others, chasing = FIT.shares[Rules.NONE]
+    assert chasing.seconds < others.seconds
+
+
+@pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
+def test_materials_far_from_all_measured_ones_have_sane_costs(name: str) -> None:
+    """At most two bytes a placement, both sides to move together; no slot for nothing."""
+    for table in plan([Material.parse(name)], Rules.WXF):
+        if table.index_size > 1_000_000:
+            assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material
+            assert 1e-8 < table.cpu_seconds / table.index_size < 2e-5, table.material
+
+
+def test_a_table_that_cannot_be_read_is_still_counted(tmp_path: Path) -> None:
+    (tmp_path / "KRNKRAABB.wxf.dtm.xqt").write_bytes(b"nonsense" * 1000)
+    planned = {t.material.name: t for t in plan([Material.parse("KRNKRAABB")], Rules.WXF, tmp_path)}
+    assert planned["KRNKRAABB"].disk_bytes == 8000
+
+
+def test_planning_loads_no_compiler() -> None:
+    script = "import sys, tbgen.build.estimate, tbgen.build.costs; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0
 
 
 def test_the_command_lists_tables_and_totals(tmp_path: Path) -> None:

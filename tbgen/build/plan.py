@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tbgen.build.costs import FITS
+from tbgen.build.costs import FIT
 from tbgen.build.estimate import Estimates, present_tables
-from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, Side
@@ -144,10 +143,8 @@ def plan(
     for material in materials:
         for child in material.closure():
             needed.setdefault(child.name, child)
-    present = present_tables(directory, rules) if directory is not None else {}
-    # Where a rule set has not been measured, that with the most rules is a bound.
-    fit = FITS.get(rules, FITS[Rules.WXF])
-    estimates = Estimates(rules, fit, present)
+    present = present_tables(directory, rules, FIT.measured) if directory is not None else {}
+    estimates = Estimates(rules, FIT, present)
     wall_per_cpu = estimates.wall_per_cpu()
     planned = []
     for material in sorted(needed.values(), key=lambda m: (m.men, m.name)):
@@ -157,7 +154,7 @@ def plan(
             PlannedTable(
                 material=material,
                 index_size=layout.slots,
-                placements=count_placements(layout),
+                placements=estimates.placements(material),
                 memory_bytes=memory_needed(
                     material, code_spaces(material, rules)[0], rules
                 ).in_memory,

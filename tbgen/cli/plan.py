@@ -34,8 +34,8 @@ def plan(
     """What building MATERIAL... would take.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
-    is built, and estimates of its file and of the time. They mostly hold within a factor of 1.5,
-    better where its supporting tables are there already: their files tell how well others will
+    is built, and estimates of its file and of the time. Nine of ten hold within a factor of 1.5,
+    more where its supporting tables are there already: their files tell how well others will
     compress, and the time they took how fast this machine is. Without them, the time is that of
     two cores.
 
