@@ -78,10 +78,12 @@ def test_predecessors_of_many_are_those_of_each_few(bench: Bench, side: int) -> 
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("share", [0.02, 0.7, None])
 def test_many_escapes_are_those_of_each_few(bench: Bench, side: int, share: float | None) -> None:
-    escape = bench.some(1 - side, 0.05)
+    escape, within = bench.some(1 - side, 0.05), bench.legal[side]
     front = None if share is None else bench.some(1 - side, share)
-    together = bench.found(side, front, bench.legal[side], escape)
-    few = bench.some(side, 0.05)
+    if front is not None:
+        within = bench.found(side, front, within)
+    together = bench.found(side, front, within, escape)
+    few = within & bench.some(side, 0.05)
     assert together.any()
-    assert (bench.legal[side] & ~together).any()
+    assert (within & ~together).any()
     assert np.array_equal(together & few, bench.found(side, front, few, escape))

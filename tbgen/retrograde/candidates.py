@@ -217,13 +217,12 @@ class Candidates:
         self._narrow()
 
     def _narrow(self) -> None:
-        """Prune by looking at what is left: at the losses, and the wins that move into them.
+        """Prune by looking at all that is left: wins without a loss, and losses with an escape.
 
         Where few losses are left this is quick; spreading what was pruned would take full plies.
         """
         sweep = self.propagation.sweeper.sweep
-        sweep(self.winner, self.losses, self.wins.rows, self.gone_losses)
-        self.over(k_difference, self.wins.rows, self.gone_losses.rows, self.gone_wins)
+        sweep(self.winner, None, self.wins.rows, self.gone_wins, self.losses.rows)
         self.transfer(self.gone_wins, self.wins.rows, self.escapes)
         sweep(self.offender, None, self.losses.rows, self.gone_wins, self.escapes)
         self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
@@ -256,7 +255,7 @@ class Candidates:
 
         They are on `gone_losses`.
         """
-        self.propagation.take_out(self.gone_losses.rows, self.open)
+        self.transfer(self.gone_losses, self.open, self.gone_losses.rows)
         self.over(k_difference, self.losses.rows, self.gone_losses.rows, self.gone_wins)
         self.losses, self.gone_wins = self.gone_wins, self.losses
         self._narrow()
@@ -278,7 +277,10 @@ class Candidates:
 
     def declare(self, wins: Frontier) -> None:
         """Make positions due as direct wins; from now on they are no escapes."""
-        self.propagation.declare(self.winner, wins.rows, Value(Outcome.WIN, self.order, 0))
+        p, winner = self.propagation, self.winner
+        if self.transfer(wins, p.unwon[winner], wins.rows):
+            self.transfer(wins, p.losable[winner], wins.rows)
+            p.declare(winner, wins.rows, Value(Outcome.WIN, self.order, 0))
 
     def end(self) -> None:
         """End the search: the lent frontiers, and `losable`, as the propagation expects them."""

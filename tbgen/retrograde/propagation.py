@@ -321,7 +321,7 @@ class Propagation:
         self.workers.run(put, len(chunks))
 
     def declare(self, side: Side, members: Rows, value: Value) -> None:
-        """Make a win due for unknown positions, like a capture; they count as won at once."""
+        """Make a win due for unknown positions, like a capture."""
         code = self.code_space.encode(value)
 
         def note(chunk: int, record: Bytes) -> None:
@@ -329,8 +329,6 @@ class Propagation:
             self._note_won(side, chunk, record)
 
         self._record(members, note)
-        self.take_out(members, self.losable[side])
-        self.take_out(members, self.unwon[side])
 
     def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
         """Tell those who asked (`logs`)."""
@@ -354,10 +352,6 @@ class Propagation:
     def keep_in(self, members: Rows, target: Rows) -> None:
         """Keep only the positions of one set in another."""
         self._over_rows(_k_keep_in, members, target)
-
-    def take_out(self, members: Rows, target: Rows) -> None:
-        """Take the positions of one set out of another."""
-        self._over_rows(_k_without, target, members, target)
 
     def without(self, members: Rows, others: Rows) -> Rows:
         """A copy of a set without the positions of another."""

@@ -13,6 +13,10 @@ so that no order of threads can be seen in the result.
 
 A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse),
 the others by scanning lines of the board (dense): a slide along a line is one running union.
+
+The phases sweep until nothing is found. So what is left in `within` after a sweep has an escape,
+and what has none at the next one has lost it to the frontier: where that is dense, it is enough to
+gather the escapes.
 """
 
 from __future__ import annotations
@@ -568,7 +572,7 @@ def _k_sweep(
     front : Frontier of the opponent, in
     within : Rows of `side`, in
     use_escape, escape : Frontier of the opponent, without lists; found positions have no quiet
-        move into it
+        move into it. Those of `within` without one must have a move into `front`
     add_found : `found` already holds candidates (of `within`) which are tested for escapes too
     found : Frontier of `side`, out; each thread writes only its own leads
     """
@@ -578,7 +582,7 @@ def _k_sweep(
         candidates = add_found and found.counts[lead] > 0
         if not candidates:
             clear_lead(lead, found, mids)
-        dense = everywhere
+        scanned = everywhere
         listed = 0
         if not everywhere:
             work = np.int64(front.counts[lead])
@@ -590,12 +594,14 @@ def _k_sweep(
                     dense = True
             if work == 0 and not candidates:
                 continue
-            dense = dense or work >= mids // 8
-            if dense:
-                _gather_dense(lead, side, front, reached, scratch, frame)
-            else:
+            if not (dense or work >= mids // 8):
                 listed = _gather_sparse(lead, side, front, scratch, frame)
-        whole = dense or candidates
+            elif use_escape:
+                scanned = True
+            else:
+                _gather_dense(lead, side, front, reached, scratch, frame)
+                listed = mids
+        whole = scanned or candidates or listed == mids
         if candidates:
             found.counts[lead] = 0
         rows = mids if whole else listed
@@ -604,9 +610,10 @@ def _k_sweep(
             mid = np.int64(i) if whole else np.int64(touched[i])
             row = lead * mids + mid
             lo, hi = within[row, 0], within[row, 1]
-            if not everywhere:
+            if not scanned:
                 lo &= reached[mid, 0] | found.rows[row, 0]
                 hi &= reached[mid, 1] | found.rows[row, 1]
+            if candidates:
                 found.rows[row, 0] = EMPTY
                 found.rows[row, 1] = EMPTY
             reached[mid, 0] = lo
