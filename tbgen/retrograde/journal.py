@@ -309,7 +309,8 @@ class Waiting:
             return
         order = np.argsort(codes, kind="stable")
         ordered = codes[order]
-        starts = np.flatnonzero(np.diff(ordered.astype(np.int64), prepend=-1, append=-1))
+        changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+        starts = np.concatenate([[0], changes, [len(ordered)]])
         # A row of k squares takes less than k + 5 bytes, and there is a row to every square.
         out, ends = np.empty(6 * len(codes), np.uint8), np.zeros(len(starts) - 1, np.int64)
         _k_record_lists(slots[order], starts, out, ends)
