@@ -2,7 +2,8 @@
 
     kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
     borrowing_kernel   the same for kernels that create no arrays: no counting of references
-    scalar   a plain function that kernels may call (`tbgen.indexing.scalar`)
+    part     called by kernels only, and compiled into them: neither entry nor file of its own
+    scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
 
 The cache folder is named after the sources, because numba notices a change only in the file that
 holds a kernel and not in the functions it calls. numba's cache is unsafe while two processes
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import hashlib
 import os
 import sys
@@ -22,13 +24,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit
-from numba.extending import register_jitable
+from numba import njit, types
+from numba.core.typing.templates import infer_global
 
 import tbgen.indexing
 from tbgen.indexing.scalar import use_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Measured: a tenth of the time of compiling, for 20 MiB."""
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -59,14 +64,21 @@ CACHE_FOLDER = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_folder()
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
-use_compiler(register_jitable)
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, "no_cfunc_wrapper": True,
+}  # fmt: skip
+"""Of all that is compiled: no checks for division as in Python, and no entry from C."""
+
+_BORROWS: dict[str, Any] = {"_nrt": False}
+"""No references to arrays are counted, so none can be created."""
+
+_WITHIN: dict[str, Any] = {"no_cpython_wrapper": True}
+"""No entry from Python."""
 
 
 def kernel(function: Function) -> Function:
-    """Compile a kernel: cached, without the GIL, and without Python's checks for division."""
-    compiled: Function = njit(
-        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS
-    )(function)
+    """Compile a kernel: cached, and without the GIL."""
+    compiled: Function = njit(cache=True, nogil=True, **_OPTIONS)(function)
     return compiled
 
 
@@ -75,12 +87,62 @@ def borrowing_kernel(function: Function) -> Function:
 
     Without this, every call between compiled functions counts up and down for each array, in
     atomic operations on memory that all threads share: half the time of a kernel that looks at
-    positions one by one, and worse with every thread. What it calls inherits the promise.
+    positions one by one, and worse with every thread.
     """
-    compiled: Function = njit(  # type: ignore[call-overload]  # `_nrt` has no annotation
-        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS, _nrt=False
-    )(function)  # type: ignore[call-overload]
+    compiled: Function = njit(cache=True, nogil=True, **_OPTIONS, **_BORROWS)(function)
     return compiled
+
+
+class _Part(types.Dispatcher):  # type: ignore[misc]
+    """The type of a part in kernels: whatever signed integers it is given, it gets int64.
+
+    So it is compiled once, and not again for squares of an int8 array, members of an enum and
+    constants.
+    """
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """The signature of a call; the arguments are cast to it."""
+        return super().get_call_type(
+            context, tuple(map(_widened, args)), {name: _widened(kws[name]) for name in kws}
+        )
+
+
+def _widened(argument: Any) -> Any:
+    """The type that an argument of a part is cast to."""
+    signed = isinstance(argument, types.IntEnumMember) or (
+        isinstance(argument, types.Integer) and argument.signed
+    )
+    return types.int64 if signed else types.unliteral(argument)  # type: ignore[no-untyped-call]
+
+
+_parts: list[Callable[..., Any]] = []
+"""The compiled parts: numba's types do not keep them alive."""
+
+
+def part(function: Function) -> Function:
+    """Let kernels call a function that creates no arrays; for Python it stays as it is.
+
+    It has no entry from Python and no file in the cache, which would take as long as a small
+    function itself to compile.
+    """
+    compiled = njit(**_OPTIONS, **_BORROWS, **_WITHIN)(function)
+    _parts.append(compiled)
+    infer_global(function, _Part(compiled))  # type: ignore[no-untyped-call]
+    return function
+
+
+use_compiler(part)
+
+
+@contextlib.contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage rarely, while compiling: the compiler's own graphs are large and live."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 @contextlib.contextmanager
@@ -90,6 +152,7 @@ def compile_lock() -> Iterator[None]:
     with open(CACHE_FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            yield
+            with rare_collections():
+                yield
         finally:
             fcntl.flock(lock, fcntl.LOCK_UN)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import (
     BIT,
     CANNON,
@@ -118,7 +118,7 @@ def make_scratch(mids: int) -> Scratch:
     )
 
 
-@borrowing_kernel
+@part
 def _gather_dense(lead, side, front, scratch, frame):
     """Add the predecessors of a frontier in one lead to `scratch.reached`."""
     mids = frame.size[MIDS]
@@ -165,7 +165,7 @@ def _gather_dense(lead, side, front, scratch, frame):
             _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame)
 
 
-@borrowing_kernel
+@part
 def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by moves of a mid group, for all rows of one lead.
 
@@ -204,7 +204,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, scratch, frame):
                 _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame)
 
 
-@borrowing_kernel
+@part
 def _gather_lines(first, stride, front, scratch):
     """Predecessors by slides: walk each line of the board in its four directions.
 
@@ -251,7 +251,7 @@ def _gather_lines(first, stride, front, scratch):
                         reached[source + i, 1] |= hi
 
 
-@borrowing_kernel
+@part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch, frame):
     """Predecessors by knight jumps and pawn steps."""
     reached, mid_of, live, rows = scratch.reached, scratch.mid_of, scratch.live, front.rows
@@ -284,7 +284,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, scratch,
                     reached[source + i, 1] |= rows[target + i, 1]
 
 
-@borrowing_kernel
+@part
 def _add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row when it is new."""
     if lo | hi:
@@ -296,7 +296,7 @@ def _add(reached, touched, count, mid, lo, hi):
     return count
 
 
-@borrowing_kernel
+@part
 def _mid_after(mid, g, j, square, frame):
     """The mid after the j-th piece of group g went to `square`; -1 if it cannot stand there."""
     stride = frame.groups[g, GROUP_STRIDE]
@@ -309,7 +309,7 @@ def _mid_after(mid, g, j, square, frame):
     return mid + (after - rank) * stride
 
 
-@borrowing_kernel
+@part
 def _gather_sparse(lead, side, front, scratch, frame):
     """Add the predecessors of the listed rows in one lead to `scratch.reached`.
 
@@ -394,7 +394,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
     return count
 
 
-@borrowing_kernel
+@part
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Of the positions (lo, hi) of a row, those with no quiet move into `escape`.
 
@@ -480,7 +480,7 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def clear_lead(lead, front, mids):
     """Empty the rows of a frontier in one lead."""
     first = lead * mids
@@ -503,7 +503,7 @@ def _k_clear(lead_0, lead_1, front, mids):
         clear_lead(lead, front, mids)
 
 
-@borrowing_kernel
+@part
 def put_row(lead, mid, lo, hi, front, mids):
     """Put a row that was empty on a frontier."""
     first = lead * mids
