@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit, types
-from numba.core.typing.templates import infer_global
+from numba import njit
 
 import tbgen.indexing
+import tbgen.parts
 from tbgen.indexing.scalar import use_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -50,7 +50,8 @@ def _source_digest() -> str:
     for folder in (indexing, *folders):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
+    for module in (__file__, tbgen.parts.__file__):
+        digest.update(Path(module).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -72,9 +73,6 @@ _OPTIONS: dict[str, Any] = {
 _BORROWS: dict[str, Any] = {"_nrt": False}
 """No references to arrays are counted, so none can be created."""
 
-_WITHIN: dict[str, Any] = {"no_cpython_wrapper": True}
-"""No entry from Python."""
-
 
 def kernel(function: Function) -> Function:
     """Compile a kernel: cached, and without the GIL."""
@@ -93,41 +91,13 @@ def borrowing_kernel(function: Function) -> Function:
     return compiled
 
 
-class _Part(types.Dispatcher):  # type: ignore[misc]
-    """The type of a part in kernels: whatever signed integers it is given, it gets int64.
-
-    So it is compiled once, and not again for squares of an int8 array, members of an enum and
-    constants.
-    """
-
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """The signature of a call; the arguments are cast to it."""
-        return super().get_call_type(
-            context, tuple(map(_widened, args)), {name: _widened(kws[name]) for name in kws}
-        )
-
-
-def _widened(argument: Any) -> Any:
-    """The type that an argument of a part is cast to."""
-    signed = isinstance(argument, types.IntEnumMember) or (
-        isinstance(argument, types.Integer) and argument.signed
-    )
-    return types.int64 if signed else types.unliteral(argument)  # type: ignore[no-untyped-call]
-
-
-_parts: list[Callable[..., Any]] = []
-"""The compiled parts: numba's types do not keep them alive."""
-
-
 def part(function: Function) -> Function:
     """Let kernels call a function that creates no arrays; for Python it stays as it is.
 
-    It has no entry from Python and no file in the cache, which would take as long as a small
-    function itself to compile.
+    Entries from Python, files in the cache and machine code of its own would take longer than
+    the function itself (`tbgen.parts`).
     """
-    compiled = njit(**_OPTIONS, **_BORROWS, **_WITHIN)(function)
-    _parts.append(compiled)
-    infer_global(function, _Part(compiled))  # type: ignore[no-untyped-call]
+    tbgen.parts.compile_part(function, **_OPTIONS, **_BORROWS)
     return function
 
 
