@@ -2,7 +2,8 @@
 
     kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
     borrowing_kernel   the same for kernels that create no arrays: no counting of references
-    scalar   a plain function that kernels may call (`tbgen.indexing.scalar`)
+    part     called by kernels only, and compiled into them: neither entry nor file of its own
+    scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
 
 The cache folder is named after the sources, because numba notices a change only in the file that
 holds a kernel and not in the functions it calls. numba's cache is unsafe while two processes
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import hashlib
 import os
 import sys
@@ -23,12 +25,15 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
-from numba.extending import register_jitable
 
 import tbgen.indexing
+import tbgen.parts
 from tbgen.indexing.scalar import use_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Measured: a tenth of the time of compiling, for 20 MiB."""
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -45,7 +50,8 @@ def _source_digest() -> str:
     for folder in (indexing, *folders):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
+    for module in (__file__, tbgen.parts.__file__):
+        digest.update(Path(module).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -59,14 +65,18 @@ CACHE_FOLDER = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_folder()
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
-use_compiler(register_jitable)
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, "no_cfunc_wrapper": True,
+}  # fmt: skip
+"""Of all that is compiled: no checks for division as in Python, and no entry from C."""
+
+_BORROWS: dict[str, Any] = {"_nrt": False}
+"""No references to arrays are counted, so none can be created."""
 
 
 def kernel(function: Function) -> Function:
-    """Compile a kernel: cached, without the GIL, and without Python's checks for division."""
-    compiled: Function = njit(
-        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS
-    )(function)
+    """Compile a kernel: cached, and without the GIL."""
+    compiled: Function = njit(cache=True, nogil=True, **_OPTIONS)(function)
     return compiled
 
 
@@ -75,12 +85,34 @@ def borrowing_kernel(function: Function) -> Function:
 
     Without this, every call between compiled functions counts up and down for each array, in
     atomic operations on memory that all threads share: half the time of a kernel that looks at
-    positions one by one, and worse with every thread. What it calls inherits the promise.
+    positions one by one, and worse with every thread.
     """
-    compiled: Function = njit(  # type: ignore[call-overload]  # `_nrt` has no annotation
-        cache=True, nogil=True, error_model="numpy", boundscheck=CHECK_BOUNDS, _nrt=False
-    )(function)  # type: ignore[call-overload]
+    compiled: Function = njit(cache=True, nogil=True, **_OPTIONS, **_BORROWS)(function)
     return compiled
+
+
+def part(function: Function) -> Function:
+    """Let kernels call a function that creates no arrays; for Python it stays as it is.
+
+    Entries from Python, files in the cache and machine code of its own would take longer than
+    the function itself (`tbgen.parts`).
+    """
+    tbgen.parts.compile_part(function, **_OPTIONS, **_BORROWS)
+    return function
+
+
+use_compiler(part)
+
+
+@contextlib.contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage rarely, while compiling: the compiler's own graphs are large and live."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 @contextlib.contextmanager
@@ -90,6 +122,7 @@ def compile_lock() -> Iterator[None]:
     with open(CACHE_FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            yield
+            with rare_collections():
+                yield
         finally:
             fcntl.flock(lock, fcntl.LOCK_UN)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.indexing.squares import PieceType
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import part
 from tbgen.retrograde.bitsets import (
     AREA,
     BIT,
@@ -42,7 +42,7 @@ from tbgen.retrograde.frame import (
 ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 
 
-@borrowing_kernel
+@part
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """For which inner squares an advisor or elephant on `source` attacks `target`."""
     ranks, files = abs(source // 9 - target // 9), abs(source % 9 - target % 9)
@@ -59,7 +59,7 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     return EMPTY, EMPTY
 
 
-@borrowing_kernel
+@part
 def _reached_from(kind, source, occ_lo, occ_hi):
     """Where a rook, knight or cannon on `source` attacks the inner piece."""
     lo, hi = EMPTY, EMPTY
@@ -86,7 +86,7 @@ def _reached_from(kind, source, occ_lo, occ_hi):
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def _defender_reaches(side, source, occ_lo, occ_hi):
     """The squares that an advisor or elephant on `source` attacks."""
     lo, hi = EMPTY, EMPTY
@@ -98,13 +98,13 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def _may_be_chased(kind, side, square):
     """Whether a piece may be a victim: no pawn on its own half (RULES 2, point 2)."""
     return kind != PAWN or (square >= 45) == (side == 0)
 
 
-@borrowing_kernel
+@part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
     """For which inner squares the offender's piece on `source` attacks a piece of the other side.
 
@@ -154,7 +154,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def attacked_row(lead, mid, side, frame):
     """The positions of a row in which some piece of `side`, no king or pawn, attacks a piece."""
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]

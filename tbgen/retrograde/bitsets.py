@@ -17,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tbgen.indexing.squares import FILES, SQUARES, PieceType, Side, area, mirror_square
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import part
 
 U64 = np.uint64
 EMPTY = U64(0)
@@ -154,31 +154,31 @@ def count_bits(typingctx, word):  # type: ignore[no-untyped-def]
     return types.int64(types.uint64), generate
 
 
-@borrowing_kernel
+@part
 def has(lo, hi, square):
     """Whether a set has a square."""
     return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
 
 
-@borrowing_kernel
+@part
 def up(lo, hi):
     """Every square one rank higher."""
     return (lo << _9) & WORD, ((hi << _9) & WORD) | (lo >> _36)
 
 
-@borrowing_kernel
+@part
 def down(lo, hi):
     """Every square one rank lower."""
     return (lo >> _9) | ((hi & FIRST_RANK) << _36), hi >> _9
 
 
-@borrowing_kernel
+@part
 def _sideways(word):
     """Every square one file to either side."""
     return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
 
 
-@borrowing_kernel
+@part
 def _mirror_word(w):
     return (
         ((w & _FILE_A) << _8) | ((w & _FILE_B) << _6) | ((w & _FILE_C) << _4)
@@ -187,13 +187,13 @@ def _mirror_word(w):
     )  # fmt: skip
 
 
-@borrowing_kernel
+@part
 def mirrored(lo, hi):
     """The mirror image of a set; the off-board bit stays."""
     return _mirror_word(lo) | (lo & OFF_BOARD), _mirror_word(hi)
 
 
-@borrowing_kernel
+@part
 def _slide_along_ranks(start, free):
     """Squares that a slide along a rank reaches from `start` through `free` (one word).
 
@@ -215,7 +215,7 @@ def _slide_along_ranks(start, free):
     return right | ((reach >> _1) & free & _NOT_I)
 
 
-@borrowing_kernel
+@part
 def _fill_up(start, free):
     """Fill one word upwards, start included."""
     reach = start | (free & (start << _9))
@@ -224,7 +224,7 @@ def _fill_up(start, free):
     return (reach | (free & (reach << _9))) & WORD
 
 
-@borrowing_kernel
+@part
 def _fill_down(start, free):
     """Fill one word downwards, start included."""
     reach = start | (free & (start >> _9))
@@ -233,7 +233,7 @@ def _fill_down(start, free):
     return reach | (free & (reach >> _9))
 
 
-@borrowing_kernel
+@part
 def slides(lo, hi, free_lo, free_hi):
     """Squares from which a rook (or a cannon that captures nothing) reaches the set.
 
@@ -252,7 +252,7 @@ def slides(lo, hi, free_lo, free_hi):
     return out_lo, out_hi
 
 
-@borrowing_kernel
+@part
 def jumps_into(lo, hi, free_lo, free_hi):
     """Squares from which a knight jumps into the set: its leg, next to it, must be free."""
     # Long step along a file: the set moved sideways, then two ranks back; the leg is the rank
@@ -279,7 +279,7 @@ def jumps_into(lo, hi, free_lo, free_hi):
     return out_lo & free_lo, out_hi & free_hi
 
 
-@borrowing_kernel
+@part
 def pawn_steps_into(lo, hi, free_lo, free_hi, side):
     """Squares from which a pawn of `side` steps into the set; sideways only over the river."""
     if side == 0:
@@ -291,7 +291,7 @@ def pawn_steps_into(lo, hi, free_lo, free_hi, side):
     return a_lo & free_lo, a_hi & free_hi
 
 
-@borrowing_kernel
+@part
 def inner_sources(kind, side, lo, hi, free_lo, free_hi):
     """Squares from which the inner piece reaches the set in one quiet move."""
     if kind == KNIGHT:
@@ -301,7 +301,7 @@ def inner_sources(kind, side, lo, hi, free_lo, free_hi):
     return slides(lo, hi, free_lo, free_hi)
 
 
-@borrowing_kernel
+@part
 def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """For which squares of the inner piece another piece on `source` attacks `target`.
 
@@ -321,7 +321,7 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
             return ~lo, ~hi
         return EMPTY, EMPTY
     if kind == KNIGHT:
-        leg = LEG_BETWEEN[source, target]
+        leg = np.int64(LEG_BETWEEN[source, target])
         if leg < 0 or has(occ_lo, occ_hi, leg):
             return EMPTY, EMPTY
         return ~BIT[leg, 0], ~BIT[leg, 1]
@@ -330,7 +330,7 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     return EMPTY, EMPTY
 
 
-@borrowing_kernel
+@part
 def inner_attackers(kind, side, target, occ_lo, occ_hi):
     """The squares on which the inner piece attacks `target`; free of other pieces."""
     lo, hi = EMPTY, EMPTY
@@ -338,7 +338,7 @@ def inner_attackers(kind, side, target, occ_lo, occ_hi):
         for d in range(4):
             screens = 0
             for k in range(9):
-                s = RAY[target, d, k]
+                s = np.int64(RAY[target, d, k])
                 if s < 0:
                     break
                 if has(occ_lo, occ_hi, s):
@@ -350,9 +350,9 @@ def inner_attackers(kind, side, target, occ_lo, occ_hi):
                     hi |= BIT[s, 1]
     elif kind == KNIGHT:
         for j in range(8):
-            s = KNIGHT_TARGETS[target, j]
+            s = np.int64(KNIGHT_TARGETS[target, j])
             if s >= 0:
-                leg = LEG_BETWEEN[s, target]
+                leg = np.int64(LEG_BETWEEN[s, target])
                 if not has(occ_lo, occ_hi, leg):
                     lo |= BIT[s, 0]
                     hi |= BIT[s, 1]

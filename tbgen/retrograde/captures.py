@@ -14,7 +14,6 @@ In the first and third case one move of one capturing piece is a maximum over a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, Side
-from tbgen.jit import borrowing_kernel, kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import (
     BIT,
     CANNON,
@@ -64,7 +63,7 @@ from tbgen.retrograde.supporting import Plane, SupportingTable, ViewMaker, load_
 from tbgen.tables.codes import CodeSpace
 
 
-@borrowing_kernel
+@part
 def _raise_bits(codes, base, lo, hi, code):
     """Raise the codes of the squares of a set to at least `code`."""
     while lo:
@@ -79,7 +78,7 @@ def _raise_bits(codes, base, lo, hi, code):
             codes[at] = code
 
 
-@kernel
+@part
 def _raise_row(codes, base, view, source, lo, hi, saved):
     """Raise a row to the view's row, for the squares of a set only.
 
@@ -123,7 +122,7 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
         row[s] = saved[s]
 
 
-@borrowing_kernel
+@part
 def _capture_by_attackers(
     codes, row, lead_mids, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
@@ -154,7 +153,7 @@ def _capture_by_attackers(
             _raise_bits(codes, base, x & frame.inner_area[0], y & frame.inner_area[1], code)
 
 
-@borrowing_kernel
+@part
 def _view_mid(mid, without, frame, strides):
     """The view's mid of a frame's mid, group `without` left out (-1: none)."""
     result = np.int64(0)
@@ -165,8 +164,10 @@ def _view_mid(mid, without, frame, strides):
     return result
 
 
-@kernel
-def _k_capture_group(lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame):
+@borrowing_kernel
+def _k_capture_group(
+    lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame, saved
+):
     """Captures by `side` of a piece of the mid group `victims`.
 
     Parameters
@@ -175,9 +176,9 @@ def _k_capture_group(lead_0, lead_1, victims, side, codes, legal, view, view_fra
     legal : uint64 (rows, 2), positions with `side` to move
     view, view_frame : the supporting table, without one piece of the group
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
+    saved : codes (90,), scratch
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
-    saved = np.zeros(STRIDE, codes.dtype)
     stride, size = frame.groups[victims, GROUP_STRIDE], frame.groups[victims, SIZE]
     for lead in range(lead_0, lead_1):
         first_move, last_move = frame.move_start[side, lead], frame.move_start[side, lead + 1]
@@ -216,10 +217,10 @@ def _k_capture_group(lead_0, lead_1, victims, side, codes, legal, view, view_fra
                         _raise_row(codes, row * STRIDE, view, source, x, y, saved)
 
 
-@kernel
+@borrowing_kernel
 def _k_capture_defender(
     lead_0, lead_1, column_0, column_1, dropped, side, codes, legal, view, view_frame, strides,
-    frame,
+    frame, saved,
 ):  # fmt: skip
     """Captures by `side` of an advisor or elephant, in columns [column_0, column_1) of the lead.
 
@@ -227,7 +228,6 @@ def _k_capture_defender(
     The other parameters are those of `_k_capture_group`.
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
-    saved = np.zeros(STRIDE, codes.dtype)
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = lead * mids + mid
@@ -369,18 +369,38 @@ def find_captures(
         for view in layout.views(victim_side, kind):
             maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
             strides = _strides(layout, view)
-            if kind.is_attacker:
-                workers.over(
-                    layout.leads, *_kernel_for(layout, view, victim_side, kind), side, codes,
-                    legal, maker.whole(workers), maker.frame, strides, frame,
-                )  # fmt: skip
-            else:
-                _capture_defenders(
-                    layout, view, victim_side, kind, maker, codes, legal, strides, frame, workers
-                )
+            capture = _capture_attackers if kind.is_attacker else _capture_defenders
+            capture(layout, view, victim_side, kind, maker, codes, legal, strides, frame, workers)
             del maker
         del plane
     return codes
+
+
+def _capture_attackers(
+    layout: Layout,
+    view: Layout,
+    victim_side: Side,
+    kind: PieceType,
+    maker: ViewMaker,
+    codes: Plane,
+    legal: NDArray[np.uint64],
+    strides: NDArray[np.int64],
+    frame: Frame,
+    workers: Workers,
+) -> None:
+    """Captures of a piece of a mid group, or of the inner piece."""
+    arguments = (
+        int(victim_side.other), codes, legal, maker.whole(workers), maker.frame, strides, frame,
+    )  # fmt: skip
+    if view.inner is None:
+        workers.over(layout.leads, _k_capture_inner, *arguments)
+        return
+    group = [(group.side, group.kind) for group in layout.groups].index((victim_side, kind))
+
+    def capture(lead_0: int, lead_1: int, _: int) -> None:
+        _k_capture_group(lead_0, lead_1, group, *arguments, np.empty(STRIDE, codes.dtype))
+
+    workers.run(capture, layout.leads)
 
 
 def _capture_defenders(
@@ -407,17 +427,8 @@ def _capture_defenders(
         leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
         _k_capture_defender(
             lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
-            victim_side.other, codes, legal, maker.part(leads), maker.frame, strides, frame,
+            int(victim_side.other), codes, legal, maker.part(leads), maker.frame, strides, frame,
+            np.empty(STRIDE, codes.dtype),
         )  # fmt: skip
 
     workers.run(capture, layout.leads)
-
-
-def _kernel_for(
-    layout: Layout, view: Layout, victim_side: Side, kind: PieceType
-) -> tuple[Callable[..., None], *tuple[Any, ...]]:
-    """The kernel that reads a view after an attacker was captured, and its first arguments."""
-    if view.inner is None:
-        return (_k_capture_inner,)
-    of = [(group.side, group.kind) for group in layout.groups]
-    return _k_capture_group, of.index((victim_side, kind))

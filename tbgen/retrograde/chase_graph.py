@@ -11,13 +11,13 @@ part of the node, since chasing two pieces in turn is allowed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
-from tbgen.jit import borrowing_kernel, kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import BIT, FULL, MIRROR, ONE, count_bits, has, lowest_bit
 from tbgen.retrograde.chase_victims import (
     Setting,
@@ -29,13 +29,25 @@ from tbgen.retrograde.chase_victims import (
 from tbgen.retrograde.frame import MIDS, canonical
 from tbgen.retrograde.parallel import Workers
 from tbgen.retrograde.pattern_game import Conditions, PatternGraph, winning_replies
-from tbgen.retrograde.row_boards import Places, copy, find, is_mirrored, make_desk, move, set_up
+from tbgen.retrograde.row_boards import (
+    Desk,
+    Places,
+    copy,
+    find,
+    is_mirrored,
+    make_desk,
+    move,
+    set_up,
+)
 from tbgen.retrograde.sweep import Rows
 from tbgen.rules.attacks import in_check
 from tbgen.rules.chases import is_answered, may_be_victim
 from tbgen.rules.moves import generate_moves
 
 KING = int(PieceType.KING)
+
+_ROOM = 4096
+"""Reply nodes that a thread writes before they are put aside."""
 
 
 class Suspects(NamedTuple):
@@ -49,13 +61,13 @@ class Suspects(NamedTuple):
     """int64 (candidates + 1,): the first offence node of each, one node for each victim."""
 
 
-@borrowing_kernel
+@part
 def _place(key, places, squares, board):
     """Set up the position of a key."""
     set_up(key // SQUARES, key % SQUARES, places, squares, board)
 
 
-@borrowing_kernel
+@part
 def _node(row, square, victim, suspects):
     """The offence node of a position and a victim in it, -1 for none."""
     key = row * SQUARES + square
@@ -80,17 +92,39 @@ def _k_victims(first, last, suspects, setting, places, desk):
         suspects.victims[c, 1] = hi
 
 
-@kernel
-def _grown(array, needed):
-    """The array, or a larger copy that has room for `needed` entries."""
-    if needed <= array.size:
-        return array
-    larger = np.zeros(max(needed, 2 * array.size), array.dtype)
-    larger[: array.size] = array
-    return larger
+class Draft(NamedTuple):
+    """A part of the graph as it is found: room, filled from the front."""
+
+    node_replies: NDArray[np.int64]
+    """int64: the number of reply nodes of each offence node."""
+    moves: NDArray[np.int64]
+    """int64: the move of each reply node, source * 90 + target."""
+    reply_edges: NDArray[np.int64]
+    """int64: its number of edges."""
+    edge_target: NDArray[np.int64]
+    """int64: the offence node that each edge leads to."""
+    edge_move: NDArray[np.int64]
+    """int64: its reply, source * 90 + target."""
+    edge_calm: NDArray[np.bool_]
+    edge_check: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, nodes: int, room: int) -> Draft:
+        """Room for some offence nodes, for `room` reply nodes, and for four edges each."""
+        return cls(
+            np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
+            np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
+            np.zeros(4 * room, np.bool_), np.zeros(4 * room, np.bool_),
+        )  # fmt: skip
+
+    def filled(self, nodes: int, replies: int, edges: int) -> Draft:
+        """What has been written, in arrays of its own."""
+        sizes = (nodes, replies, replies, edges, edges, edges, edges)
+        arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
+        return Draft(*arrays)
 
 
-@borrowing_kernel
+@part
 def _chase(victim, source, target, setting, places, desk):
     """Play a move of the offender on the desk, if it is a chase that goes on.
 
@@ -109,7 +143,7 @@ def _chase(victim, source, target, setting, places, desk):
                            victim, setting.minor_chases, desk.attackers)  # fmt: skip
 
 
-@borrowing_kernel
+@part
 def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk):
     """What a reply of the winner leads to.
 
@@ -147,23 +181,19 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk)
     return node, check, calm
 
 
-@kernel
-def _k_edges(first, last, suspects, setting, places, desk):
-    """The part of the graph that begins at the candidates [first, last).
+@borrowing_kernel
+def _k_edges(first, last, suspects, setting, places, desk, draft):
+    """Write the part of the graph that begins at the candidates [first, last), if it has room.
 
-    Returns for each offence node its number of reply nodes, for each reply node its move
-    (source * 90 + target) and its number of edges, and for each edge its target, reply, whether
-    it is calm, and whether it gives check.
+    Returns how far it came: the first candidate that is not written, the number of reply nodes,
+    and the number of edges.
     """
     node_start = suspects.node_start
-    node_replies = np.zeros(node_start[last] - node_start[first], np.int64)
-    moves, reply_edges = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-    edge_target, edge_move = np.zeros(4096, np.int64), np.zeros(4096, np.int64)
-    edge_calm, edge_check = np.zeros(4096, np.bool_), np.zeros(4096, np.bool_)
     replies = edges = 0
     for c in range(first, last):
         lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
         node = node_start[c] - node_start[first]
+        replies_before, edges_before = replies, edges
         while lo | hi:
             if lo:
                 victim = lowest_bit(lo)
@@ -171,6 +201,7 @@ def _k_edges(first, last, suspects, setting, places, desk):
             else:
                 victim = 45 + lowest_bit(hi)
                 hi &= hi - ONE
+            draft.node_replies[node] = 0
             _place(suspects.keys[c], places, desk.squares, desk.board)
             count = generate_moves(desk.board, 1 - setting.winner, desk.sources, desk.targets)
             for m in range(count):
@@ -178,40 +209,36 @@ def _k_edges(first, last, suspects, setting, places, desk):
                 attackers = _chase(victim, source, target, setting, places, desk)
                 if attackers < 0:
                     continue
-                moves = _grown(moves, replies + 1)
-                reply_edges = _grown(reply_edges, replies + 1)
-                moves[replies] = source * SQUARES + target
                 answers = generate_moves(
                     desk.after, setting.winner, desk.answers, desk.answer_targets
                 )
+                if replies == draft.moves.size or edges + answers > draft.edge_target.size:
+                    return c, replies_before, edges_before
+                draft.moves[replies] = source * SQUARES + target
+                begin = edges
                 for a in range(answers):
                     reply, reply_to = desk.answers[a], desk.answer_targets[a]
                     goal, check, calm = _answer(
                         victim, attackers, reply, reply_to, suspects, setting, places, desk
                     )
                     if goal >= 0:
-                        edge_target = _grown(edge_target, edges + 1)
-                        edge_move = _grown(edge_move, edges + 1)
-                        edge_calm = _grown(edge_calm, edges + 1)
-                        edge_check = _grown(edge_check, edges + 1)
-                        edge_target[edges] = goal
-                        edge_move[edges] = reply * SQUARES + reply_to
-                        edge_calm[edges] = calm
-                        edge_check[edges] = check
+                        draft.edge_target[edges] = goal
+                        draft.edge_move[edges] = reply * SQUARES + reply_to
+                        draft.edge_calm[edges] = calm
+                        draft.edge_check[edges] = check
                         edges += 1
-                        reply_edges[replies] += 1
+                draft.reply_edges[replies] = edges - begin
                 move(desk.squares, desk.after, target, source)
                 replies += 1
-                node_replies[node] += 1
+                draft.node_replies[node] += 1
             node += 1
-    return (
-        node_replies, moves[:replies], reply_edges[:replies], edge_target[:edges],
-        edge_move[:edges], edge_calm[:edges], edge_check[:edges],
-    )  # fmt: skip
+    return last, replies, edges
 
 
-@kernel
-def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places):
+@borrowing_kernel
+def _k_pairs(
+    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, desk
+):
     """What the winner's own chases are, where they matter (see `pattern_game.Conditions`).
 
     region : bool (reply nodes,), those to look at; nodes : int64 (offence nodes,), the key of
@@ -220,10 +247,8 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
     """
     offender = 1 - setting.winner
     pieces = places.codes.size
-    squares, other = np.zeros(pieces, np.int64), np.zeros(pieces, np.int64)
-    board, after = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    replied, scratch = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
-    attackers, victims = np.zeros(256, np.int64), np.zeros(256, np.int64)
+    squares, other, board, after = desk.squares, desk.other, desk.board, desk.after
+    replied, attackers, victims = desk.replied, desk.attackers, desk.victims
     for o in range(nodes.size):
         for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
             if not region[r]:
@@ -231,11 +256,11 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
             for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
                 _place(nodes[o], places, squares, board)
                 move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
-                after[:] = board
+                copy(board, after)
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
                 move(squares, after, source, target)
                 row, square = find(squares, places)
-                mirrored = is_mirrored(row, square, squares, places, other, scratch)
+                mirrored = is_mirrored(row, square, squares, places, other, desk.scratch)
                 pairs = 0
                 for v in range(pieces):
                     victim = squares[v]
@@ -245,20 +270,21 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
                     for i in range(pieces):
                         if other[i] == place:
                             follow[e, v] = i
-                    if not may_be_victim(places.codes[v], victim):
+                    if not may_be_victim(after[victim], victim):
                         continue
                     new = attackers_anew(board, after, squares, places.codes, source, target,
                                           victim, setting.minor_chases,
                                           attackers[pairs:])  # fmt: skip
-                    victims[pairs : pairs + new] = v
-                    pairs += new
+                    for _ in range(new):
+                        victims[pairs] = v
+                        pairs += 1
                 goal = graph.reply_target[e]
                 begin = graph.offence_start[goal]
                 for f in range(begin, graph.offence_start[goal + 1]):
                     next_source, next_target = moves[f] // SQUARES, moves[f] % SQUARES
                     if mirrored:
                         next_source, next_target = MIRROR[next_source], MIRROR[next_target]
-                    replied[:] = after
+                    copy(after, replied)
                     replied[next_target] = replied[next_source]
                     replied[next_source] = 0
                     word = np.uint64(0)
@@ -269,23 +295,25 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
                     chased[pair_start[e] + f - begin] = word
 
 
-@kernel
-def _k_mark(winning, nodes, graph, moves, marked, places):
+@borrowing_kernel
+def _k_mark(winning, nodes, graph, moves, marked, places, desk):
     """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
 
     A reply node that wins after an offence node that does not lose is no part of the pattern; it
     is found by the propagation, two plies later.
     """
-    pieces = places.codes.size
-    squares, board = np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int8)
     for o in range(nodes.size):
-        if winning[graph.offence_start[o] : graph.offence_start[o + 1]].all():
-            for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
-                _place(nodes[o], places, squares, board)
-                move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
-                row, square = find(squares, places)
-                marked[row, 0] |= BIT[square, 0]
-                marked[row, 1] |= BIT[square, 1]
+        loses = True
+        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+            loses = loses and winning[r]
+        if not loses:
+            continue
+        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+            _place(nodes[o], places, desk.squares, desk.board)
+            move(desk.squares, desk.board, moves[r] // SQUARES, moves[r] % SQUARES)
+            row, square = find(desk.squares, places)
+            marked[row, 0] |= BIT[square, 0]
+            marked[row, 1] |= BIT[square, 1]
 
 
 @borrowing_kernel
@@ -311,15 +339,43 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _suspects(setting: Setting, places: Places) -> Suspects:
+def _suspects(setting: Setting, places: Places, desk: Desk) -> Suspects:
     """The loss candidates with their victims."""
     keys = np.zeros(int(np.bitwise_count(setting.losses).sum()), np.int64)
     keys = keys[: _k_list(setting.losses, keys, places.frame)]
     victims = np.zeros((len(keys), 2), np.uint64)
     suspects = Suspects(keys, victims, np.zeros(len(keys) + 1, np.int64))
-    _k_victims(0, len(keys), suspects, setting, places, make_desk(places))
+    _k_victims(0, len(keys), suspects, setting, places, desk)
     suspects.node_start[:] = _starts(np.bitwise_count(victims).sum(axis=1))
     return suspects
+
+
+def _edges(
+    suspects: Suspects, setting: Setting, places: Places, desks: list[Desk], workers: Workers
+) -> Draft:
+    """The edges of all suspects, put together from what the threads find."""
+    start = suspects.node_start
+    drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in desks]
+    parts: dict[int, Draft] = {}
+
+    def collect(first: int, last: int, thread: int) -> None:
+        while True:
+            draft = drafts[thread]
+            end, replies, edges = _k_edges(
+                first, last, suspects, setting, places, desks[thread], draft
+            )
+            parts[first] = draft.filled(start[end] - start[first], replies, edges)
+            if end == last:
+                return
+            if end == first:
+                drafts[thread] = Draft.empty(len(draft.node_replies), 2 * len(draft.moves))
+            first = end
+
+    # Even where there are none: so all kernels are compiled by the first search, under one lock.
+    collect(0, 0, 0)
+    workers.run(collect, len(suspects.keys))
+    columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
+    return Draft(*(np.concatenate(column) for column in columns))
 
 
 def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Workers) -> None:
@@ -327,35 +383,28 @@ def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Wor
 
     marked : Rows, inout; canonical positions are added to it
     """
-    suspects = _suspects(setting, places)
-    # Even where there are none: so all kernels are compiled by the first search, under one lock.
     desks = [make_desk(places) for _ in range(workers.threads)]
-    parts = {-1: _k_edges(0, 0, suspects, setting, places, desks[0])}
-
-    def collect(first: int, last: int, thread: int) -> None:
-        parts[first] = _k_edges(first, last, suspects, setting, places, desks[thread])
-
-    workers.run(collect, len(suspects.keys))
-    joined = [
-        np.concatenate(column) for column in zip(*(parts[i] for i in sorted(parts)), strict=True)
-    ]
-    node_replies, moves, reply_edges, edge_target, edge_move, edge_calm, edge_check = joined
-    graph = PatternGraph(_starts(node_replies), _starts(reply_edges), edge_target, edge_calm)
+    desk = desks[0]
+    suspects = _suspects(setting, places, desk)
+    edges = _edges(suspects, setting, places, desks, workers)
+    graph = PatternGraph(
+        _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
+    )
     nodes = np.repeat(suspects.keys, np.diff(suspects.node_start))
 
     def conditions(region: NDArray[np.bool_]) -> Conditions:
-        of_region = np.repeat(region, reply_edges)
-        pairs = np.where(of_region, node_replies[edge_target], 0)
+        of_region = np.repeat(region, edges.reply_edges)
+        pairs = np.where(of_region, edges.node_replies[edges.edge_target], 0)
         pair_start = _starts(pairs)
         chased = np.zeros(pair_start[-1], np.uint64)
-        follow = np.zeros((len(edge_target), len(places.codes)), np.int8)
-        _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting,
-                 places)  # fmt: skip
+        follow = np.zeros((len(edges.edge_target), len(places.codes)), np.int8)
+        _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
+                 setting, places, desk)  # fmt: skip
         own = [i for i, code in enumerate(places.codes.tolist())
                if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
         return Conditions(
-            edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
+            edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
         )
 
     winning = winning_replies(graph, conditions)
-    _k_mark(winning, nodes, graph, moves, marked, places)
+    _k_mark(winning, nodes, graph, edges.moves, marked, places, desk)

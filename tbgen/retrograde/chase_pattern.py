@@ -17,7 +17,7 @@ import numpy as np
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, rare_collections
 from tbgen.retrograde.attacked import attacked_row
 from tbgen.retrograde.bitsets import EMPTY, ONE, has, lowest_bit
 from tbgen.retrograde.candidates import Candidates, k_difference
@@ -113,11 +113,11 @@ def compile_chases() -> None:
     layout = Layout.of(Material.parse("KRKN"))
     frame = make_frame(layout)
     places = make_places(layout, frame)
-    with Workers(1) as workers:
+    with rare_collections(), Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)
         rows = front.rows
         setting = Setting(int(Side.RED), True, rows, rows, rows)
         judge(setting, places, front, workers)
         find_chase_wins(setting, places, rows, workers)
-    _k_attacked(0, 0, Side.RED, rows, front, frame)
-    _k_images(0, 0, rows, rows, frame)
+        _k_attacked(0, 0, int(Side.RED), rows, front, frame)
+        _k_images(0, 0, rows, rows, frame)

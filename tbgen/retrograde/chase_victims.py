@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import BIT, EMPTY, FULL, MIRROR, ONE, has, lowest_bit
 from tbgen.retrograde.frame import MIDS
 from tbgen.retrograde.parallel import Workers
@@ -36,7 +36,7 @@ class Setting(NamedTuple):
     losses: Rows
 
 
-@borrowing_kernel
+@part
 def is_won(row, square, setting):
     """Whether the winner, to move, has won.
 
@@ -45,7 +45,7 @@ def is_won(row, square, setting):
     return not has(setting.live[row, 0], setting.live[row, 1], square)
 
 
-@borrowing_kernel
+@part
 def attackers_anew(before, after, squares, codes, source, target, victim, minor_chases, attackers):
     """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
 
@@ -62,7 +62,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, minor_
     return count
 
 
-@borrowing_kernel
+@part
 def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_chases):
     """Of the wanted squares, those whose piece the move attacks anew."""
     side = piece_side(after[target])
@@ -71,7 +71,7 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_c
         victim = squares[v]
         if piece_side(codes[v]) == side or not has(lo, hi, victim):
             continue
-        if not may_be_victim(codes[v], victim):
+        if not may_be_victim(after[victim], victim):
             continue
         for a in range(codes.size):
             if piece_side(codes[a]) == side and is_new_attack(
@@ -83,7 +83,7 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_c
     return found_lo, found_hi
 
 
-@borrowing_kernel
+@part
 def _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk):
     """Of a set of victims, those that the quiet move `source`-`target` chases.
 
@@ -101,7 +101,7 @@ def _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk)
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def common_victims(row, square, setting, places, desk):
     """The pieces that every move of the offender chases (unless it loses), as a set of squares.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import part
 from tbgen.retrograde.bitsets import AREA, BIT, FULL, MIRROR, OFF_BOARD
 
 STRIDE = SQUARES
@@ -191,7 +191,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
     )
 
 
-@borrowing_kernel
+@part
 def canonical(lead, mid, square, frame):
     """The mid and the inner square that the index uses for the placement of a slot.
 
@@ -208,7 +208,7 @@ def canonical(lead, mid, square, frame):
     return mid_a, square_a
 
 
-@borrowing_kernel
+@part
 def _largest_inside(mid, square, frame):
     """Exchange the inner piece with the twin on the largest square, if that is larger."""
     g = frame.size[TWIN]

@@ -22,7 +22,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import EMPTY, ONE, count_bits, lowest_bit
 from tbgen.retrograde.frame import STRIDE
 from tbgen.retrograde.storage import Kept, Storage
@@ -40,7 +40,7 @@ _WORTH_PACKING = 256
 Bytes = NDArray[np.uint8]
 
 
-@borrowing_kernel
+@part
 def write_row(out, at, gap, lo, hi):
     """Write a row that is not empty to a record; returns the place after it."""
     rest = (gap << 1) ^ (gap >> 63)
@@ -70,7 +70,7 @@ def write_row(out, at, gap, lo, hi):
     return at
 
 
-@borrowing_kernel
+@part
 def read_row(data, at):
     """Read the row at a place: the place after it, the gap, and its set of squares."""
     shift, rest = 0, np.int64(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
 from tbgen.retrograde.frame import (
     COUNT,
@@ -30,7 +30,7 @@ from tbgen.retrograde.frame import (
 from tbgen.retrograde.parallel import Workers
 
 
-@borrowing_kernel
+@part
 def legal_row(lead, mid, side, frame):
     """The legal positions of a row with `side` to move, as two words."""
     lead_lo, lead_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -74,5 +74,5 @@ def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
     """The legal positions with `side` to move, uint64 (rows, 2)."""
     rows = int(frame.size[LEADS] * frame.size[MIDS])
     legal: NDArray[np.uint64] = workers.storage.zeros((rows, 2), np.uint64)
-    workers.over(int(frame.size[LEADS]), _k_legal, side, legal, frame)
+    workers.over(int(frame.size[LEADS]), _k_legal, int(side), legal, frame)
     return legal

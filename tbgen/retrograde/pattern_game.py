@@ -13,6 +13,8 @@ met again and again, whatever the offender does.
     exact   what cannot force calm replies for ever is solved condition by condition: a least
             fixpoint inside a greatest one
 
+The fixpoints are kernels that create nothing; what they iterate over is laid out here.
+
 Graphs are in compressed rows. Offence node o has the reply nodes offence_start[o] up to
 offence_start[o + 1]: reply nodes are numbered in that order, one for each edge. Reply node r has
 the edges reply_start[r] up to reply_start[r + 1], each leading to offence node reply_target[e].
@@ -26,60 +28,70 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import kernel
+from tbgen.jit import borrowing_kernel
 
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
 
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
 
 class PatternGraph(NamedTuple):
     """The edges between offence nodes and reply nodes."""
 
-    offence_start: NDArray[np.int64]
+    offence_start: Integers
     """int64 (offence nodes + 1,)."""
-    reply_start: NDArray[np.int64]
+    reply_start: Integers
     """int64 (reply nodes + 1,)."""
-    reply_target: NDArray[np.int64]
+    reply_target: Integers
     """int64 (edges,)."""
-    calm: NDArray[np.bool_]
+    calm: Bools
     """bool (edges,): the reply is no check, and attacks nothing anew."""
 
 
-@kernel
-def _offence_of(offence_start):
+class _Backwards(NamedTuple):
+    """The edges seen from where they lead to, and scratch for what dies."""
+
+    offence_of: Integers
     """int64 (reply nodes,): the offence node that each reply node follows."""
-    result = np.zeros(offence_start[-1], np.int64)
-    for o in range(offence_start.size - 1):
-        for r in range(offence_start[o], offence_start[o + 1]):
-            result[r] = o
-    return result
+    start: Integers
+    """int64 (offence nodes + 1,): where the edges into each offence node begin in `source`."""
+    source: Integers
+    """int64 (edges,): the reply nodes of the edges, by target."""
+    left: Integers
+    """int64 (reply nodes,): how many edges are left."""
+    dead: Integers
+    """int64 (offence nodes,): a stack."""
 
 
-@kernel
-def _k_safe(graph, alive_offence, alive_reply):
+def _backwards(graph: PatternGraph) -> _Backwards:
+    """Turn the edges around."""
+    offences, replies = len(graph.offence_start) - 1, len(graph.reply_start) - 1
+    into = np.bincount(graph.reply_target, minlength=offences)
+    reply_of = np.repeat(np.arange(replies), np.diff(graph.reply_start))
+    return _Backwards(
+        np.repeat(np.arange(offences), np.diff(graph.offence_start)),
+        np.concatenate([[0], np.cumsum(into)]).astype(np.int64),
+        reply_of[np.argsort(graph.reply_target, kind="stable")],
+        np.zeros(replies, np.int64),
+        np.zeros(offences, np.int64),
+    )
+
+
+@borrowing_kernel
+def _k_safe(graph, backwards, alive_offence, alive_reply):
     """Shrink both sets (bool, inout) to the greatest safe ones.
 
     An offence node dies with any of its reply nodes, a reply node with the last of its edges.
     """
     offences, replies = graph.offence_start.size - 1, graph.reply_start.size - 1
-    offence_of = _offence_of(graph.offence_start)
-    # Edges by target, to find who loses one when an offence node dies.
-    into = np.zeros(offences + 1, np.int64)
-    for e in range(graph.reply_target.size):
-        into[graph.reply_target[e] + 1] += 1
-    for o in range(offences):
-        into[o + 1] += into[o]
-    source = np.zeros(graph.reply_target.size, np.int64)
-    fill = into[:-1].copy()
-    left = np.zeros(replies, np.int64)
+    left, dead = backwards.left, backwards.dead
     for r in range(replies):
+        left[r] = 0
         for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-            target = graph.reply_target[e]
-            source[fill[target]] = r
-            fill[target] += 1
-            left[r] += alive_offence[target]
-    dead = np.zeros(offences, np.int64)
+            left[r] += alive_offence[graph.reply_target[e]]
     count = 0
     for o in range(offences):
         if alive_offence[o]:
@@ -92,10 +104,10 @@ def _k_safe(graph, alive_offence, alive_reply):
     while count:
         count -= 1
         o = dead[count]
-        for i in range(into[o], into[o + 1]):
-            r = source[i]
+        for i in range(backwards.start[o], backwards.start[o + 1]):
+            r = backwards.source[i]
             left[r] -= 1
-            owner = offence_of[r]
+            owner = backwards.offence_of[r]
             if left[r] == 0 and alive_offence[owner]:
                 alive_offence[owner] = False
                 dead[count] = owner
@@ -104,45 +116,47 @@ def _k_safe(graph, alive_offence, alive_reply):
         alive_reply[r] = alive_reply[r] and left[r] > 0
 
 
-@kernel
-def _k_calm(graph, alive_offence, alive_reply):
+@borrowing_kernel
+def _k_reach_calm(graph, safe, inside, reaching):
+    """Add to `reaching` the reply nodes that reach a calm reply whatever the offender does.
+
+    safe, inside : the offence and reply nodes that may be passed
+    """
+    changed = True
+    while changed:
+        changed = False
+        for r in range(inside.size):
+            if not inside[r] or reaching[r]:
+                continue
+            for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+                target = graph.reply_target[e]
+                if not safe[target]:
+                    continue
+                good = graph.calm[e]
+                if not good:
+                    good = True
+                    for f in range(graph.offence_start[target], graph.offence_start[target + 1]):
+                        good = good and reaching[f]
+                if good:
+                    reaching[r] = True
+                    changed = True
+                    break
+
+
+def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
     """bool (reply nodes,): where the winner can force calm replies again and again.
 
-    The greatest set Z of which every node reaches, inside Z, a calm reply: a least fixpoint
-    (nodes that reach one whatever the offender does) is iterated until it loses nothing.
+    The greatest set of which every node reaches, inside the set, a calm reply: a least fixpoint
+    is iterated until it loses nothing.
     """
-    inside, safe = alive_reply.copy(), alive_offence.copy()
-    replies = graph.reply_start.size - 1
+    safe = safe.copy()
     while True:
-        reaching = np.zeros(replies, np.bool_)
-        changed = True
-        while changed:
-            changed = False
-            for r in range(replies):
-                if not inside[r] or reaching[r]:
-                    continue
-                for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-                    target = graph.reply_target[e]
-                    if not safe[target]:
-                        continue
-                    good = graph.calm[e]
-                    if not good:
-                        good = True
-                        for f in range(
-                            graph.offence_start[target], graph.offence_start[target + 1]
-                        ):
-                            good = good and reaching[f]
-                    if good:
-                        reaching[r] = True
-                        changed = True
-                        break
-        lost = False
-        for r in range(replies):
-            lost = lost or (inside[r] and not reaching[r])
-        if not lost:
+        reaching = np.zeros_like(inside)
+        _k_reach_calm(graph, safe, inside, reaching)
+        if not (inside & ~reaching).any():
             return inside
         inside = reaching
-        _k_safe(graph, safe, inside)
+        _k_safe(graph, backwards, safe, inside)
 
 
 class Conditions(NamedTuple):
@@ -152,9 +166,9 @@ class Conditions(NamedTuple):
     offender's pieces are bits of a word, numbered at each offence node anew.
     """
 
-    check: NDArray[np.bool_]
+    check: Bools
     """bool (edges,): the reply gives check."""
-    pair_start: NDArray[np.int64]
+    pair_start: Integers
     """int64 (edges + 1,)."""
     chased: NDArray[np.uint64]
     """uint64 (pairs,): the pieces that the reply attacks anew, and the offence answers for."""
@@ -164,75 +178,78 @@ class Conditions(NamedTuple):
     """int8 (edges, pieces): the number of each piece at the offence node that an edge leads to."""
 
 
-@kernel
-def _k_exact(graph, conditions, calm, alive_offence, alive_reply):
-    """Shrink `alive_reply` (bool, inout) to the winning nodes.
+@borrowing_kernel
+def _k_force(graph, conditions, calm, safe, inside, forced):
+    """Set in each reply node's word the conditions that can be forced to be met.
+
+    forced : uint64 (reply nodes,), inout: a bit for the checks and one for each piece
+    """
+    changed = True
+    while changed:
+        changed = False
+        for r in range(inside.size):
+            if not inside[r] or calm[r]:
+                continue
+            word = forced[r]
+            for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+                target = graph.reply_target[e]
+                if not safe[target]:
+                    continue
+                met = ALL_BITS
+                first = graph.offence_start[target]
+                for f in range(first, graph.offence_start[target + 1]):
+                    pair = conditions.pair_start[e] + f - first
+                    here = np.uint64(0)
+                    if not conditions.check[e] or forced[f] & CHECK_BIT:
+                        here |= CHECK_BIT
+                    for piece in range(conditions.follow.shape[1]):
+                        one = ONE << np.uint64(piece)
+                        after = ONE << np.uint64(conditions.follow[e, piece])
+                        chased = not conditions.check[e] and conditions.chased[pair] & one
+                        if not chased or forced[f] & after:
+                            here |= one
+                    met &= here
+                word |= met
+            if word != forced[r]:
+                forced[r] = word
+                changed = True
+
+
+def _exact(
+    graph: PatternGraph,
+    backwards: _Backwards,
+    conditions: Conditions,
+    calm: Bools,
+    safe: Bools,
+    inside: Bools,
+) -> Bools:
+    """bool (reply nodes,): the winning ones.
 
     Nodes of `calm` win. For the others, each condition (not to check for ever; for each piece,
     not to chase it for ever) must be met again and again: from every node the next meeting can
     be forced, or a calm node, inside the set.
     """
-    replies = graph.reply_start.size - 1
-    inside, safe = alive_reply.copy(), alive_offence.copy()
+    safe, inside = safe.copy(), inside.copy()
+    needed = conditions.pieces | CHECK_BIT
     while True:
-        # A node's word: a bit for the checks and one for each piece, set once it can be forced.
-        forced = np.zeros(replies, np.uint64)
-        for r in range(replies):
-            if calm[r]:
-                forced[r] = ALL_BITS
-        changed = True
-        while changed:
-            changed = False
-            for r in range(replies):
-                if not inside[r] or calm[r]:
-                    continue
-                word = forced[r]
-                for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-                    target = graph.reply_target[e]
-                    if not safe[target]:
-                        continue
-                    met = ALL_BITS
-                    first = graph.offence_start[target]
-                    for f in range(first, graph.offence_start[target + 1]):
-                        pair = conditions.pair_start[e] + f - first
-                        here = np.uint64(0)
-                        if not conditions.check[e] or forced[f] & CHECK_BIT:
-                            here |= CHECK_BIT
-                        for piece in range(conditions.follow.shape[1]):
-                            one = ONE << np.uint64(piece)
-                            after = ONE << np.uint64(conditions.follow[e, piece])
-                            chased = not conditions.check[e] and conditions.chased[pair] & one
-                            if not chased or forced[f] & after:
-                                here |= one
-                        met &= here
-                    word |= met
-                if word != forced[r]:
-                    forced[r] = word
-                    changed = True
-        lost = False
-        needed = conditions.pieces | CHECK_BIT
-        for r in range(replies):
-            if inside[r] and not calm[r] and forced[r] & needed != needed:
-                inside[r] = False
-                lost = True
-        if not lost:
-            for r in range(replies):
-                alive_reply[r] = inside[r]
-            return
-        _k_safe(graph, safe, inside)
+        forced = np.where(calm, ALL_BITS, np.uint64(0))
+        _k_force(graph, conditions, calm, safe, inside, forced)
+        lost = inside & ~calm & (forced & needed != needed)
+        if not lost.any():
+            return inside
+        inside &= ~lost
+        _k_safe(graph, backwards, safe, inside)
 
 
-def winning_replies(
-    graph: PatternGraph, conditions: Callable[[NDArray[np.bool_]], Conditions]
-) -> NDArray[np.bool_]:
+def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
     """bool (reply nodes,): from where the winner-to-be wins by the offence alone.
 
     conditions : called with bool (reply nodes,): those that cannot force calm replies, for which
         the exact stage needs to know the pairs
     """
-    alive_offence = np.ones(graph.offence_start.size - 1, np.bool_)
-    alive_reply = np.ones(graph.reply_start.size - 1, np.bool_)
-    _k_safe(graph, alive_offence, alive_reply)
-    calm = _k_calm(graph, alive_offence, alive_reply)
-    _k_exact(graph, conditions(alive_reply & ~calm), calm, alive_offence, alive_reply)
-    return alive_reply
+    backwards = _backwards(graph)
+    safe = np.ones(len(graph.offence_start) - 1, np.bool_)
+    inside = np.ones(len(graph.reply_start) - 1, np.bool_)
+    _k_safe(graph, backwards, safe, inside)
+    calm = _calm(graph, backwards, safe, inside)
+    return _exact(graph, backwards, conditions(inside & ~calm), calm, safe, inside)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import SQUARES
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import part
 from tbgen.retrograde.frame import (
     COUNT,
     FIRST_PLACEMENT,
@@ -25,6 +25,9 @@ from tbgen.retrograde.frame import (
     Frame,
 )
 from tbgen.rules.board import MAX_MOVES
+
+PAIRS = 256
+"""Room for the pairs of a piece of one side and a piece of the other that it attacks."""
 
 
 class Places(NamedTuple):
@@ -50,7 +53,7 @@ def make_places(layout: Layout, frame: Frame) -> Places:
     )
 
 
-@borrowing_kernel
+@part
 def set_up(row, square, places, squares, board):
     """Write the squares (in the layout's order) and the board of a position."""
     frame = places.frame
@@ -72,7 +75,7 @@ def set_up(row, square, places, squares, board):
         board[squares[i]] = places.codes[i]
 
 
-@borrowing_kernel
+@part
 def find(squares, places):
     """The row and inner square of a placement."""
     slot = slot_of_squares(squares, places.descriptor)
@@ -80,7 +83,7 @@ def find(squares, places):
     return slot // size, places.inner_squares[slot % size]
 
 
-@borrowing_kernel
+@part
 def is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`."""
     set_up(row, square, places, scratch, scratch_board)
@@ -90,7 +93,7 @@ def is_mirrored(row, square, squares, places, scratch, scratch_board):
     return differs
 
 
-@borrowing_kernel
+@part
 def move(squares, board, source, target):
     """Move a piece quietly, on the board and in the list of squares."""
     board[target] = board[source]
@@ -115,6 +118,9 @@ class Desk(NamedTuple):
     answers: NDArray[np.int64]
     answer_targets: NDArray[np.int64]
     attackers: NDArray[np.int64]
+    """int64 (PAIRS,)."""
+    victims: NDArray[np.int64]
+    """int64 (PAIRS,)."""
 
 
 def make_desk(places: Places) -> Desk:
@@ -129,11 +135,11 @@ def make_desk(places: Places) -> Desk:
 
     return Desk(
         numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
-        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(256),
+        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(PAIRS), numbers(PAIRS),
     )  # fmt: skip
 
 
-@borrowing_kernel
+@part
 def copy(board, copy):
     """Copy a board."""
     for s in range(SQUARES):

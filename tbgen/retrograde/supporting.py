@@ -11,7 +11,7 @@ opponent, becomes the value of the capture for the side that makes it.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Inner, Layout
 from tbgen.indexing.slots import group_rank
 from tbgen.indexing.squares import Side, flip_square
-from tbgen.jit import borrowing_kernel, kernel
+from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.bitsets import MIRROR, lowest_bit
 from tbgen.retrograde.frame import (
     COUNT,
@@ -143,16 +143,29 @@ def load_plane(
     return plane
 
 
-@kernel
+class _Scratch(NamedTuple):
+    """Buffers for one position of a supporting table with G groups."""
+
+    squares: NDArray[np.int64]
+    """int64 (5 G,): the squares of each group."""
+    written: NDArray[np.int64]
+    """int64 (G,): how many of them are written."""
+    seen: NDArray[np.int64]
+    """int64 (90,): the board as the table sees it."""
+
+
+@borrowing_kernel
 def _k_view(
-    first, last, chosen, view, frame, plane, table, descriptor, leads, mirrored, roles, flip
-):
+    first, last, chosen, view, scratch, frame, plane, table, descriptor, leads, mirrored, roles,
+    flip,
+):  # fmt: skip
     """Fill rows of a view from a supporting table's plane: those of chosen[first : last].
 
     Parameters
     ----------
     chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
     view : codes (rows * 90,) or (rows,) of these leads, out
+    scratch : _Scratch of the table
     frame, table : Frame of the view and of the supporting table
     plane : codes of the table, addressed by squares
     descriptor : int64, of the table's layout (`tbgen.indexing.slots`)
@@ -167,9 +180,7 @@ def _k_view(
     table_stride = STRIDE if table.size[INNER_KIND] >= 0 else 1
     groups, table_groups = frame.size[GROUPS], table.size[GROUPS]
     giver, receiver = roles[groups], roles[groups + 1]
-    squares = np.zeros((table_groups + 1) * 5, np.int64)
-    count = np.zeros(table_groups + 1, np.int64)
-    seen = np.zeros(STRIDE, np.int64)
+    squares, count, seen = scratch.squares, scratch.written, scratch.seen
     for number in range(first, last):
         lead = chosen[number]
         for s in range(STRIDE):
@@ -274,6 +285,7 @@ class ViewMaker:
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._stride = STRIDE if view.inner else 1
+        self._groups = len(table.groups)
         flip = FLIP if swapped else np.arange(STRIDE)
         self._arguments = (
             table_frame, table.descriptor, *_table_leads(view, table, swapped),
@@ -284,14 +296,23 @@ class ViewMaker:
         """All rows of the view (rows * 90,), or (rows,) where it has no inner piece."""
         leads = np.arange(self.frame.size[LEADS])
         view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
-        workers.over(len(leads), _k_view, leads, view, self.frame, self._plane, *self._arguments)
+        workers.run(lambda first, last, _: self._fill(first, last, leads, view), len(leads))
         return view
 
     def part(self, leads: NDArray[np.int64]) -> Plane:
         """The rows of some leads only, one lead after the other."""
         view: Plane = np.empty(self._size(len(leads)), self._plane.dtype)
-        _k_view(0, len(leads), leads, view, self.frame, self._plane, *self._arguments)
+        self._fill(0, len(leads), leads, view)
         return view
+
+    def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
+        """Fill the rows of leads[first : last]."""
+        scratch = _Scratch(
+            np.zeros(5 * self._groups, np.int64),
+            np.zeros(self._groups, np.int64),
+            np.zeros(STRIDE, np.int64),
+        )
+        _k_view(first, last, leads, view, scratch, self.frame, self._plane, *self._arguments)
 
     def _size(self, leads: int) -> int:
         return leads * int(self.frame.size[MIDS]) * self._stride

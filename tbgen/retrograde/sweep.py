@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import borrowing_kernel
+from tbgen.jit import borrowing_kernel, part
 from tbgen.retrograde.bitsets import (
     BIT,
     CANNON,
@@ -129,7 +129,7 @@ def make_scratch(mids: int) -> Scratch:
     )
 
 
-@borrowing_kernel
+@part
 def _gather_dense(lead, side, front, reached, scratch, frame):
     """Add the predecessors of a frontier in one lead to `reached`."""
     mids = frame.size[MIDS]
@@ -175,7 +175,7 @@ def _gather_dense(lead, side, front, reached, scratch, frame):
             _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
 
 
-@borrowing_kernel
+@part
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Predecessors by moves of a mid group, for all rows of one lead.
 
@@ -219,7 +219,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
                 )
 
 
-@borrowing_kernel
+@part
 def _line(direction, number):
     """A line of the board: its first square, the step to the next, and how many steps."""
     if direction == 0:
@@ -231,7 +231,7 @@ def _line(direction, number):
     return number * 9, 1, 8
 
 
-@borrowing_kernel
+@part
 def _gather_single_lines(first, front, reached, scratch):
     """`_gather_lines` for a stride of one: in half the time, the union being in registers."""
     is_open, mid_of, rows = scratch.open, scratch.mid_of, front.rows
@@ -255,7 +255,7 @@ def _gather_single_lines(first, front, reached, scratch):
                     reached[source, 1] |= hi
 
 
-@borrowing_kernel
+@part
 def _gather_lines(first, stride, front, reached, scratch):
     """Predecessors by slides: walk each line of the board in its four directions.
 
@@ -295,7 +295,7 @@ def _gather_lines(first, stride, front, reached, scratch):
                         reached[source + i, 1] |= hi
 
 
-@borrowing_kernel
+@part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Predecessors by knight jumps and pawn steps."""
     mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
@@ -328,7 +328,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached,
                     reached[source + i, 1] |= rows[target + i, 1]
 
 
-@borrowing_kernel
+@part
 def _add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row when it is new."""
     if lo | hi:
@@ -340,7 +340,7 @@ def _add(reached, touched, count, mid, lo, hi):
     return count
 
 
-@borrowing_kernel
+@part
 def _mid_after(mid, g, j, square, frame):
     """The mid after the j-th piece of group g went to `square`; -1 if it cannot stand there."""
     stride = frame.groups[g, GROUP_STRIDE]
@@ -353,7 +353,7 @@ def _mid_after(mid, g, j, square, frame):
     return mid + (after - rank) * stride
 
 
-@borrowing_kernel
+@part
 def _gather_sparse(lead, side, front, scratch, frame):
     """Add the predecessors of the listed rows in one lead to `scratch.reached`.
 
@@ -438,7 +438,7 @@ def _gather_sparse(lead, side, front, scratch, frame):
     return count
 
 
-@borrowing_kernel
+@part
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Of the positions (lo, hi) of a row, those with no quiet move into `escape`.
 
@@ -524,7 +524,7 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
     return lo, hi
 
 
-@borrowing_kernel
+@part
 def clear_lead(lead, front, mids):
     """Empty the rows of a frontier in one lead."""
     first = lead * mids
@@ -547,7 +547,7 @@ def _k_clear(lead_0, lead_1, front, mids):
         clear_lead(lead, front, mids)
 
 
-@borrowing_kernel
+@part
 def put_row(lead, mid, lo, hi, front, mids):
     """Put a row that was empty on a frontier."""
     first = lead * mids
