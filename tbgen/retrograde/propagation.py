@@ -333,7 +333,7 @@ class Propagation:
     def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
         """Tell those who asked (`logs`)."""
         if self.logs[side]:
-            kept = record.copy()
+            kept = np.frombuffer(record.tobytes(), np.uint8)
             for log in self.logs[side]:
                 log.add(chunk, kept)
 

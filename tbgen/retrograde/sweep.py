@@ -71,7 +71,7 @@ SMALL_FRONTIER = 2000
 
 
 MANY_ROWS = 6
-"""Escapes are gathered where more than a row in so many of a lead asks for them."""
+"""Where more than a row in so many of a lead asks for its moves, they are gathered for all."""
 
 
 class Frontier(NamedTuple):
@@ -558,6 +558,15 @@ def put_row(lead, mid, lo, hi, front, mids):
     front.counts[lead] += 1
 
 
+@part
+def _has_many_rows(lead, members, mids):
+    """Whether a set has so many rows in a lead that a gather beats a walk through their moves."""
+    rows = 0
+    for row in range(lead * mids, (lead + 1) * mids):
+        rows += 1 if members[row, 0] | members[row, 1] else 0
+    return rows > mids // MANY_ROWS
+
+
 @borrowing_kernel
 def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
@@ -596,7 +605,7 @@ def _k_sweep(
                 continue
             if not (dense or work >= mids // 8):
                 listed = _gather_sparse(lead, side, front, scratch, frame)
-            elif use_escape:
+            elif use_escape or not (candidates or _has_many_rows(lead, within, mids)):
                 scanned = True
             else:
                 _gather_dense(lead, side, front, reached, scratch, frame)
@@ -619,7 +628,6 @@ def _k_sweep(
             reached[mid, 0] = lo
             reached[mid, 1] = hi
             wanted += 1 if lo | hi else 0
-        # To look for escapes row by row stops early; for many rows a gather is faster still.
         gathered = use_escape and whole and wanted > mids // MANY_ROWS
         if gathered:
             _gather_dense(lead, side, escape, escaping, scratch, frame)
@@ -635,6 +643,10 @@ def _k_sweep(
                 escaping[mid, 1] = EMPTY
             elif use_escape and (lo | hi):
                 lo, hi = without_escape(lead, mid, side, lo, hi, escape.rows, frame)
+            elif scanned and not everywhere and (lo | hi):
+                x, y = without_escape(lead, mid, side, lo, hi, front.rows, frame)
+                lo &= ~x
+                hi &= ~y
             if lo | hi:
                 put_row(lead, mid, lo, hi, found, mids)
 

@@ -40,21 +40,27 @@ def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are wanted now
     """
-    solved: dict[str, Solution] = {}
     with compile_lock():
         if rules == Rules.WXF and not CHASES_COMPILED.exists():
             compiler = _second_compiler()
             if ordered:
+                _solve_all(width, Rules.CHECK)
                 compiler.hand_over()
-        for name in ("KRK", "KNK", "KRKN", "KRKA"):
-            solved[name] = solve(
-                Material.parse(name),
-                lambda material: solved[material.name],
-                rules=rules if ordered else Rules.NONE,
-                code_space=CodeSpace(width),
-                threads=1,
-            )
-        encode(solved["KRKN"].plane(Side.RED)[:1], 1)
+        _solve_all(width, rules if ordered else Rules.NONE)
+
+
+def _solve_all(width: int, rules: Rules) -> None:
+    """Solve the tiny materials, and encode a block: what calls all kernels that a build needs."""
+    solved: dict[str, Solution] = {}
+    for name in ("KRK", "KNK", "KRKN", "KRKA"):
+        solved[name] = solve(
+            Material.parse(name),
+            lambda material: solved[material.name],
+            rules=rules,
+            code_space=CodeSpace(width),
+            threads=1,
+        )
+    encode(solved["KRKN"].plane(Side.RED)[:1], 1)
 
 
 @cache
