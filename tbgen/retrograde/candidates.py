@@ -134,12 +134,14 @@ class Candidates:
     gone_wins: Frontier
     gone_losses: Frontier
     live: Rows
-    escapes: Rows
-    open: Rows
 
-    def __init__(self, propagation: Propagation, winner: Side, offences: int) -> None:
+    def __init__(
+        self, propagation: Propagation, winner: Side, offences: int, room: tuple[Rows, Rows]
+    ) -> None:
+        """`room` : two sets to work on, which the searches of both winners may share."""
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
+        self.open, self.escapes = room
         self._known: list[Known | None] = [None] * offences
         self._won = [Log() for _ in range(offences)]
         """What the winner has won since the last search of each offence."""
@@ -166,11 +168,11 @@ class Candidates:
         won = self._won[offence].take() + waiting
         known = self._known[offence]
         if known is None:
-            self.open = p.copied(self.losable)
+            p.copy(self.losable, self.open)
             self.over(mark, int(winner), p.unknown[winner], self.wins)
             self._offending = p.packed(self.wins.rows)
         else:
-            self.open = self._opened(known, won)
+            self._reopen(known, won)
             self._offending = known.offending
             p.put_packed(self._offending, self.wins, p.unknown[winner])
         if self._beaten is not None:
@@ -184,19 +186,23 @@ class Candidates:
         # What is a direct win for the offender loses no more.
         p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
 
-    def _opened(self, known: Known, won: list[tuple[int, list[Bytes]]]) -> Rows:
-        """Where loss candidates may be: known places, and those with a new way to lose.
+    def _reopen(self, known: Known, won: list[tuple[int, list[Bytes]]]) -> None:
+        """Find where loss candidates may be: known places, and those with a new way to lose.
 
         That is a move into what has been won since, or a capture that loses since this order.
         """
         p = self.propagation
         p.put(won, self.gone_wins)
         p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
-        opened = p.copied(self.gone_losses.rows)
-        p.unpack(known.open, opened)
-        p.mark_waiting(self.offender, self.order, Outcome.LOSS, opened, present=True)
-        p.keep_in(self.losable, opened)
-        return opened
+        p.copy(self.gone_losses.rows, self.open)
+        p.unpack(known.open, self.open)
+        p.mark_waiting(self.offender, self.order, Outcome.LOSS, self.open, present=True)
+        p.keep_in(self.losable, self.open)
+
+    @property
+    def captures_win(self) -> bool:
+        """Whether captures of the winner come to win at this order."""
+        return self.live is not self.propagation.unwon[self.winner]
 
     @property
     def losable(self) -> Rows:
@@ -206,13 +212,13 @@ class Candidates:
     def find(self) -> None:
         """Prune the candidates to the greatest fixpoint."""
         p = self.propagation
-        self.escapes = p.without(self.live, self.wins.rows)
+        p.difference(self.live, self.wins.rows, self.escapes)
         p.sweeper.sweep(self.offender, None, self.open, self.losses, self.escapes)
         p.copy(self.losses.rows, self.open)
-        if self.live is not p.unwon[self.winner]:
+        if self.captures_win:
             # What only a capture wins is won when its ply has come; until then it is an escape,
             # unless the offender's move to it is the offence.
-            self.escapes = p.without(p.unwon[self.winner], self.wins.rows)
+            p.difference(p.unwon[self.winner], self.wins.rows, self.escapes)
             p.keep_in(self.live, self.wins.rows)
         self._narrow()
 
@@ -261,9 +267,8 @@ class Candidates:
         self._narrow()
 
     def remember(self) -> None:
-        """Keep for the next order what has been seen; `open` is given up."""
+        """Keep for the next order what has been seen; `open` is not needed any more."""
         self._known[self._offence] = Known(self._offending, self.propagation.packed(self.open))
-        del self.open
 
     def beat(self) -> None:
         """Tell the other searches of this order that the losses found need no more looking at."""
@@ -286,7 +291,7 @@ class Candidates:
         """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
         p, offender = self.propagation, self.offender
         p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
-        del self.live, self.escapes
+        del self.live
         for front in p.fronts:
             p.sweeper.clear(front)
 

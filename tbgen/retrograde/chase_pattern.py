@@ -92,13 +92,16 @@ class ChaseSearch:
         judge(setting, self._places, c.gone_losses, c.propagation.workers)
         c.fail()
         c.remember()
-        setting = setting._replace(losses=c.losses.rows)
-        marked = c.propagation.empty_rows()
-        find_chase_wins(setting, self._places, marked, c.propagation.workers)
-        c.over(_k_images, marked, c.wins.rows)
-        c.declare(c.wins)
+        found = 0
+        if c.losses.counts.any():
+            setting = setting._replace(losses=c.losses.rows)
+            marked = c.propagation.empty_rows()
+            find_chase_wins(setting, self._places, marked, c.propagation.workers)
+            c.over(_k_images, marked, c.wins.rows)
+            c.declare(c.wins)
+            found = c.count_wins()
         c.end()
-        return c.count_wins()
+        return found
 
     def _keep_ongoing(self) -> None:
         """Prune losses all of whose moves are won by now: there the offender chases no longer."""

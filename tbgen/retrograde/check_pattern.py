@@ -48,10 +48,11 @@ def declare_perpetual_checks(candidates: Candidates, order: int) -> None:
     while _prune_checkers(c):
         c.prune()
     c.beat()
-    c.over(k_difference, c.propagation.unknown[c.winner], c.live, c.losses)
-    c.over(_k_in_check, int(c.winner), c.losses.rows, c.gone_wins)
+    if c.captures_win:
+        c.over(k_difference, c.propagation.unknown[c.winner], c.live, c.losses)
+        c.over(_k_in_check, int(c.winner), c.losses.rows, c.gone_wins)
+        c.declare(c.gone_wins)
     c.declare(c.wins)
-    c.declare(c.gone_wins)
     c.end()
 
 

@@ -151,7 +151,7 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
 
 
 @borrowing_kernel
-def _k_without(lead_0, lead_1, members, others, target, mids):
+def _k_difference(lead_0, lead_1, members, others, target, mids):
     """Make a set the positions of one set that are not in another."""
     for row in range(lead_0 * mids, lead_1 * mids):
         target[row, 0] = members[row, 0] & ~others[row, 0]
@@ -353,11 +353,9 @@ class Propagation:
         """Keep only the positions of one set in another."""
         self._over_rows(_k_keep_in, members, target)
 
-    def without(self, members: Rows, others: Rows) -> Rows:
-        """A copy of a set without the positions of another."""
-        rows = self.empty_rows()
-        self._over_rows(_k_without, members, others, rows)
-        return rows
+    def difference(self, members: Rows, others: Rows, target: Rows) -> None:
+        """Make a set the positions of one set that are not in another."""
+        self._over_rows(_k_difference, members, others, target)
 
     def packed(self, members: Rows) -> PackedRows:
         """A set, compressed."""

@@ -239,14 +239,15 @@ def solve(
         propagation.run(0)
         chase_patterns: dict[int, int] = {}
         if rules != Rules.NONE and material.both_armed:
-            candidates = [Candidates(propagation, winner, 2) for winner in Side]
+            room = propagation.empty_rows(), propagation.empty_rows()
+            candidates = [Candidates(propagation, winner, 2, room) for winner in Side]
             chases = [
                 ChaseSearch(of_winner, layout, minor_chases=minor_chases)
                 for of_winner in candidates
                 if rules == Rules.WXF
             ]
             chase_patterns = _settle_orders(propagation, orders, candidates, chases)
-            del candidates, chases
+            del candidates, chases, room
         return Solution(
             layout, code_space, metric, frame, Workers(threads, storage), propagation.chunks,
             propagation.journals, propagation.unknown, chase_patterns,
