@@ -120,6 +120,8 @@ def main(tables: Path, rules: str, peer: Path | None, cold: int) -> None:
     with Tablebase.open(tables, rules=rules) as tablebase:
         rule_set = tablebase.rule_set
         names = [n for n in tablebase.available() if n.rule_set == rule_set]
+        if not names:
+            raise click.ClickException(f"{tables}: no tables for the rules {rules}; build some")
         files = {str(name.material): tablebase.table(name.material) for name in names}
         print_sizes(files, peer)
         if cold:
