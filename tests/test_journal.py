@@ -7,6 +7,7 @@ from tbgen.jit import borrowing_kernel
 from tbgen.retrograde.journal import (
     ROW_BYTES,
     Journal,
+    Log,
     PackedRows,
     Waiting,
     k_mark,
@@ -112,6 +113,14 @@ def test_lists_wait_by_code() -> None:
                 k_mark(record, 0, True, everywhere, target)
         bits = (target[:, :, None] >> np.arange(45, dtype=np.uint64)) & np.uint64(1)
         assert np.array_equal(np.flatnonzero(bits), slots[codes == code])
+    # Threads take chunk by chunk: each of them comes once, with the records of all codes.
+    together = waiting.records(3, 700, 65535)
+    assert [(chunk, len(records)) for chunk, records in together] == [(4, 3)]
+    log = Log()
+    log.add(4, together[0][1][0])
+    log.add_all(together)
+    assert [(chunk, len(records)) for chunk, records in log.take()] == [(4, 4)]
+    assert log.take() == []
     waiting.drop(700)
     assert sorted(waiting.codes) == [3, 65535]
     assert waiting.records(700) == []

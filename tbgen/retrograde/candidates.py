@@ -138,7 +138,11 @@ class Candidates:
     def __init__(
         self, propagation: Propagation, winner: Side, offences: int, room: tuple[Rows, Rows]
     ) -> None:
-        """`room` : two sets to work on, which the searches of both winners may share."""
+        """Nothing is known yet of any offence.
+
+        offences : how many kinds are searched at every order
+        room : two sets to work on, which the searches of both winners may share
+        """
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
         self.open, self.escapes = room
@@ -164,8 +168,9 @@ class Candidates:
         self.live = p.unwon[winner]
         if waiting := p.waiting_records(winner, order, Outcome.WIN):
             self.live = p.copied(self.live)
-            p.mark_waiting(winner, order, Outcome.WIN, self.live, present=False)
-        won = self._won[offence].take() + waiting
+            p.mark(waiting, p.unknown[winner], self.live, present=False)
+            self._won[offence].add_all(waiting)
+        won = self._won[offence].take()
         known = self._known[offence]
         if known is None:
             p.copy(self.losable, self.open)
@@ -272,7 +277,8 @@ class Candidates:
 
     def beat(self) -> None:
         """Tell the other searches of this order that the losses found need no more looking at."""
-        self._beaten = self.propagation.packed(self.losses.rows)
+        if len(self._known) > 1:
+            self._beaten = self.propagation.packed(self.losses.rows)
 
     def count_wins(self) -> int:
         """How many positions the wins that are left are, counted as the index does."""

@@ -279,8 +279,14 @@ class Log:
         with self._lock:
             self._records.setdefault(chunk, []).append(record)
 
+    def add_all(self, records: list[tuple[int, list[Bytes]]]) -> None:
+        """Note records: (chunk, its records)."""
+        with self._lock:
+            for chunk, of_chunk in records:
+                self._records.setdefault(chunk, []).extend(of_chunk)
+
     def take(self) -> list[tuple[int, list[Bytes]]]:
-        """The records, (chunk, its records), which are forgotten here."""
+        """The records, (chunk, its records), every chunk once; they are forgotten here."""
         records, self._records = self._records, {}
         return list(records.items())
 
@@ -324,12 +330,16 @@ class Waiting:
         """The codes that something waits for, in no order."""
         return list(self._records)
 
-    def records(self, code: int) -> list[tuple[int, list[Bytes]]]:
-        """The records of a code: (chunk, its records)."""
-        return [
-            (chunk, [self._unpacked(kept) for kept in records])
-            for chunk, records in self._records.get(code, {}).items()
-        ]
+    def records(self, *codes: int) -> list[tuple[int, list[Bytes]]]:
+        """The records of some codes: (chunk, its records), every chunk once.
+
+        So threads may take them one by one: no two of them have the same chunk.
+        """
+        by_chunk: dict[int, list[Bytes]] = {}
+        for code in codes:
+            for chunk, records in self._records.get(code, {}).items():
+                by_chunk.setdefault(chunk, []).extend(map(self._unpacked, records))
+        return list(by_chunk.items())
 
     def drop(self, code: int) -> None:
         """Forget what waits for a code."""

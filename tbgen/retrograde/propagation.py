@@ -288,7 +288,7 @@ class Propagation:
         if not records:
             return False
         if lost:
-            self._mark(records, self.unknown[side], self.losable[side], present=True)
+            self.mark(records, self.unknown[side], self.losable[side], present=True)
         self.sweeper.clear(found)
         self.put(records, found, self.unknown[side])
         self.waiting[side].drop(code)
@@ -297,7 +297,10 @@ class Propagation:
     def put(
         self, records: list[tuple[int, list[Bytes]]], found: Frontier, within: Rows | None = None
     ) -> None:
-        """Add the positions of records to a frontier, those in `within` where that is given."""
+        """Add the positions of records to a frontier, those in `within` where that is given.
+
+        records : (chunk, records), every chunk once: its leads are written by one thread
+        """
         filtered, members = within is not None, found.rows if within is None else within
 
         def put(first: int, last: int, _: int) -> None:
@@ -382,12 +385,8 @@ class Propagation:
     def waiting_records(
         self, side: Side, order: int, outcome: Outcome
     ) -> list[tuple[int, list[Bytes]]]:
-        """The positions that wait for an outcome of an order: (chunk, records), in any order."""
-        return [
-            of_chunk
-            for code in self._waiting_codes(side, order, outcome)
-            for of_chunk in self.waiting[side].records(code)
-        ]
+        """The positions that wait for an outcome of an order: (chunk, records)."""
+        return self.waiting[side].records(*self._waiting_codes(side, order, outcome))
 
     def mark_waiting(
         self, side: Side, order: int, outcome: Outcome, target: Rows, *, present: bool
@@ -396,11 +395,10 @@ class Propagation:
 
         Without `present` all positions that wait for it are taken out instead.
         """
-        for code in self._waiting_codes(side, order, outcome):
-            records = self.waiting[side].records(code)
-            self._mark(records, self.unknown[side], target, present=present)
+        records = self.waiting_records(side, order, outcome)
+        self.mark(records, self.unknown[side], target, present=present)
 
-    def _mark(
+    def mark(
         self,
         records: list[tuple[int, list[Bytes]]],
         within: Rows,

@@ -240,7 +240,8 @@ def solve(
         chase_patterns: dict[int, int] = {}
         if rules != Rules.NONE and material.both_armed:
             room = propagation.empty_rows(), propagation.empty_rows()
-            candidates = [Candidates(propagation, winner, 2, room) for winner in Side]
+            offences = 2 if rules == Rules.WXF else 1
+            candidates = [Candidates(propagation, winner, offences, room) for winner in Side]
             chases = [
                 ChaseSearch(of_winner, layout, minor_chases=minor_chases)
                 for of_winner in candidates
