@@ -395,8 +395,10 @@ class Propagation:
 
         Without `present` all positions that wait for it are taken out instead.
         """
-        records = self.waiting_records(side, order, outcome)
-        self.mark(records, self.unknown[side], target, present=present)
+        # One code after the other, so that only one is unpacked at a time.
+        for code in self._waiting_codes(side, order, outcome):
+            records = self.waiting[side].records(code)
+            self.mark(records, self.unknown[side], target, present=present)
 
     def mark(
         self,
