@@ -36,6 +36,11 @@ enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALE
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
 enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
+#ifdef _WIN32
+enum { DIRECTORY_MARK = '\\' }; /* beside '/', what may stand before the name of a file */
+#else
+enum { DIRECTORY_MARK = '/' };
+#endif
 
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 62;
 static const uint64_t MAX_METADATA = (uint64_t)1 << 24;
@@ -561,6 +566,8 @@ const char *tb_status_text(int status)
         return "an argument is missing or out of its range";
     case TB_ERR_OTHER_SET:
         return "the table is of another rule set";
+    case TB_ERR_NAME:
+        return "the file holds another table than its name says";
     default:
         return "unknown status";
     }
@@ -759,6 +766,24 @@ static int read_block_table(const tb_set *set, table *t, const uint8_t *header)
                                                                            : TB_ERR_CORRUPT;
 }
 
+/* Whether a file has the name of the table that its header, which has been checked, is of. */
+static int bears_name(const char *path, const uint8_t *h)
+{
+    static const char *const rules[] = {"none", "check", "wxf", "wxf-nominor"};
+    char name[96], limit[16] = "";
+    uint32_t orders = get32(h + 20);
+    if (orders != 0)
+        snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
+    snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
+             (const char *)h + MATERIAL_AT, rules[rule_set_of(h)], limit,
+             h[12] == TB_DTM ? "dtm" : "dtc");
+    const char *last = path;
+    for (const char *c = path; *c != 0; c++)
+        if (*c == '/' || *c == DIRECTORY_MARK)
+            last = c + 1;
+    return strcmp(last, name) == 0;
+}
+
 /* Put a checked table into the set, which then owns it. */
 static int insert(tb_set *set, table *t)
 {
@@ -795,8 +820,9 @@ static int insert(tb_set *set, table *t)
     return TB_OK;
 }
 
-/* Read and check header and block table, and take the table over whatever comes of it. */
-static int add_table(tb_set *set, table *t)
+/* Read and check header and block table, and take the table over whatever comes of it. `path` is
+ * where the file is, NULL for one that has no name. */
+static int add_table(tb_set *set, table *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
     int status = read_bytes(t, 0, header, sizeof header);
@@ -806,6 +832,8 @@ static int add_table(tb_set *set, table *t)
     if (status == TB_OK || status == TB_ERR_OTHER_SET) {
         int read = read_block_table(set, t, header);
         status = read == TB_OK ? status : read;
+        if (read == TB_OK && path != NULL && !bears_name(path, header))
+            status = TB_ERR_NAME;
     }
     if (status == TB_OK)
         status = insert(set, t);
@@ -831,7 +859,7 @@ int tb_add_memory(tb_set *set, const void *data, size_t size)
         return TB_ERR_MEMORY;
     t->memory = data;
     t->size = size;
-    return add_table(set, t);
+    return add_table(set, t, NULL);
 }
 
 #ifdef TB_POSIX
@@ -844,13 +872,14 @@ int tb_add_file(tb_set *set, const char *path)
     if (t == NULL)
         return TB_ERR_MEMORY;
     struct stat status;
-    t->file = open(path, O_RDONLY | O_CLOEXEC);
+    /* Not to wait: a pipe of this name may never have a writer. */
+    t->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (t->file < 0 || fstat(t->file, &status) != 0 || !S_ISREG(status.st_mode)) {
         free_table(t);
         return TB_ERR_IO;
     }
     t->size = (uint64_t)status.st_size;
-    return add_table(set, t);
+    return add_table(set, t, path);
 }
 
 int tb_add_directory(tb_set *set, const char *path)
@@ -923,7 +952,7 @@ int tb_add_file(tb_set *set, const char *path)
     }
     t->memory = t->owned_memory = data;
     t->size = size;
-    return add_table(set, t);
+    return add_table(set, t, path);
 }
 
 int tb_add_directory(tb_set *set, const char *path)

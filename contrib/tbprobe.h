@@ -37,15 +37,16 @@ enum { TB_MAX_PIECES = 32, TB_MAX_MOVES = 128 };
 /* What functions return: TB_OK, or the reason why there is no answer. */
 typedef enum {
     TB_OK = 0,
-    TB_ERR_MISSING = -1,  /* no table of this material has been added */
-    TB_ERR_POSITION = -2, /* no placement: kings, counts, squares or overlaps are wrong */
-    TB_ERR_ILLEGAL = -3,  /* the kings face each other, or the side not to move is in check */
-    TB_ERR_CORRUPT = -4,  /* the file is damaged, or no table at all */
-    TB_ERR_VERSION = -5,  /* the file is of a later format */
-    TB_ERR_IO = -6,       /* the file or directory cannot be read */
-    TB_ERR_MEMORY = -7,   /* out of memory */
-    TB_ERR_ARGUMENT = -8, /* a null pointer, or a number out of its range */
-    TB_ERR_OTHER_SET = -9 /* the table is of another rule set than this set of tables */
+    TB_ERR_MISSING = -1,   /* no table of this material has been added */
+    TB_ERR_POSITION = -2,  /* no placement: kings, counts, squares or overlaps are wrong */
+    TB_ERR_ILLEGAL = -3,   /* the kings face each other, or the side not to move is in check */
+    TB_ERR_CORRUPT = -4,   /* the file is damaged, or no table at all */
+    TB_ERR_VERSION = -5,   /* the file is of a later format */
+    TB_ERR_IO = -6,        /* the file or directory cannot be read */
+    TB_ERR_MEMORY = -7,    /* out of memory */
+    TB_ERR_ARGUMENT = -8,  /* a null pointer, or a number out of its range */
+    TB_ERR_OTHER_SET = -9, /* the table is of another rule set than this set of tables */
+    TB_ERR_NAME = -10      /* the file holds another table than its name says */
 } tb_status;
 
 /* One sentence for a status, never NULL. */
@@ -100,8 +101,9 @@ tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred);
 /* Free a set; its readers must be gone. NULL is fine. */
 void tb_set_free(tb_set *set);
 
-/* Add a table file. It stays open (on POSIX systems; elsewhere it is read into memory). Returns
- * TB_OK, also for a second table of the same material. */
+/* Add a table file. It stays open (on POSIX systems; elsewhere it is read into memory). It must have
+ * the name that its table has (docs/format.md, "Names"), such as KRNKR.wxf.dtm.xqt. Returns TB_OK,
+ * also for a second table of the same material. */
 int tb_add_file(tb_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */

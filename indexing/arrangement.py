@@ -10,11 +10,9 @@ so that a table is written and read tile by tile, and one slot lies in one block
 
 The scalar function below reads a descriptor, as those of `slots.py` do:
 
-    word  0   leads per tile        1   slots per lead         2   axes besides the lead
-          3   offset of the lead numbers, 0 where they are the index's own
-          4   the last tile         5   blocks per tile        6   slots per block
-          7   stride of the lead in a full tile                8   in the last tile
-    9 + 4 a   axis a: its divisor within a lead, size, stride in a full tile, in the last tile
+    0              the words named below
+    FIRST_AXIS     `AXIS_WORDS` for each axis besides the lead
+    ...            the numbers of the leads in the file, where they are not the index's own
 """
 
 from __future__ import annotations
@@ -35,8 +33,19 @@ from tbgen.indexing.slots import Integers
 MAX_AXES = 11
 """More than any layout has: the lead, eight groups and the inner piece."""
 
-_FIRST_AXIS = 9
-_AXIS_WORDS = 4
+TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
+"""Leads per tile, slots per lead, axes besides the lead."""
+LEAD_NUMBERS = 3
+"""The offset of the leads' numbers in the file; 0 where they are the index's own."""
+LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
+"""The number of the last tile, blocks per tile, slots per block."""
+LEAD_STRIDE = 7
+"""How far apart neighbouring leads stand in a full tile; the next word, in the last tile."""
+
+FIRST_AXIS = 9
+AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
+"""The words of an axis; behind its stride in a full tile, that in the last tile."""
+AXIS_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +94,19 @@ def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
 @scalar
 def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
     """The block of a slot within its side, and the place in the block."""
-    lead = slot // d[1]
-    within = slot - lead * d[1]
-    if d[3] != 0:
-        lead = d[d[3] + lead]
-    tile = lead // d[0]
-    last = 1 if tile == d[4] else 0
-    place = (lead - tile * d[0]) * d[7 + last]
-    for axis in range(d[2]):
-        word = _FIRST_AXIS + _AXIS_WORDS * axis
-        place += within // d[word] % d[word + 1] * d[word + 2 + last]
-    block = place // d[6]
-    return tile * d[5] + block, place - block * d[6]
+    lead = slot // d[LEAD_SLOTS]
+    within = slot - lead * d[LEAD_SLOTS]
+    if d[LEAD_NUMBERS] != 0:
+        lead = d[d[LEAD_NUMBERS] + lead]
+    tile = lead // d[TILE_LEADS]
+    last = 1 if tile == d[LAST_TILE] else 0
+    place = (lead - tile * d[TILE_LEADS]) * d[LEAD_STRIDE + last]
+    for axis in range(d[AXES]):
+        word = FIRST_AXIS + AXIS_WORDS * axis
+        along = within // d[word + AXIS_DIVISOR] % d[word + AXIS_SIZE]
+        place += along * d[word + AXIS_STRIDE + last]
+    block = place // d[BLOCK_SLOTS]
+    return tile * d[TILE_BLOCKS] + block, place - block * d[BLOCK_SLOTS]
 
 
 class BlockMap:
@@ -127,21 +137,21 @@ class BlockMap:
     @cached_property
     def descriptor(self) -> NDArray[np.int64]:
         """The whole map as one int64 array, for `block_of_slot`."""
-        head = np.zeros(_FIRST_AXIS + _AXIS_WORDS * (len(self.arrangement.axes) - 1), np.int64)
-        head[:3] = self.arrangement.tile_leads, self.lead_slots, len(self.arrangement.axes) - 1
-        head[3] = 0 if self._order is None else len(head)
-        head[4:7] = self.tiles - 1, self.blocks_per_tile, self.block_slots
+        axes = len(self.arrangement.axes) - 1
+        head = np.zeros(FIRST_AXIS + AXIS_WORDS * axes, np.int64)
+        head[TILE_LEADS], head[LEAD_SLOTS] = self.arrangement.tile_leads, self.lead_slots
+        head[AXES] = axes
+        head[LEAD_NUMBERS] = 0 if self._order is None else len(head)
+        head[LAST_TILE], head[TILE_BLOCKS] = self.tiles - 1, self.blocks_per_tile
+        head[BLOCK_SLOTS] = self.block_slots
         full, last = (self._strides(tile) for tile in (0, self.tiles - 1))
-        head[7:9] = full[0], last[0]
+        head[LEAD_STRIDE], head[LEAD_STRIDE + 1] = full[0], last[0]
         sizes = self._shape(0)
         for axis in range(1, len(sizes)):
-            word = _FIRST_AXIS + _AXIS_WORDS * (axis - 1)
-            head[word : word + 4] = (
-                math.prod(sizes[axis + 1 :]),
-                sizes[axis],
-                full[axis],
-                last[axis],
-            )
+            word = FIRST_AXIS + AXIS_WORDS * (axis - 1)
+            head[word + AXIS_DIVISOR] = math.prod(sizes[axis + 1 :])
+            head[word + AXIS_SIZE] = sizes[axis]
+            head[word + AXIS_STRIDE], head[word + AXIS_STRIDE + 1] = full[axis], last[axis]
         return head if self._order is None else np.concatenate([head, np.argsort(self._order)])
 
     @cached_property
@@ -177,14 +187,15 @@ class BlockMap:
         """Two int64 (n,): the blocks of slots (n,), and the places in them."""
         d = self.descriptor
         lead, within = np.divmod(slots, self.lead_slots)
-        if d[3]:
-            lead = d[d[3] + lead]
+        if d[LEAD_NUMBERS]:
+            lead = d[d[LEAD_NUMBERS] + lead]
         tile, in_tile = np.divmod(lead, self.arrangement.tile_leads)
         last = (tile == self.tiles - 1).astype(np.int64)
-        place = in_tile * d[7 + last]
-        for axis in range(d[2]):
-            word = _FIRST_AXIS + _AXIS_WORDS * axis
-            place += within // d[word] % d[word + 1] * d[word + 2 + last]
+        place = in_tile * d[LEAD_STRIDE + last]
+        for axis in range(d[AXES]):
+            word = FIRST_AXIS + AXIS_WORDS * axis
+            along = within // d[word + AXIS_DIVISOR] % d[word + AXIS_SIZE]
+            place += along * d[word + AXIS_STRIDE + last]
         block, index = np.divmod(place, self.block_slots)
         return tile * self.blocks_per_tile + block, index
 

@@ -25,7 +25,16 @@ class MoveTextError(InputError):
     """Text that is no move, or no move of the position at hand."""
 
 
+def printable(text: str) -> str:
+    """`text` with escapes for all that would break a line, steer a terminal or not be seen."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def excerpt(text: str, length: int = 40) -> str:
-    """A quotation of `text` that keeps a message on one line and of bearable length."""
-    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    """A quotation of `text` that keeps a message on one line and of bearable length.
+
+    Every message quotes with it what somebody has typed. Blanks and line breaks between words
+    become one blank each; of nothing but blanks the first is shown.
+    """
+    line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"

@@ -19,26 +19,23 @@ The lead number is then a sum of two look-ups, so a reader needs no joint table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.errors import MaterialError
-from tbgen.indexing.groups import Defenders, Group
-from tbgen.indexing.material import Army, Material
+from tbgen.indexing.geometry import Geometry, Inner, choose_inner
+from tbgen.indexing.material import Material
 from tbgen.indexing.position import Position
-from tbgen.indexing.slots import DescriptorBuilder, slot_of_squares, squares_of_slot
+from tbgen.indexing.slots import build_descriptor, slot_of_squares, squares_of_slot
 from tbgen.indexing.squares import (
     EMPTY,
     SQUARES,
     PieceType,
     Side,
-    area,
     flip_square,
     mirror_square,
-    piece_code,
 )
 
 _MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
@@ -48,61 +45,18 @@ MAX_SLOTS = 1 << 62
 """Slot numbers are signed 64-bit integers."""
 
 
-@dataclass(frozen=True)
-class Inner:
-    """The attacker whose square is the fastest part of the index."""
-
-    side: int
-    kind: int
-
-    @property
-    def area(self) -> tuple[int, ...]:
-        """The squares of the piece, by slot."""
-        return area(self.side, self.kind)
-
-
-def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
-    """The inner piece of a material: single rather than twin, N, R, C rather than P, Red's first.
-
-    A single piece leaves no holes for a twin; ninety squares fill a row, a pawn's 55 do not.
-    """
-    candidates = [
-        (armies[side].count(kind) > 1, preference, side, kind)
-        for side in Side
-        for preference, kind in enumerate(
-            (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
-        )
-        if armies[side].count(kind)
-    ]
-    return Inner(*min(candidates)[2:]) if candidates else None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The index of two armies (Red's first).
+class Layout(Geometry):
+    """The index of two armies (Red's first): numbers of positions, and positions of numbers.
 
     `inner` and `reduced` are chosen by `Layout.of`; the retrograde phases also lay out the
     positions after a capture in the order of their parent, with another inner piece or without
     the mirror reduction of the lead.
     """
 
-    armies: tuple[Army, Army]
-    inner: Inner | None
-    reduced: bool = True
-
     @classmethod
     def of(cls, material: Material) -> Layout:
         """The layout of a material's table."""
         return _layout_of(material)
-
-    @cached_property
-    def defenders(self) -> tuple[Defenders, Defenders]:
-        """Red's and Black's kings, advisors and elephants."""
-        red, black = (
-            Defenders(side, self.armies[side].advisors, self.armies[side].elephants)
-            for side in Side
-        )
-        return red, black
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """The layouts in which the results of capturing one kind of piece are laid out.
@@ -123,131 +77,9 @@ class Layout:
         return views
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """The mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""
-        groups = []
-        for side in Side:
-            for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN):
-                count = self.armies[side].count(kind)
-                if self.inner is not None and self.inner == Inner(side, kind):
-                    count -= 1
-                if count:
-                    groups.append(Group(side, kind, count))
-        return tuple(groups)
-
-    @property
-    def twin(self) -> int:
-        """The group of the inner piece's twins, or -1."""
-        for g, group in enumerate(self.groups):
-            if self.inner is not None and Inner(group.side, group.kind) == self.inner:
-                return g
-        return -1
-
-    @cached_property
-    def strides(self) -> tuple[int, ...]:
-        """What one step of each group's rank adds to the mid number."""
-        strides, stride = [], 1
-        for group in reversed(self.groups):
-            strides.append(stride)
-            stride *= group.size
-        return tuple(reversed(strides))
-
-    @cached_property
-    def mids(self) -> int:
-        """Mid placements per lead."""
-        return self.strides[0] * self.groups[0].size if self.groups else 1
-
-    @property
-    def inner_size(self) -> int:
-        """Slots per row: 90, 55 for an inner pawn, 1 without an inner piece."""
-        return len(self.inner.area) if self.inner is not None else 1
-
-    @cached_property
-    def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): the number of leads before each of Red's placements."""
-        red, black = self.defenders
-        if not self.reduced:
-            return np.arange(red.size + 1, dtype=np.int64) * black.size
-        w = np.arange(red.size)
-        symmetric = int((np.arange(black.size) <= black.mirror).sum())
-        width = np.where(w < red.mirror, black.size, np.where(w == red.mirror, symmetric, 0))
-        return np.concatenate([[0], np.cumsum(width)])
-
-    @cached_property
-    def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): the lead within Red's self-mirrored placements."""
-        black = self.defenders[1]
-        canonical = np.arange(black.size) <= black.mirror
-        return np.where(canonical, np.cumsum(canonical) - 1, -1)
-
-    @property
-    def leads(self) -> int:
-        """Number of leads."""
-        return int(self.lead_base[-1])
-
-    @property
-    def rows(self) -> int:
-        """Number of rows, (lead, mid) pairs."""
-        return self.leads * self.mids
-
-    @property
-    def slots(self) -> int:
-        """The index size: slots for each side to move."""
-        return self.rows * self.inner_size
-
-    @cached_property
-    def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (leads,): Red's and Black's defender rank of every lead."""
-        red = self.defenders[0]
-        w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
-        within = np.arange(self.leads) - self.lead_base[w]
-        if self.reduced:
-            canonical = np.flatnonzero(self.lead_offset >= 0)
-            symmetric = w == red.mirror[w]
-            within[symmetric] = canonical[within[symmetric]]
-        return w, within
-
-    def lead_of(
-        self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The lead of each pair of defender ranks, and whether the pair must be mirrored."""
-        red, black = self.defenders
-        if not self.reduced:
-            return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
-        red_image, black_image = red.mirror[red_ranks], black.mirror[black_ranks]
-        mirrored = (red_image < red_ranks) | (
-            (red_image == red_ranks) & (black_image < black_ranks)
-        )
-        w = np.where(mirrored, red_image, red_ranks).astype(np.int64)
-        b = np.where(mirrored, black_image, black_ranks).astype(np.int64)
-        within = np.where(red.mirror[w] == w, self.lead_offset[b], b)
-        return self.lead_base[w] + within, mirrored
-
-    @cached_property
-    def self_mirrored(self) -> NDArray[np.bool_]:
-        """bool (leads,): leads that are their own mirror image."""
-        w, b = self.lead_ranks
-        red, black = self.defenders
-        return (red.mirror[w] == w) & (black.mirror[b] == b)
-
-    @cached_property
-    def piece_codes(self) -> tuple[int, ...]:
-        """The piece codes in the order in which `descriptor` expects their squares."""
-        codes = []
-        for side, defenders in enumerate(self.defenders):
-            codes.append(piece_code(side, PieceType.KING))
-            codes += [piece_code(side, PieceType.ADVISOR)] * defenders.advisors
-            codes += [piece_code(side, PieceType.ELEPHANT)] * defenders.elephants
-        for group in self.groups:
-            codes += [piece_code(group.side, group.kind)] * group.count
-        if self.inner is not None:
-            codes.append(piece_code(self.inner.side, self.inner.kind))
-        return tuple(codes)
-
-    @cached_property
     def descriptor(self) -> NDArray[np.int64]:
         """The whole layout as one int64 array, for the scalar functions of `slots.py`."""
-        return DescriptorBuilder(self).build()
+        return build_descriptor(self)
 
     @cached_property
     def _descriptor_list(self) -> list[int]:

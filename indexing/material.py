@@ -3,7 +3,7 @@
     KRNKRAA  =  first side K R N, second side K R A A
 
 A `Material` is always canonical: the side named first has more rooks, then knights, cannons,
-pawns, advisors, elephants (DESIGN 2). The captures of pieces make the signatures a directed
+pawns, advisors, elephants. The captures of pieces make the signatures a directed
 acyclic graph; `Material.closure` lists it bottom-up.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.errors import MaterialError, excerpt
 from tbgen.indexing.squares import LETTERS, PieceType
 
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
@@ -64,7 +64,7 @@ class Army:
 
     @property
     def has_attackers(self) -> bool:
-        """Whether any piece can cross the river; a side without is *armless* (Fang-Hsu, 2)."""
+        """Whether any piece can cross the river; a side without is *armless*."""
         return any(self.count(kind) for kind in PieceType if kind.is_attacker)
 
     def without(self, kind: int) -> Army:
@@ -97,22 +97,22 @@ class Material:
 
     @classmethod
     def parse(cls, text: str) -> Material:
-        """Read any spelling of DESIGN 2: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
+        """Read any spelling: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
 
         Raises `MaterialError` with a hint.
         """
         hint = "write both sides from their kings on, as in KRNKRAA"
         name = text.strip().replace("-", "").replace("v", "").upper().translate(_ALIASES)
         if not name or len(name) > 34:
-            raise MaterialError(f"'{text[:40]}' is no material", hint)
+            raise MaterialError(f"{excerpt(text)} is no material", hint)
         for letter in name:
             if letter not in LETTERS:
                 raise MaterialError(
-                    f"'{letter}' in '{text[:40]}' is no piece",
+                    f"{excerpt(letter)} in {excerpt(text)} is no piece",
                     "pieces are K R N C P A B (also H=N, G=A, M=B, E=B)",
                 )
         if name[0] != "K" or name.count("K") != 2:
-            raise MaterialError(f"'{text[:40]}' does not name two sides", hint)
+            raise MaterialError(f"{excerpt(text)} does not name two sides", hint)
         armies = []
         for letters in name[1:].split("K"):
             armies.append(Army(*(letters.count(LETTERS[kind]) for kind in list(PieceType)[1:])))
@@ -139,12 +139,15 @@ class Material:
 
     @property
     def needs_table(self) -> bool:
-        """Whether any position can be decided: without attackers all are draws (DESIGN 2)."""
+        """Whether any position can be decided: without attackers all are draws."""
         return self.first.has_attackers or self.second.has_attackers
 
     @property
     def both_armed(self) -> bool:
-        """Whether repetition rules can matter (Fang's lemma: not if one side is armless)."""
+        """Whether repetition rules can matter.
+
+        Not if one side is armless: a lemma that Fang, Hsu & Hsu 2002 cite in section 5.
+        """
         return self.first.has_attackers and self.second.has_attackers
 
     def captures(self) -> dict[tuple[int, PieceType], Material]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tbgen.indexing.errors import MoveTextError
+from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.squares import parse_square, square_name
 
 _ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE)
@@ -23,7 +23,7 @@ class Move(NamedTuple):
         match = _ICCS.fullmatch(text.strip())
         if match is None:
             raise MoveTextError(
-                f"'{text[:20]}' is no move", "moves are written h2e2: from square, to square"
+                f"{excerpt(text)} is no move", "moves are written h2e2: from square, to square"
             )
         source, target = match.groups()
         return cls(parse_square(source.lower()), parse_square(target.lower()))

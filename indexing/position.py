@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from tbgen.indexing.errors import PositionError
+from tbgen.indexing.errors import PositionError, excerpt
 from tbgen.indexing.material import MAX_COUNT, Army, Material
 from tbgen.indexing.squares import (
     EMPTY,
@@ -106,7 +106,7 @@ class Position:
             )
         side = _SIDE_LETTERS.get(fields[1])
         if side is None:
-            raise PositionError(f"'{fields[1][:20]}' is no side to move", "write w (or r) or b")
+            raise PositionError(f"{excerpt(fields[1])} is no side to move", "write w (or r) or b")
         if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):
             raise PositionError("the last two FEN fields are not numbers", "they are usually '0 1'")
         return cls(bytes(_parse_board(fields[0].translate(LETTER_ALIASES))), side)
@@ -201,7 +201,7 @@ def _parse_board(text: str) -> list[int]:
                 file += 1
             else:
                 raise PositionError(
-                    f"'{letter}' is no piece letter",
+                    f"{excerpt(letter)} is no piece letter",
                     "pieces are K A B R N C P, Black's in lower case",
                 )
         if file != FILES:

@@ -2,8 +2,8 @@
 
 A function marked `@scalar` works on integers and on arrays or `bytes` of integers, and stays an
 ordinary Python function: importing it costs nothing, and probing from Python calls it as it is.
-When `tbgen.jit` is imported (and numba with it), every marked function also becomes callable
-from compiled kernels, so that the index and the rules are written down once.
+When `tbgen.compiling.jit` is imported (and numba with it), every marked function also becomes
+callable from compiled kernels, so that the index and the rules are written down once.
 """
 
 from collections.abc import Callable

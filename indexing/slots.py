@@ -1,22 +1,13 @@
 """The index of one position: squares -> slot, and back.
 
 The scalar functions below read a *descriptor*, one flat integer array that holds everything a
-reader needs to know of a layout, so that plain Python, compiled kernels and readers in other
-languages share one definition.
+reader needs to know of a layout, so that plain Python and compiled kernels share one definition.
 
-    word  0   pieces
-          1   1 if leads are reduced by the mirror
-          2   mids              3   inner_size       4   groups        5   twin group or -1
-          6   leads
-          7   Red's advisors    8   Red's elephants  9   advisor ranks  10  elephant ranks
-         11   offset of Red's rank table            12   offset of Red's mirror table
-         13 to 18               the same for Black
-         19   offset of lead_base                   20   offset of lead_offset
-         21   offset of Red's defender squares      22   offset of Black's
-         23   offset of the inner area              24   side and 25 kind of the inner piece
-         32 + 8 g               group g: side, kind, count, size, stride, offset of its area
-    SLOT_TABLE                  slot of a square: (side, kind, square), -1 outside the area
-    CHOOSE                      binomial coefficients (n < 91, k < 6)
+    0                  the words named below: sizes, and the offsets of tables
+    FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
+    SLOT_TABLE         slot of a square: (side, kind, square), -1 outside the area
+    CHOOSE             binomial coefficients (n < 91, k < 6)
+    ...                the tables of this layout, one behind the other
 
 Squares are listed in the order of `Layout.piece_codes`; identical pieces may be listed in any
 order.
@@ -26,78 +17,104 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.indexing.geometry import Geometry
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area
-
-if TYPE_CHECKING:
-    from tbgen.indexing.layout import Layout
 
 Integers = Any
 """A list of ints, `bytes`, or an integer array."""
 
+PIECES = 0
+REDUCED = 1
+"""1 if leads are reduced by the mirror, else 0."""
+MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
+"""`TWIN` is the group of the inner piece's twins, or -1; the others are numbers of."""
+
+ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
+"""The words of one side: its pieces, their placements, and the offsets of `Defenders.ranks` and
+`Defenders.mirror`."""
+SIDE_WORDS = 6
+RED = 7
+BLACK = RED + SIDE_WORDS
+"""Where the words of each side begin."""
+RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
+BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
+
+LEAD_BASE, LEAD_OFFSET = 19, 20
+"""The offsets of `Geometry.lead_base` and `lead_offset`."""
+RED_SQUARES, BLACK_SQUARES = 21, 22
+"""The offsets of `Defenders.squares`."""
+INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
+"""The inner piece: the offset of its area, and what it is."""
+
+FIRST_GROUP = 32
+GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA = 0, 1, 2, 3, 4, 5
+"""The words of a group: what it is, its placements, `Geometry.strides`, the offset of its area."""
 GROUP_WORDS = 8
 MAX_GROUPS = 8
-FIRST_GROUP = 32
+
+KINDS = len(PieceType)
+_ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
+"""Plain integers: for a member of an enumeration numba would compile `group_rank` again."""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
-CHOOSE = SLOT_TABLE + len(Side) * len(PieceType) * SQUARES
+CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
 _TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 
 
-class DescriptorBuilder:
-    """Writes the descriptor of one layout."""
+class _Tables:
+    """The tables behind the head of a descriptor."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._tables: list[NDArray[np.int64]] = []
+    def __init__(self) -> None:
+        self.tables: list[NDArray[np.int64]] = []
         self._length = _TABLES
 
-    def _append(self, table: Sequence[int] | NDArray[Any]) -> int:
+    def append(self, table: Sequence[int] | NDArray[Any]) -> int:
         """Add a table, and return its offset."""
         offset = self._length
-        self._tables.append(np.asarray(table, np.int64).ravel())
-        self._length += self._tables[-1].size
+        self.tables.append(np.asarray(table, np.int64).ravel())
+        self._length += self.tables[-1].size
         return offset
 
-    def build(self) -> NDArray[np.int64]:
-        """The descriptor, int64."""
-        layout = self._layout
-        head = np.zeros(_TABLES, np.int64)
-        head[0] = len(layout.piece_codes)
-        head[1] = layout.reduced
-        head[2:7] = layout.mids, layout.inner_size, len(layout.groups), layout.twin, layout.leads
-        for side, defenders in enumerate(layout.defenders):
-            at = 7 + 6 * side
-            head[at : at + 4] = (
-                defenders.advisors,
-                defenders.elephants,
-                defenders.ranks.shape[1],
-                defenders.ranks.shape[2],
-            )
-            head[at + 4] = self._append(defenders.ranks)
-            head[at + 5] = self._append(defenders.mirror)
-            head[21 + side] = self._append(defenders.squares)
-        head[19] = self._append(layout.lead_base)
-        head[20] = self._append(layout.lead_offset)
-        if layout.inner is not None:
-            head[23] = self._append(layout.inner.area)
-            head[24:26] = layout.inner.side, layout.inner.kind
-        for g, (group, stride) in enumerate(zip(layout.groups, layout.strides, strict=True)):
-            at = FIRST_GROUP + GROUP_WORDS * g
-            head[at : at + 5] = group.side, group.kind, group.count, group.size, stride
-            head[at + 5] = self._append(group.area)
-        slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
-        for side in Side:
-            for kind in PieceType:
-                slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
-        head[SLOT_TABLE:CHOOSE] = slot_table.ravel()
-        head[CHOOSE:] = [comb(n, k) for n in range(SQUARES + 1) for k in range(CHOOSE_WIDTH)]
-        return np.concatenate([head, *self._tables])
+
+def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
+    """The descriptor of an index, int64."""
+    tables = _Tables()
+    head = np.zeros(_TABLES, np.int64)
+    head[PIECES] = len(geometry.piece_codes)
+    head[REDUCED] = geometry.reduced
+    head[MIDS], head[INNER_SIZE], head[LEADS] = geometry.mids, geometry.inner_size, geometry.leads
+    head[GROUPS], head[TWIN] = len(geometry.groups), geometry.twin
+    for side, defenders in enumerate(geometry.defenders):
+        at = RED + SIDE_WORDS * side
+        head[at + ADVISORS], head[at + ELEPHANTS] = defenders.advisors, defenders.elephants
+        _, head[at + ADVISOR_RANKS], head[at + ELEPHANT_RANKS] = defenders.ranks.shape
+        head[at + RANKS] = tables.append(defenders.ranks)
+        head[at + MIRROR] = tables.append(defenders.mirror)
+        head[RED_SQUARES + side] = tables.append(defenders.squares)
+    head[LEAD_BASE] = tables.append(geometry.lead_base)
+    head[LEAD_OFFSET] = tables.append(geometry.lead_offset)
+    if geometry.inner is not None:
+        head[INNER_AREA] = tables.append(geometry.inner.area)
+        head[INNER_SIDE], head[INNER_KIND] = geometry.inner.side, geometry.inner.kind
+    for g, (group, stride) in enumerate(zip(geometry.groups, geometry.strides, strict=True)):
+        at = FIRST_GROUP + GROUP_WORDS * g
+        head[at + GROUP_SIDE], head[at + GROUP_KIND] = group.side, group.kind
+        head[at + GROUP_COUNT], head[at + GROUP_SIZE] = group.count, group.size
+        head[at + GROUP_STRIDE] = stride
+        head[at + GROUP_AREA] = tables.append(group.area)
+    slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
+    for side in Side:
+        for kind in PieceType:
+            slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
+    head[SLOT_TABLE:CHOOSE] = slot_table.ravel()
+    head[CHOOSE:] = [comb(n, k) for n in range(SQUARES + 1) for k in range(CHOOSE_WIDTH)]
+    return np.concatenate([head, *tables.tables])
 
 
 @scalar
@@ -107,8 +124,10 @@ def group_rank(
     """The rank of the placement of identical pieces on squares[first : first + count].
 
     The pieces are not sorted: each slot counts those below it, which is its place.
+
+    count : int, how many pieces there are
     """
-    table = SLOT_TABLE + (side * 7 + kind) * 90
+    table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
     rank = 0
     for i in range(count):
         square = squares[first + i]
@@ -129,11 +148,13 @@ def group_rank(
 @scalar
 def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
     """The rank of one side's defenders (king, advisors, elephants) from squares[first] on."""
-    at = 7 + 6 * side
-    king = d[SLOT_TABLE + side * 7 * 90 + squares[first]]
-    advisors = group_rank(squares, first + 1, d[at], side, 1, False, d)
-    elephants = group_rank(squares, first + 1 + d[at], d[at + 1], side, 2, False, d)
-    return d[d[at + 4] + (king * d[at + 2] + advisors) * d[at + 3] + elephants]
+    at = RED + SIDE_WORDS * side
+    king = d[SLOT_TABLE + side * KINDS * SQUARES + squares[first]]
+    count = d[at + ADVISORS]
+    advisors = group_rank(squares, first + 1, count, side, _ADVISOR, False, d)
+    elephants = group_rank(squares, first + 1 + count, d[at + ELEPHANTS], side, _ELEPHANT, False, d)
+    rank = (king * d[at + ADVISOR_RANKS] + advisors) * d[at + ELEPHANT_RANKS] + elephants
+    return d[d[at + RANKS] + rank]
 
 
 @scalar
@@ -142,17 +163,18 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
     mid = 0
     at = first
     inner_square = -1
-    if d[3] > 1:
-        inner_square = squares[d[0] - 1]
+    if d[INNER_SIZE] > 1:
+        inner_square = squares[d[PIECES] - 1]
         if mirrored:
             inner_square = inner_square + 8 - 2 * (inner_square % 9)
-    for g in range(d[4]):
+    for g in range(d[GROUPS]):
         word = FIRST_GROUP + GROUP_WORDS * g
-        side, kind, count, stride = d[word], d[word + 1], d[word + 2], d[word + 4]
-        if g == d[5]:
+        side, kind = d[word + GROUP_SIDE], d[word + GROUP_KIND]
+        count = d[word + GROUP_COUNT]
+        if g == d[TWIN]:
             # Of the inner piece and its twins, the one on the largest square is the inner piece.
             # The rank is summed over the others, so that nothing need be sorted or written.
-            table = SLOT_TABLE + (side * 7 + kind) * 90
+            table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
             largest = inner_square
             for i in range(count):
                 square = squares[at + i]
@@ -162,7 +184,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
                     largest = square
             rank = 0
             for i in range(count + 1):
-                square = squares[at + i] if i < count else squares[d[0] - 1]
+                square = squares[at + i] if i < count else squares[d[PIECES] - 1]
                 if mirrored:
                     square = square + 8 - 2 * (square % 9)
                 if square == largest:
@@ -170,7 +192,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
                 slot = d[table + square]
                 place = 1
                 for j in range(count + 1):
-                    other = squares[at + j] if j < count else squares[d[0] - 1]
+                    other = squares[at + j] if j < count else squares[d[PIECES] - 1]
                     if mirrored:
                         other = other + 8 - 2 * (other % 9)
                     if d[table + other] < slot:
@@ -179,38 +201,39 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
             inner_square = largest
         else:
             rank = group_rank(squares, at, count, side, kind, mirrored, d)
-        mid += rank * stride
+        mid += rank * d[word + GROUP_STRIDE]
         at += count
-    if d[3] == 1:
+    if d[INNER_SIZE] == 1:
         return mid
-    return mid * d[3] + d[SLOT_TABLE + (d[24] * 7 + d[25]) * 90 + inner_square]
+    inner_table = SLOT_TABLE + (d[INNER_SIDE] * KINDS + d[INNER_KIND]) * SQUARES
+    return mid * d[INNER_SIZE] + d[inner_table + inner_square]
 
 
 @scalar
 def slot_of_squares(squares: Integers, d: Integers) -> int:
     """The slot of the placement `squares` (in the order of `Layout.piece_codes`)."""
-    black_first = 1 + d[7] + d[8]
-    first = black_first + 1 + d[13] + d[14]
+    black_first = 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS]
+    first = black_first + 1 + d[BLACK_ADVISORS] + d[BLACK_ELEPHANTS]
     w = defender_rank(squares, 0, 0, d)
     b = defender_rank(squares, black_first, 1, d)
     mirrored = False
     symmetric = False
-    if d[1]:
-        w_image = d[d[12] + w]
-        b_image = d[d[18] + b]
+    if d[REDUCED]:
+        w_image = d[d[RED_MIRROR] + w]
+        b_image = d[d[BLACK_MIRROR] + b]
         symmetric = w_image == w and b_image == b
         if w_image < w or (w_image == w and b_image < b):
             mirrored = True
             w = w_image
             b = b_image
-            w_image = d[d[12] + w]
-        lead = d[d[19] + w] + (d[d[20] + b] if w_image == w else b)
+            w_image = d[d[RED_MIRROR] + w]
+        lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
     else:
-        lead = d[d[19] + w] + b
+        lead = d[d[LEAD_BASE] + w] + b
     within = attacker_slot(squares, first, mirrored, d)
     if symmetric:
         within = min(within, attacker_slot(squares, first, True, d))
-    return lead * d[2] * d[3] + within
+    return lead * d[MIDS] * d[INNER_SIZE] + within
 
 
 @scalar
@@ -218,44 +241,48 @@ def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     """Write the squares of a slot into `squares`, in the order of `Layout.piece_codes`.
 
     Every slot has squares; where two of them are equal the slot is a hole.
+
+    squares : Integers (pieces,), out
     """
-    inner = slot % d[3]
-    row = slot // d[3]
-    mid = row % d[2]
-    lead = row // d[2]
+    inner = slot % d[INNER_SIZE]
+    row = slot // d[INNER_SIZE]
+    mid = row % d[MIDS]
+    lead = row // d[MIDS]
     low = 0
-    high = d[20] - d[19] - 1  # lead_base has one entry more than Red has placements
+    high = d[LEAD_OFFSET] - d[LEAD_BASE] - 1  # lead_base has one entry more than Red has placements
     while high - low > 1:
         middle = (low + high) // 2
-        if d[d[19] + middle] <= lead:
+        if d[d[LEAD_BASE] + middle] <= lead:
             low = middle
         else:
             high = middle
     w = low
-    b = lead - d[d[19] + w]
-    if d[1] and d[d[12] + w] == w:
+    b = lead - d[d[LEAD_BASE] + w]
+    if d[REDUCED] and d[d[RED_MIRROR] + w] == w:
         # The b-th of Black's placements that are not above their image.
         rank = b
         b = 0
-        while d[d[20] + b] != rank:
+        while d[d[LEAD_OFFSET] + b] != rank:
             b += 1
     at = 0
-    for i in range(1 + d[7] + d[8]):
-        squares[at] = d[d[21] + w * (1 + d[7] + d[8]) + i]
+    defenders = 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS]
+    for i in range(defenders):
+        squares[at] = d[d[RED_SQUARES] + w * defenders + i]
         at += 1
-    for i in range(1 + d[13] + d[14]):
-        squares[at] = d[d[22] + b * (1 + d[13] + d[14]) + i]
+    defenders = 1 + d[BLACK_ADVISORS] + d[BLACK_ELEPHANTS]
+    for i in range(defenders):
+        squares[at] = d[d[BLACK_SQUARES] + b * defenders + i]
         at += 1
-    for g in range(d[4]):
+    for g in range(d[GROUPS]):
         word = FIRST_GROUP + GROUP_WORDS * g
-        rank = mid // d[word + 4] % d[word + 3]
-        for j in range(d[word + 2], 0, -1):
+        rank = mid // d[word + GROUP_STRIDE] % d[word + GROUP_SIZE]
+        for j in range(d[word + GROUP_COUNT], 0, -1):
             # The largest slot whose binomial fits is the j-th piece.
             slot_j = j - 1
             while d[CHOOSE + (slot_j + 1) * CHOOSE_WIDTH + j] <= rank:
                 slot_j += 1
             rank -= d[CHOOSE + slot_j * CHOOSE_WIDTH + j]
-            squares[at + j - 1] = d[d[word + 5] + slot_j]
-        at += d[word + 2]
-    if d[3] > 1:
-        squares[at] = d[d[23] + inner]
+            squares[at + j - 1] = d[d[word + GROUP_AREA] + slot_j]
+        at += d[word + GROUP_COUNT]
+    if d[INNER_SIZE] > 1:
+        squares[at] = d[d[INNER_AREA] + inner]

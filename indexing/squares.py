@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import cache
 
-from tbgen.indexing.errors import PositionError
+from tbgen.indexing.errors import PositionError, excerpt
 from tbgen.indexing.scalar import scalar
 
 FILES = 9
@@ -97,11 +97,11 @@ def parse_square(text: str) -> int:
     """The square that `e0` names; raises `PositionError`."""
     if len(text) == 2 and text[0] in "abcdefghi" and text[1] in "0123456789":
         return 9 * int(text[1]) + "abcdefghi".index(text[0])
-    raise PositionError(f"'{text}' is no square", "squares are a0 to i9")
+    raise PositionError(f"{excerpt(text)} is no square", "squares are a0 to i9")
 
 
 def _red_area(kind: PieceType) -> list[int]:
-    """Red's squares, ascending (DESIGN: pawns stand on 55 squares)."""
+    """Red's squares, ascending (a pawn may stand on 55)."""
     if kind == PieceType.KING:
         return [9 * rank + file for rank in range(3) for file in (3, 4, 5)]
     if kind == PieceType.ADVISOR:

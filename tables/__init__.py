@@ -1,12 +1,17 @@
 """Tables on disk: the file format, compression, reading and probing.
 
     codes       values, and the numbers that stand for them
-    names       what a table is of, and its file name
+    names       what a table is of: material, rule set, metric; and its file name
     header, blocks, statistics     the parts of a file (docs/format.md)
+    files       opening and replacing files, whatever they hold
+    schema      types and ranges of what files say as JSON
+    choosing    the arrangement of slots in which a side is smallest
     writer, reader, cache          one file
     tablebase   probing directories of files
+    errors      what can go wrong between a position and its value
 
-Knows `tbgen.indexing`, and nothing of how values were computed.
+Knows `tbgen.indexing`, and nothing of how pieces move or how values were computed: whether a
+position is legal, and what its moves are worth, is for `tbgen.play` to say. Never imports numba.
 """
 
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -23,6 +28,7 @@ from tbgen.tables.header import Header, TableSpec
 from tbgen.tables.names import (
     Metric,
     Option,
+    RuleChoice,
     Rules,
     RuleSet,
     TableName,
@@ -46,6 +52,7 @@ __all__ = [
     "Option",
     "Outcome",
     "ProbeResult",
+    "RuleChoice",
     "RuleSet",
     "Rules",
     "RulesMismatchError",

@@ -2,7 +2,7 @@
 
 A `Value` is what a position is worth to the side to move. A *code* is how planes of values are
 stored while they are computed and in files; codes are ordered by preference of the side to move
-(Fang, Hsu & Hsu, section 6.4), so that the best of several values is the largest code:
+(Fang, Hsu & Hsu 2002, section 6.4), so that the best of several values is the largest code:
 
     0        no position: illegal, or a hole of the index
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
@@ -30,6 +30,11 @@ BYTE_SPAN = 127
 
 LONG_SPAN = 16383
 """Distances of one order where a byte does not."""
+
+DIRECT_WIN = 255
+"""The number of a direct win by the rules, at any order: what Fang, Hsu & Hsu 2002, section 6.1,
+call *WinByDirectCheckingIndefinitely*. One ply before it comes 254, their
+*LossByDirectCheckingIndefinitely*, and so on: *distance-to-check* counts down."""
 
 
 class Outcome(IntEnum):
@@ -61,7 +66,7 @@ class Value:
     def number(self) -> int:
         """The value as Fang, Hsu & Hsu print it: 0 draw, plies, or 255 - plies at order k."""
         if self.order:
-            return 255 - self.plies
+            return DIRECT_WIN - self.plies
         return self.plies
 
 

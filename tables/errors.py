@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tbgen.tables.names import UNKNOWN_RULES, RuleSet
+
 
 class TablebaseError(Exception):
     """Anything that keeps a tablebase from answering."""
@@ -27,26 +29,18 @@ class MissingTableError(TablebaseError, KeyError):
     Also a `KeyError`, so that a tablebase may be used like a mapping. `command` builds the table.
     """
 
-    def __init__(
-        self,
-        material: str,
-        rules: str | None = None,
-        orders: int = 0,
-        *,
-        minor_chases: bool = True,
-    ) -> None:
+    def __init__(self, material: str, rule_set: RuleSet = UNKNOWN_RULES) -> None:
         self.material = material
-        self.rules = rules
-        self.orders = orders
-        self.minor_chases = minor_chases
+        self.rule_set = rule_set
         self.command = f"tbgen build {material}"
-        if rules is not None:
-            self.command += f" --rules {rules}"
-        if not minor_chases:
+        under = ""
+        if rule_set.rules is not None:
+            self.command += f" --rules {rule_set.rules}"
+            under = f" under the rules '{rule_set.rules}'"
+        if not rule_set.minor_chases:
             self.command += " --no-minor-chases"
-        if orders:
-            self.command += f" --orders {orders}"
-        under = f" under the rules '{rules}'" if rules is not None else ""
+        if rule_set.orders:
+            self.command += f" --orders {rule_set.orders}"
         super().__init__(f"there is no table of {material}{under}; run: {self.command}")
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.tables.blocks import MAX_BLOCK_BYTES
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, Option, Rules, TableName
+from tbgen.tables.names import Metric, Option, Rules, RuleSet, TableName
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Not text, and spoilt by anything that takes the file for text."""
@@ -199,13 +199,12 @@ class Header:
         if version > FORMAT_VERSION:
             raise FormatVersionError(path, version, FORMAT_VERSION)
         try:
+            # Only wxf leaves a choice of minor chases, and stores it.
+            minor_chases = rules != Rules.WXF.number or options != Option.NONE
             name = TableName(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
-                list(Rules)[rules],
+                RuleSet(list(Rules)[rules], orders, minor_chases),
                 list(Metric)[metric],
-                orders,
-                # Only wxf leaves a choice, and stores it.
-                rules != Rules.WXF.number or options != Option.NONE,
             )
             spec = TableSpec(name, CodeSpace(width, span))
             header = cls(

@@ -11,14 +11,17 @@ took); the table itself has the same bytes on every machine.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from pathlib import Path
-from typing import Any
 
 from tbgen.indexing import InputError, Material
+from tbgen.tables import schema
+from tbgen.tables.files import open_to_read, replacing
 
 SUFFIX = ".xqt"
 """How the name of a table file ends."""
@@ -26,9 +29,18 @@ SUFFIX = ".xqt"
 MAX_ORDERS = 2**32 - 1
 """The largest limit on orders that a file can state."""
 
+RECORDED = ("build_seconds", "cpu_seconds")
+"""What a build record tells: the wall and the processor time that the table took."""
+
+MAX_RECORD = 1 << 14
+"""Characters of a build record that are read."""
+
 
 class Rules(StrEnum):
-    """The rule sets (DESIGN 2); files store the place in this list, so append only."""
+    """What repetition means (docs/referee.md); files store the place in this list: append only.
+
+    `none`: a draw; `check`: perpetual check loses; `wxf`: perpetual check and chase lose.
+    """
 
     NONE = "none"
     CHECK = "check"
@@ -41,7 +53,10 @@ class Rules(StrEnum):
 
 
 class Metric(StrEnum):
-    """What distances count to (DESIGN 2); files store the place in this list, so append only."""
+    """What distances count to (docs/values.md, "Outcomes and distances").
+
+    `dtm`: mate; `dtc`: mate or conversion. Files store the place in this list: append only.
+    """
 
     DTM = "dtm"
     DTC = "dtc"
@@ -67,7 +82,8 @@ class RuleSet:
 
     `rules` is None where none are known. `orders` limits the number of orders; 0 is no limit.
     `minor_chases` says whether an advisor or elephant that attacks a protected rook, knight or
-    cannon chases it; only `wxf` leaves a choice. Raises `InputError` for a choice elsewhere.
+    cannon chases it; only `wxf` leaves a choice. Raises `InputError` for a choice elsewhere, and
+    for a limit that no file can state.
     """
 
     rules: Rules | None
@@ -75,7 +91,12 @@ class RuleSet:
     minor_chases: bool = True
 
     def __post_init__(self) -> None:
-        """Check that the rules leave a choice."""
+        """Check that the rules leave a choice, and that files can state the limit."""
+        if not 0 <= self.orders <= MAX_ORDERS:
+            raise InputError(
+                f"{self.orders} is no limit on orders: it is at most {MAX_ORDERS}",
+                "leave --orders out: all orders are searched",
+            )
         if not self.minor_chases and self.rules not in (None, Rules.WXF):
             raise InputError(
                 f"the rules '{self.rules}' know no chases, so none by minor pieces to leave out",
@@ -92,10 +113,47 @@ class RuleSet:
         """The options that the header of a file states."""
         return Option.MINOR_CHASES if self.choice else Option.NONE
 
+    @property
+    def unlimited(self) -> RuleSet:
+        """The same rules without a limit on orders."""
+        return replace(self, orders=0)
+
     def __str__(self) -> str:
         """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""
         limit = f"-o{self.orders}" if self.orders else ""
         return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
+
+
+UNKNOWN_RULES = RuleSet(None)
+"""Where no table tells, and nothing was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """Which rule sets are meant where a reader may leave any part of one open: None is any.
+
+    `rules`, `orders` (0: no limit) and `minor_chases` are those of `RuleSet`.
+    """
+
+    rules: Rules | None = None
+    orders: int | None = None
+    minor_chases: bool | None = None
+
+    def admits(self, found: RuleSet) -> bool:
+        """Whether a rule set is one of those that are meant."""
+        return (
+            self.rules in (None, found.rules)
+            and self.orders in (None, found.orders)
+            and self.minor_chases in (None, found.minor_chases)
+        )
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """The rule set to speak of while no table tells: without a limit, with minor chases.
+
+        Raises `InputError` where the rules know no chases to leave out.
+        """
+        return RuleSet(self.rules, self.orders or 0, self.minor_chases is not False)
 
 
 _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
@@ -103,22 +161,30 @@ _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """What a table is of: a material, a rule set (see `RuleSet`), a metric."""
+    """What a table is of: a material, what its values hold under, what its distances count to.
+
+    Raises `ValueError` for a rule set whose rules are not known.
+    """
 
     material: Material
-    rules: Rules
+    rule_set: RuleSet
     metric: Metric
-    orders: int = 0
-    minor_chases: bool = True
 
     def __post_init__(self) -> None:
-        """Check the rule set."""
-        _ = self.rule_set
+        """Check that the rules are known."""
+        _ = self.rules
 
     @property
-    def rule_set(self) -> RuleSet:
-        """What its values hold under."""
-        return RuleSet(self.rules, self.orders, self.minor_chases)
+    def rules(self) -> Rules:
+        """The rules of the rule set, which every table knows."""
+        if self.rule_set.rules is None:
+            raise ValueError(f"a table of {self.material} needs rules")
+        return self.rule_set.rules
+
+    @property
+    def orders(self) -> int:
+        """The limit on orders, 0 for none."""
+        return self.rule_set.orders
 
     @property
     def filename(self) -> str:
@@ -133,16 +199,11 @@ class TableName:
             return None
         material, rules, nominor, orders, metric = match.groups()
         try:
-            name = cls(
-                Material.parse(material),
-                Rules(rules),
-                Metric(metric),
-                int(orders or 0),
-                nominor is None,
-            )
+            rule_set = RuleSet(Rules(rules), int(orders or 0), nominor is None)
+            name = cls(Material.parse(material), rule_set, Metric(metric))
         except ValueError:  # InputError is one
             return None
-        return name if name.filename == filename and name.orders <= MAX_ORDERS else None
+        return name if name.filename == filename else None
 
     def __str__(self) -> str:
         """The file name without its suffix."""
@@ -154,16 +215,25 @@ def build_record_path(table: Path) -> Path:
     return table.with_name(table.name.removesuffix(SUFFIX) + ".build.json")
 
 
-def write_build_record(table: Path, record: dict[str, Any]) -> None:
+def write_build_record(table: Path, record: dict[str, float]) -> None:
     """Write the build record of a table: a JSON object, with `build_seconds` by convention."""
-    text = json.dumps(record, sort_keys=True) + "\n"
-    build_record_path(table).write_text(text, encoding="utf-8")
+    with replacing(build_record_path(table)) as file:
+        file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 
 
-def read_build_record(table: Path) -> dict[str, Any]:
-    """The build record of a table; empty where there is none, or none that can be read."""
+def read_build_record(table: Path) -> dict[str, float]:
+    """What the build record of a table has of `RECORDED`, each a number from 0 on.
+
+    What is none is left out, and so is everything where there is no record that can be read.
+    """
     try:
-        record = json.loads(build_record_path(table).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        path = build_record_path(table)
+        with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:
+            found = schema.members(file.read(MAX_RECORD), {})
+    except (OSError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
+    record = {}
+    for name in RECORDED:
+        with contextlib.suppress(KeyError, schema.SchemaError):
+            record[name] = schema.measure(found[name])
+    return record

@@ -9,9 +9,9 @@ does not fit is a `CorruptTableError`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
-import json
 import os
 import threading
 import zlib
@@ -37,6 +37,7 @@ from tbgen.tables.blocks import (
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError
+from tbgen.tables.files import open_to_read
 from tbgen.tables.header import (
     BLOCK_ENTRY_BYTES,
     HEADER_BYTES,
@@ -61,7 +62,7 @@ class _Descriptor:
     """
 
     def __init__(self, path: Path) -> None:
-        self.number = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self.number = open_to_read(path)
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
         # `close` is bound early: the module may be gone when the interpreter ends.
@@ -242,9 +243,12 @@ class TableFile:
     def statistics(self) -> TableStatistics:
         """The statistics that were stored with the table."""
         try:
-            return TableStatistics.from_json(json.loads(self._metadata()))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            statistics = TableStatistics.from_text(self._metadata().decode("ascii"))
+        except ValueError:
             raise CorruptTableError(self.path, "the statistics cannot be read") from None
+        if statistics.index_size != self.header.slots:
+            raise CorruptTableError(self.path, "the statistics have another number of slots")
+        return statistics
 
     def _metadata(self) -> bytes:
         """The JSON text of the metadata, checked and unpacked."""
@@ -252,6 +256,15 @@ class TableFile:
         if zlib.crc32(data) != self.header.metadata_checksum:
             raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
         return self._unpack(data, MAX_METADATA, None)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a path leads to this very file, and not to one that has taken its place."""
+        descriptor = self._descriptor
+        with contextlib.suppress(OSError):
+            return descriptor is not None and os.path.samestat(
+                os.fstat(descriptor.number), path.stat()
+            )
+        return False
 
     def close(self) -> None:
         """Close the file, as soon as no other thread reads from it, and forget its blocks."""
@@ -304,8 +317,9 @@ class TableFile:
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
         """What zstd packed; more than `limit` bytes are refused before they are allocated."""
         try:
-            # -1: the frame does not tell its size, and the writer's frames all do.
-            if 0 <= zstandard.frame_content_size(data) <= limit:
+            # The size that `decompress` allocates: `frame_content_size` is 0 of a skippable frame,
+            # whatever that claims. A frame that does not tell has the largest size there is.
+            if zstandard.get_frame_parameters(data).content_size <= limit:
                 return _decompressor().decompress(data)
         except zstandard.ZstdError:
             pass

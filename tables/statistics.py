@@ -2,20 +2,22 @@
 
     histogram of codes per side to move   ->  counts, distances, orders
     a FEN for every longest value         ->  longest
+    the text that a file stores           ->  the same, of the types and ranges that it must have
 
-Positions are counted as in DESIGN 2: legal ones, mirror images once. Red is the side that the
-material names first.
+Counted are legal positions, mirror images once. Red is the side that the material names first.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tbgen.indexing import Side
-from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import TableName
+from tbgen.indexing import InputError, Position, Side
+from tbgen.tables import schema
+from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
+from tbgen.tables.names import MAX_ORDERS, Metric, Rules, TableName
 
 Histogram = Mapping[int, int]
 """Code -> number of canonical legal slots; code 0 is not counted."""
@@ -181,22 +183,24 @@ class TableStatistics:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TableStatistics:
-        """The statistics that `to_json` wrote; raises `KeyError` or `TypeError` on others."""
-        return cls(
-            material=str(data["material"]),
-            rules=str(data["rules"]),
-            metric=str(data["metric"]),
-            orders_limit=data["orders_limit"],
-            index_size=int(data["index_size"]),
-            red_to_move=SideCounts(**data["red_to_move"]),
-            black_to_move=SideCounts(**data["black_to_move"]),
-            max_distance=int(data["max_distance"]),
-            max_rule_distance=data["max_rule_distance"],
-            orders=tuple(OrderCounts(**entry) for entry in data["orders"]),
-            longest=tuple(Longest(**entry) for entry in data["longest"]),
-            histogram=tuple(HistogramLine(**entry) for entry in data["histogram"]),
+    def from_text(cls, text: str) -> TableStatistics:
+        """The statistics whose `to_json` is a JSON text; what can be derived is not looked at.
+
+        Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
+        counts that do not add up. Whether they are true is for `tbgen.verify` to say.
+        """
+        found = schema.members(text, _LISTS)
+        statistics: TableStatistics = _STATISTICS(
+            {name: value for name, value in found.items() if name in cls.__slots__}
         )
+        for side, counts in zip(
+            Side, (statistics.red_to_move, statistics.black_to_move), strict=True
+        ):
+            if counts != _side_counts(side, statistics.histogram):
+                raise schema.SchemaError(f"the counts of {_side_name(side)} do not add up")
+            if counts.legal > statistics.index_size:
+                raise schema.SchemaError("more positions than slots")
+        return statistics
 
 
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
@@ -235,3 +239,83 @@ def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
         if line.side == _side_name(side):
             counts[line.outcome] += line.positions
     return SideCounts(sum(counts.values()), counts["win"], counts["draw"], counts["loss"])
+
+
+# -- what a file may say -----------------------------------------------------------------------
+
+_COUNT, _POSITIONS = schema.integer(), schema.integer(1)
+_ORDER = schema.integer(0, MAX_ORDERS)
+_PLIES = schema.integer(0, MAX_ORDERS)
+_NUMBER = schema.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
+_SIDE = schema.one_of(side.name.lower() for side in Side)
+_OUTCOME = schema.one_of(outcome.name.lower() for outcome in Outcome)
+_FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
+_MATERIAL = re.compile(r"K[A-Z]{1,31}")
+
+
+def _fen(value: object) -> str:
+    if not isinstance(value, str) or not _FEN.fullmatch(value):
+        raise schema.SchemaError("no FEN")
+    try:
+        Position.from_fen(value)
+    except InputError as error:
+        raise schema.SchemaError(f"no FEN: {error}") from None
+    return value
+
+
+def _material(value: object) -> str:
+    if not isinstance(value, str) or not _MATERIAL.fullmatch(value):
+        raise schema.SchemaError("no material")
+    return value
+
+
+def _entries(value: object) -> tuple[Any, ...]:
+    """Entries that were checked when they were read."""
+    if not isinstance(value, tuple):
+        raise schema.SchemaError("no list")
+    return value
+
+
+_SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
+_LISTS = {
+    "orders": schema.record(
+        OrderCounts,
+        {
+            "order": _ORDER,
+            "positions": _POSITIONS,
+            "max_distance": _PLIES,
+            "check_patterns": schema.optional(_COUNT),
+            "chase_patterns": schema.optional(_COUNT),
+        },
+    ),
+    "longest": schema.record(
+        Longest, {"order": _ORDER, "side": _SIDE, "fen": _fen, "value": _NUMBER}
+    ),
+    "histogram": schema.record(
+        HistogramLine,
+        {
+            "side": _SIDE,
+            "outcome": _OUTCOME,
+            "order": _ORDER,
+            "plies": schema.optional(_PLIES),
+            "value": _NUMBER,
+            "positions": _POSITIONS,
+        },
+    ),
+}
+_STATISTICS = schema.record(
+    TableStatistics,
+    {
+        "material": _material,
+        "rules": schema.one_of(Rules),
+        "metric": schema.one_of(Metric),
+        "orders_limit": schema.optional(schema.integer(1, MAX_ORDERS)),
+        "index_size": _COUNT,
+        "red_to_move": _SIDE_COUNTS,
+        "black_to_move": _SIDE_COUNTS,
+        "max_distance": _PLIES,
+        "max_rule_distance": schema.optional(_PLIES),
+        **dict.fromkeys(_LISTS, _entries),
+    },
+)
+"""The types and ranges of everything that is stored."""

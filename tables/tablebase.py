@@ -9,8 +9,9 @@ slot of an illegal one holds an arbitrary value.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -28,7 +29,15 @@ from tbgen.tables.errors import (
     RulesMismatchError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.names import SUFFIX, Metric, Rules, RuleSet, TableName
+from tbgen.tables.names import (
+    SUFFIX,
+    UNKNOWN_RULES,
+    Metric,
+    RuleChoice,
+    Rules,
+    RuleSet,
+    TableName,
+)
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics
 
@@ -42,9 +51,9 @@ class ProbeResult:
     """What a table says of a position, for the side to move.
 
     `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
-    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rules` and
-    `metric` are the table's; a draw for want of attackers has no table and no metric.
-    `minor_chases` is the option of `RuleSet`, True also where it means nothing.
+    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set`
+    and `metric` are the table's. A draw for want of attackers has no table and no metric, and the
+    rule set of the tablebase, whose rules are None where it has none.
     """
 
     outcome: Outcome
@@ -52,14 +61,13 @@ class ProbeResult:
     order: int
     plies: int | None
     material: Material
-    rules: Rules | None
+    rule_set: RuleSet
     metric: Metric | None
-    minor_chases: bool = True
 
     @property
-    def rule_set(self) -> RuleSet:
-        """What the value holds under, but for a limit on orders."""
-        return RuleSet(self.rules, minor_chases=self.minor_chases)
+    def rules(self) -> Rules | None:
+        """The rules of the rule set."""
+        return self.rule_set.rules
 
     @property
     def exact(self) -> Value:
@@ -90,10 +98,8 @@ class Tablebase:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> None:
-        self._asked = RuleSet(
-            None if rules is None else Rules(rules), orders or 0, minor_chases is not False
-        )
-        self._any_orders, self._any_chases = orders is None, minor_chases is None
+        self._choice = RuleChoice(None if rules is None else Rules(rules), orders, minor_chases)
+        self._asked = self._choice.rule_set
         self._metric = None if metric is None else Metric(metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
@@ -103,6 +109,9 @@ class Tablebase:
         self._present: set[RuleSet] = set()
         self._closed = False
         self._lock = Lock()
+        self.checkpoint: Callable[[], None] = _go_on
+        """Called before a table is looked at, by the thread that asks. What it raises ends work
+        that looks at many, such as following a line, where nobody waits for it any more."""
 
     @classmethod
     def open(
@@ -132,13 +141,22 @@ class Tablebase:
         """Add the table files of a directory, and return how many were new.
 
         Files are recognised by name (`names.py`) and opened later; of two files of one name in
-        different directories the first one added is used. Raises `OSError` if there is no such
-        directory.
+        different directories the first one added is used. A link that leads nowhere is no file.
+        Raises `OSError` if there is no such directory.
         """
         added = 0
         for file in sorted(Path(path).iterdir()):
-            added += self._add(file)
+            if TableName.parse(file.name) is not None and file.exists():
+                added += self._add(file)
         return added
+
+    def forget_removed(self) -> None:
+        """Forget the tables whose files have been removed or replaced, to be added again."""
+        with self._lock:
+            for name, path in list(self._paths.items()):
+                file = self._open.get(name)
+                if not path.exists() or (file is not None and not file.is_at(path)):
+                    self._forget(name)
 
     def add_file(self, path: Path | str) -> None:
         """Add one table file; raises `ValueError` if its name is no table's."""
@@ -156,9 +174,18 @@ class Tablebase:
                 return False
             self._paths[name] = path
             self._chosen.clear()
-            if self._is_asked(name.rule_set):
+            if self._choice.admits(name.rule_set):
                 self._present.add(name.rule_set)
         return True
+
+    def _forget(self, name: TableName) -> None:
+        """Be as if a table had never been added; the lock is held."""
+        self._paths.pop(name, None)
+        self._open.pop(name, None)  # not closed: another thread may be reading
+        self._chosen.clear()
+        self._present = {
+            other.rule_set for other in self._paths if self._choice.admits(other.rule_set)
+        }
 
     def available(self) -> list[TableName]:
         """All tables added, of whatever rules, fewest pieces first."""
@@ -193,31 +220,19 @@ class Tablebase:
             raise RulesMismatchError("several rule sets", sets, "say which one to use")
         return next(iter(self._present), self._asked)
 
-    def _is_asked(self, found: RuleSet) -> bool:
-        """Whether a rule set is one of those that were asked for."""
-        asked = self._asked
-        return (
-            asked.rules in (None, found.rules)
-            and (self._any_orders or asked.orders == found.orders)
-            and (self._any_chases or asked.minor_chases == found.minor_chases)
-        )
-
     def _choose(self, material: Material) -> TableName:
         """The table to use for a material."""
         if material in self._chosen:
             return self._chosen[material]
         rule_set = self._rule_set()
-        rules, orders, minor = rule_set.rules, rule_set.orders, rule_set.minor_chases
         names = [
             name
             for metric in Metric
-            if rules is not None
-            and (name := TableName(material, rules, metric, orders, minor)) in self._paths
+            if rule_set.rules is not None
+            and (name := TableName(material, rule_set, metric)) in self._paths
         ]
         if not names:
-            raise MissingTableError(
-                material.name, None if rules is None else str(rules), orders, minor_chases=minor
-            )
+            raise MissingTableError(material.name, rule_set)
         if len(names) > 1:
             names = [name for name in names if name.metric == self._metric]
             if not names:
@@ -237,6 +252,7 @@ class Tablebase:
         """
         if isinstance(material, str):
             material = Material.parse(material)
+        self.checkpoint()
         with self._lock:
             if self._closed:
                 raise ValueError("the tablebase has been closed")
@@ -249,7 +265,11 @@ class Tablebase:
             if file is not None:
                 self._open.move_to_end(name)
                 return file
-            file = TableFile(self._paths[name], self._cache, name=name)
+            try:
+                file = TableFile(self._paths[name], self._cache, name=name)
+            except FileNotFoundError:  # removed since it was added
+                self._forget(name)
+                raise MissingTableError(material.name, name.rule_set) from None
             self._open[name] = file
             # Dropped, not closed: another thread may be reading. The last reference closes it.
             while len(self._open) > self._max_open:
@@ -330,11 +350,8 @@ class Tablebase:
         try:
             rule_set = self.rule_set
         except RulesMismatchError:
-            rule_set = RuleSet(None)
-        return ProbeResult(
-            DRAW.outcome, DRAW.number, 0, None, material, rule_set.rules, None,
-            rule_set.minor_chases,
-        )  # fmt: skip
+            rule_set = UNKNOWN_RULES
+        return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rule_set, None)
 
     def stats(self, material: Material | str) -> TableStatistics:
         """The statistics stored with a material's table; raises like `probe`."""
@@ -364,6 +381,10 @@ class Tablebase:
         self.close()
 
 
+def _go_on() -> None:
+    """Let all work go on."""
+
+
 def _pieces(board: bytes) -> bytes:
     """The pieces of a board without their places."""
     return bytes(sorted(board.translate(None, b"\0")))
@@ -375,14 +396,25 @@ def _result(file: TableFile, code: int) -> ProbeResult:
     plies = None if value.outcome == Outcome.DRAW else value.plies
     name = spec.name
     return ProbeResult(
-        value.outcome, value.number, value.order, plies, name.material, name.rules, name.metric,
-        name.minor_chases,
-    )  # fmt: skip
+        value.outcome, value.number, value.order, plies, name.material, name.rule_set, name.metric
+    )
 
 
 def _require_index(material: Material) -> None:
     """Raise `UnsupportedMaterialError` if no table of the material can exist."""
+    problem = _index_problem(material)
+    if problem is not None:
+        raise UnsupportedMaterialError(material.name, problem)
+
+
+@lru_cache(maxsize=1024)
+def _index_problem(material: Material) -> str | None:
+    """Why a material has no index, None if it has one.
+
+    Kept, because to find out takes long for the largest, and is asked for each of their moves.
+    """
     try:
         Layout.of(material)
     except MaterialError as error:
-        raise UnsupportedMaterialError(material.name, str(error)) from None
+        return str(error)
+    return None

@@ -3,8 +3,8 @@
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
     calling thread                                      worker threads             calling thread
 
-Of all arrangements of the slots, each side gets the best (`choosing.py`). The file is written under
-a temporary name beside its own, synced and renamed, so that a table file is always whole. One tile
+Of all arrangements of the slots, each side gets the best (`choosing.py`). The file gets its name
+when it has been written and synced (`files.py`), so that a table file is always whole. One tile
 and a few blocks per thread are in memory at any time, and the bytes do not depend on the number of
 threads.
 """
@@ -39,6 +39,7 @@ from tbgen.tables.blocks import (
     safe_slots,
 )
 from tbgen.tables.choosing import choose_arrangement
+from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, TableSpec
 from tbgen.tables.statistics import TableStatistics
 
@@ -155,25 +156,16 @@ def write_table(
         raise ValueError(f"{block_slots} slots per block, not 1 to {MAX_BLOCK_BYTES}")
     layout = Layout.of(spec.name.material)
     read = _CheckedSource(spec, source)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            job = _Job(
-                spec, layout, arrangements, block_slots, read, encode, statistics, threads, progress
-            )
-            try:
-                header = _write(file, job)
-            except _BlockTooLargeError:
-                file.seek(0)
-                file.truncate()
-                header = _write(file, replace(job, block_slots=safe_slots(spec.codes.width)))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    with replacing(path) as file:
+        job = _Job(
+            spec, layout, arrangements, block_slots, read, encode, statistics, threads, progress
+        )
+        try:
+            header = _write(file, job)
+        except _BlockTooLargeError:
+            file.seek(0)
+            file.truncate()
+            header = _write(file, replace(job, block_slots=safe_slots(spec.codes.width)))
     _sync_directory(path.parent)
     return header
 

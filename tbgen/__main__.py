@@ -1,6 +1,81 @@
-"""`python -m tbgen`: the command line."""
+"""The program `tbgen`, also as `python -m tbgen`: the command line, and what stops it.
 
-from tbgen.cli import main
+    SIGINT    Ctrl-C: KeyboardInterrupt, as ever in Python; exit status 130
+    SIGTERM   a request to end, by a batch system or a container: the same
+    SIGHUP    the terminal is gone: the same
+
+The signals are taken before anything else is loaded, so that there is no moment, from the first
+import to the last cleaning up, at which a stop leaves a traceback or a half-written file. What a
+shell has had ignored (`nohup`, a job in the background) stays so. `tbgen.cli` describes the
+interruption where a command is running.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+_STOPS = (signal.SIGTERM, signal.SIGHUP)
+
+_RETRY_SECONDS = 0.02
+
+
+def main() -> None:
+    """Run the command line; never returns, but raises `SystemExit`."""
+    interrupted = False
+    try:
+        _take_signals()
+        from tbgen.cli import main as command_line
+
+        command_line(prog_name="tbgen")
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        _leave_signals()
+    if interrupted:  # before the first command was there to say so, or after the last word
+        from tbgen.answers.failures import INTERRUPTED
+
+        print("error: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _take_signals() -> None:
+    """From now on every stop is a Ctrl-C, and none gets lost."""
+    sys.unraisablehook = _raise_later
+    signal.signal(signal.SIGALRM, _interrupt)
+    for stop in _STOPS:
+        if signal.getsignal(stop) != signal.SIG_IGN:
+            signal.signal(stop, _interrupt)
+
+
+def _leave_signals() -> None:
+    """What comes now ends a process that has cleaned up, even if a thread keeps it waiting."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for stop in (signal.SIGINT, *_STOPS):
+        if signal.getsignal(stop) != signal.SIG_IGN:
+            signal.signal(stop, signal.SIG_DFL)
+    sys.unraisablehook = sys.__unraisablehook__
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C would do now: a server has a handler of its own, which ends it in order."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):
+        handler = signal.default_int_handler
+    handler(signal.SIGINT, frame)
+
+
+def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
+    """Interrupt again, soon, if Python had to drop it: nothing can be raised out of a callback.
+
+    A destructor is one, and so is what the collector of garbage or a compiled library calls.
+    """
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+    else:
+        sys.__unraisablehook__(dropped)
+
 
 if __name__ == "__main__":
-    main(prog_name="tbgen")
+    main()

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.build.builder import Builder
+from tbgen.building.builder import Builder
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules
-from tests.built import Silence
+from tbgen.tables.names import RuleSet
+from tests.kits.built import Silence
 
 
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:
     """Build the tables of materials, and those they need."""
-    Builder(directory, rules, Silence()).build([Material.parse(name) for name in names], metric)
+    builder = Builder(directory, RuleSet(rules), Silence())
+    builder.build([Material.parse(name) for name in names], metric)
 
 
 @pytest.fixture(scope="session")

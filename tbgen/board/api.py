@@ -1,6 +1,6 @@
 """The HTTP API: the answers of the command line, as JSON, SVG and text.
 
-    /v1/probe?fen=             value and moves (DESIGN 3)      /v1/mainline?fen=&plies=
+    /v1/probe?fen=             value and moves                 /v1/mainline?fen=&plies=
     /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
     /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=
     /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
@@ -16,19 +16,20 @@ from typing import Any
 
 from starlette.requests import Request
 
-from tbgen.answers import line_answer, move_answer, outcome_name, position_answer
+from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
+from tbgen.answers.mechanism import Mechanism, mechanism_of
 from tbgen.board.diagram import Marks, draw
-from tbgen.board.http import SVG, TEXT, Answer, Gate, RequestError
+from tbgen.board.http import SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
 from tbgen.board.state import View, position_text, read_view
 from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
-from tbgen.mechanism import Mechanism, mechanism_of
 from tbgen.notation import format_move, parse_position
-from tbgen.preference import RootMove
+from tbgen.play.preference import RootMove
 from tbgen.rules import in_check, is_terminal
+from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
 
@@ -98,8 +99,8 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """The tables here."""
-        return Answer({"tables": [self._entry(name.material) for name in self._names()]})
+        """The tables here; one that cannot be read is listed with its error."""
+        return Answer({"tables": [self._entry(name) for name in self._names()]})
 
     def table(self, request: Request) -> Answer:
         """The figures of one table, as `tbgen stats --json` has them."""
@@ -144,7 +145,8 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Whether the server is well."""
+        """Whether the server is well: it can say what every page begins with."""
+        _ = self._library.fingerprint, self._library.first_position
         return Answer({"status": "ok", "tables": len(self._names())})
 
     def metrics(self, gate: Gate) -> Answer:
@@ -167,7 +169,7 @@ class Api:
         ]
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
-    def _names(self) -> list[Any]:
+    def _names(self) -> list[TableName]:
         return self._library.available()
 
     def _figures(self, material: Material) -> dict[str, Any]:
@@ -175,16 +177,28 @@ class Api:
         statistics, file = self._library.statistics(material)
         return statistics.to_json() | file
 
-    def _entry(self, material: Material) -> dict[str, Any]:
+    def _entry(self, name: TableName) -> dict[str, Any]:
         """A table in the list of tables."""
-        figures = self._figures(material)
         kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
                 "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
+        try:
+            figures = self._figures(name.material)
+        except (TablebaseError, OSError) as error:
+            failed = failure(error).body
+            assert isinstance(failed, dict)
+            figures = dict.fromkeys(kept) | {
+                "material": name.material.name,
+                "rules": str(name.rules),
+                "minor_chases": name.rule_set.choice,
+                "metric": str(name.metric),
+                "orders_limit": name.orders or None,
+            }
+            return figures | failed
         return {key: figures[key] for key in kept}
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """A study as DESIGN 3 has a probe, with the board's own fields after those.
+    """A study as `tbgen probe --json` has a position, with the board's own fields after those.
 
     Of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Of a move:
     `fen` after it, its `text`, and `forbidden` (the referee's reason) where it loses by

@@ -21,7 +21,7 @@ from tbgen.board.layout import link, page
 from tbgen.board.pieces import piece_id, piece_path
 from tbgen.board.state import View, position_text
 from tbgen.indexing import Position, Side
-from tbgen.indexing.errors import PositionError
+from tbgen.indexing.errors import PositionError, excerpt
 from tbgen.indexing.material import MAX_COUNT
 from tbgen.indexing.position import LETTER_ALIASES
 from tbgen.indexing.squares import (
@@ -149,7 +149,9 @@ def _read_fen(given: str) -> Sketch:
                 continue
             kind = LETTERS.find(letter.upper())
             if kind < 0:
-                raise PositionError(f"'{letter}' is no piece letter", "pieces are K A B R N C P")
+                raise PositionError(
+                    f"{excerpt(letter)} is no piece letter", "pieces are K A B R N C P"
+                )
             if file < FILES:
                 side = Side.RED if letter.isupper() else Side.BLACK
                 board[FILES * (RANKS - 1 - number) + file] = piece_code(side, kind)

@@ -18,7 +18,7 @@ from tbgen.board.state import View
 from tbgen.board.words import explain_distance
 from tbgen.indexing import Army, Material, Position
 from tbgen.indexing.squares import PieceType
-from tbgen.tables import CorruptTableError, Rules, RuleSet, TableStatistics
+from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 SURE = 0.98
@@ -66,7 +66,7 @@ def list_page(library: Library, view: View) -> Answer:
     for name in library.available():
         try:
             figures, file = library.statistics(name.material)
-        except (CorruptTableError, OSError) as error:
+        except (TablebaseError, OSError) as error:
             row = [escape(name.material.name), escape(type(error).__name__), "", "", "", ""]
         else:
             row = _list_row(view, figures, file["bytes_on_disk"])
@@ -96,7 +96,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
     language = view.language
     name = material.name
     main = (
-        f'<div class="wide"><h1>{name}</h1>{_facts(view, figures, file)}'
+        f'<div class="wide"><h1>{name}</h1>{_facts(library, view, figures, file)}'
         f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
         f"<h2>{escape(text(language, 'longest_wins'))}</h2>{_longest(view, figures)}"
         f"<h2>{escape(text(language, 'histogram'))}</h2>{_histogram(view, figures)}"
@@ -128,7 +128,7 @@ def _list_row(view: View, figures: TableStatistics, size: int) -> list[str]:
     ]
 
 
-def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str:
+def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
     """Everything that is one number."""
     language = view.language
     kind = outcome_class(figures.red_to_move)
@@ -140,10 +140,9 @@ def _facts(view: View, figures: TableStatistics, file: dict[str, object]) -> str
         rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
             language, "plies"
         )
-    rule_set = RuleSet(Rules(figures.rules), minor_chases=file["minor_chases"] is not False)
     rows = [
         ("class", text(language, f"class_{kind}")),
-        ("rules", text(language, f"rules_{rule_set}")),
+        ("rules", text(language, f"rules_{library.tables.rule_set.unlimited}")),
         ("metric", text(language, figures.metric)),
         ("legal", f"{figures.legal:,}"),
         ("longest", f"{figures.max_distance} {text(language, 'plies')}"),
@@ -291,6 +290,6 @@ def _graph(library: Library, view: View, material: Material) -> str:
 
 def _bytes(size: int) -> str:
     """`12 KiB`."""
-    from tbgen.cli.units import size as readable
+    from tbgen.answers.units import size as readable
 
     return readable(size)

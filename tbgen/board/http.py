@@ -1,11 +1,11 @@
 """HTTP around the answers: limits, headers, errors as JSON or HTML, counts of requests.
 
     request  ->  limits  ->  ETag known?  ->  worker thread  ->  answer + headers
-                  413 414 405   304            503 if too many wait
+            413 414 405 421     304            503 if too many wait
 
 An answer depends on the address, the language and the tables only, so its ETag is known before it
 is worked out. Work is done in a few threads, so that a slow disk stops nobody else; how much may
-wait is bounded.
+wait is bounded. What may take long has threads of its own, and ends when nobody waits for it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from ipaddress import ip_address
+from threading import Event, Lock, local
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tbgen.cli import errors
+from tbgen.answers import failures
 
 MAX_QUERY = 6000
 """Bytes of an address: a game of `state.MAX_MOVES` plies fits."""
@@ -32,6 +35,12 @@ MAX_WAITING = 64
 """Requests at work or waiting; more are answered 503."""
 
 THREADS = 4
+
+MAX_LONG = 24
+"""Requests that may take long, at work or waiting; more are answered 503."""
+
+LONG_THREADS = 1
+"""Python runs one thread at a time: more would end no sooner, and hold up everything else."""
 
 ANSWER_SECONDS = 20
 """How long a request may wait for its answer."""
@@ -52,7 +61,7 @@ SECURITY_HEADERS = {
 """Of every answer. Everything here may be read from anywhere: it changes nothing, and no cookie
 or password is involved. `unsafe-inline` is for the style of a picture that stands alone."""
 
-_STATUS = {errors.FINDINGS: 404, errors.BAD_INPUT: 400, errors.CORRUPT: 500}
+_STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 
 JSON = "application/json"
 HTML = "text/html"
@@ -94,27 +103,70 @@ def failure(error: Exception) -> Answer:
     """
     if isinstance(error, RequestError):
         return Answer({"error": str(error), "hint": error.hint}, status=error.status)
-    described = errors.describe(error)
+    described = failures.describe(error)
     if described is None:
         raise error
     if isinstance(error, OSError):
         return Answer({"error": "a file cannot be read", "hint": error.strerror or ""}, status=500)
-    hint = "build the table again" if described.status == errors.CORRUPT else described.hint
+    hint = "build the table again" if described.status == failures.CORRUPT else described.hint
     return Answer({"error": described.message, "hint": hint}, status=_STATUS[described.status])
+
+
+class AbandonedError(Exception):
+    """Nobody waits for this work any more."""
+
+
+class Pool:
+    """Some threads, and a bounded number of requests that are at work in them or wait for one."""
+
+    def __init__(self, name: str, threads: int, most: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, name)
+        self._most = most
+        self._held = 0
+        self._lock = Lock()
+
+    def submit(self, work: Callable[[], Answer]) -> Future[Answer] | None:
+        """Do some work as soon as a thread is free; None if too much waits already."""
+        with self._lock:
+            if self._held >= self._most:
+                return None
+            self._held += 1
+        future = self._executor.submit(work)
+        future.add_done_callback(self._done)
+        return future
+
+    def _done(self, future: Future[Answer]) -> None:
+        with self._lock:
+            self._held -= 1
 
 
 class Gate:
     """Runs endpoints in threads, and counts.
 
     An endpoint is a function of a request that returns an `Answer`; it may raise what
-    `errors.describe` knows.
+    `failures.describe` knows. Work that takes long calls `checkpoint` now and then.
     """
 
     def __init__(self, fingerprint: Callable[[], str]) -> None:
         self._fingerprint = fingerprint
-        self._pool = ThreadPoolExecutor(THREADS, "board")
-        self._waiting = 0
+        self._short = Pool("board", THREADS, MAX_WAITING)
+        self._long = Pool("board-long", LONG_THREADS, MAX_LONG)
+        self._at_work = local()
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._closed = False
         self.requests: Counter[tuple[str, int]] = Counter()
+
+    def checkpoint(self) -> None:
+        """Raise `AbandonedError` if this thread works for a request that nobody waits for."""
+        abandoned: Event | None = getattr(self._at_work, "abandoned", None)
+        if abandoned is not None and abandoned.is_set():
+            raise AbandonedError
+
+    def close(self) -> None:
+        """Let nobody wait any longer, so that the server can end; called by its event loop."""
+        self._closed = True
+        for gone in list(self._waiting):
+            gone.cancel()
 
     def endpoint(
         self,
@@ -123,15 +175,20 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer] = lambda request, answer: answer,
         *,
         cached: bool = True,
+        takes_long: Callable[[Request], bool] = lambda request: False,
     ) -> Callable[[Request], Any]:
-        """A starlette endpoint; `on_error` may dress an error up as a page."""
+        """A starlette endpoint; `on_error` may dress an error up as a page.
+
+        `takes_long` tells the requests that must not hold up others.
+        """
 
         async def respond(request: Request) -> Response:
             tag = self._etag(request) if cached else None
             if tag and tag in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
-            answer = await self._run(function, on_error, request)
+            pool = self._long if takes_long(request) else self._short
+            answer = await self._run(pool, function, on_error, request)
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:
@@ -146,31 +203,43 @@ class Gate:
 
     async def _run(
         self,
+        pool: Pool,
         function: Callable[[Request], Answer],
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
+        abandoned = Event()
+
         def work() -> Answer:
+            self._at_work.abandoned = abandoned
             try:
                 return function(request)
+            except AbandonedError:
+                return Answer("", TEXT, 503)  # which nobody reads
             except Exception as error:
                 return on_error(request, failure(error))
 
-        if self._waiting >= MAX_WAITING:
+        submitted = pool.submit(work)
+        if submitted is None:
             busy = RequestError(503, "the server is busy", "try again in a moment")
             return on_error(request, failure(busy))
-        self._waiting += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        future.add_done_callback(self._done)
+        answer = asyncio.wrap_future(submitted)
+        gone = asyncio.ensure_future(_client_gone(request))
+        self._waiting.add(gone)
         try:
-            # The thread goes on after a time-out, and keeps its place among those that wait.
-            return await asyncio.wait_for(asyncio.shield(future), ANSWER_SECONDS)
-        except TimeoutError:
-            slow = RequestError(503, "the answer takes too long", "ask for fewer plies")
-            return on_error(request, failure(slow))
-
-    def _done(self, future: asyncio.Future[Answer]) -> None:
-        self._waiting -= 1
+            either: set[asyncio.Future[Any]] = {answer, gone}
+            await asyncio.wait(either, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+        finally:
+            abandoned.set()
+            submitted.cancel()
+            gone.cancel()
+            self._waiting.discard(gone)
+        if self._closed:
+            return on_error(request, failure(RequestError(503, "the server ends")))
+        slow = RequestError(503, "the answer takes too long", "ask for fewer plies")
+        return on_error(request, failure(slow))
 
     def _etag(self, request: Request) -> str:
         """Names the answer: address, language and tables determine it."""
@@ -180,11 +249,22 @@ class Gate:
         return f'"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
 
 
-class Limits:
-    """ASGI middleware: refuses what no endpoint should see, and adds headers to every answer."""
+async def _client_gone(request: Request) -> None:
+    """Wait until the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class Limits:
+    """ASGI middleware: refuses what no endpoint should see, and adds headers to every answer.
+
+    With `loopback_only`, requests for the names of other machines are among that: a page from
+    elsewhere can make its own name lead here, and a browser then takes the answers for its own.
+    """
+
+    def __init__(self, app: ASGIApp, loopback_only: bool = False) -> None:
         self._app = app
+        self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -202,19 +282,36 @@ class Limits:
                 ]
             await send(message)
 
-        refusal = _refusal(scope)
+        refusal = _refusal(scope, self._loopback_only)
         app = self._app if refusal is None else refusal
         await app(scope, receive, send_with_headers)
 
 
-def _refusal(scope: Scope) -> Response | None:
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address, perhaps with a port, means the machine itself."""
+    name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
+    name = name.strip("[]").removesuffix(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _refusal(scope: Scope, loopback_only: bool) -> Response | None:
     """The answer to a request that goes beyond the limits; None for others."""
     headers = dict(scope["headers"])
-    if scope["method"] == "OPTIONS":
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    foreign = loopback_only and not all(map(is_loopback, hosts))
+    if scope["method"] == "OPTIONS" and not foreign:
         allowed = {"access-control-allow-methods": "GET, HEAD", "access-control-max-age": "86400"}
         return Response(status_code=204, headers=allowed)
     problem = None
-    if scope["method"] not in ("GET", "HEAD"):
+    if foreign:
+        hint = "ask for 127.0.0.1 or localhost; serve --host lets others in"
+        problem = RequestError(421, "only this machine is answered, by its own name", hint)
+    elif scope["method"] not in ("GET", "HEAD"):
         problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
     elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
         problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")

@@ -18,20 +18,19 @@ from threading import Lock
 from typing import Any
 
 from tbgen import __version__
-from tbgen.choice import choose
-from tbgen.indexing import Material, Move, Position, Side
+from tbgen.answers.mechanism import Mechanism, find_mechanism
+from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
-from tbgen.mainline import Mainline
-from tbgen.mechanism import Mechanism, find_mechanism
-from tbgen.preference import RootMove
-from tbgen.referee import Judgement, Rules, judge
-from tbgen.repetition import is_lost_by
+from tbgen.play.choice import choose
+from tbgen.play.mainline import Mainline
+from tbgen.play.preference import RootMove
+from tbgen.play.tablebase import GameTablebase
+from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, verdict_on
 from tbgen.rules import check_legal, in_check, legal_moves
-from tbgen.tablebase import GameTablebase
 from tbgen.tables import (
-    CorruptTableError,
     MissingTableError,
     ProbeResult,
+    TablebaseError,
     TableName,
     TableStatistics,
     UnsupportedMaterialError,
@@ -69,7 +68,7 @@ class Library:
     def __init__(self, tables: GameTablebase, directory: Path | None = None) -> None:
         self.tables = tables
         self._directory = directory
-        self._changed = 0
+        self._changed = -1
         self._fingerprint = ""
         self._first_position: Position | None = None
         self._lock = Lock()
@@ -98,14 +97,16 @@ class Library:
         suggested = None
         if plain.result is not None:
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
+        rules = self._rules
+        game = Game.read(positions[0], moves, self.tables.rule_set.minor_chases)
         return Study(
             plain.position,
             plain.result,
             plain.moves,
             plain.missing,
             suggested,
-            self.judge(positions[0], moves) if _repeats(positions) else None,
-            self._forbidden(positions, moves, plain.moves),
+            judge_game(game, rules=rules) if _repeats(positions) else None,
+            _forbidden(game, rules, positions, plain.moves),
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
@@ -137,22 +138,12 @@ class Library:
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         """The referee's word on a game, by the rules of the tables; by wxf without any."""
-        rule_set = self.tables.rule_set
-        rules = rule_set.rules or Rules.WXF
-        return judge(start, list(moves), rules=rules, minor_chases=rule_set.minor_chases)
+        minor_chases = self.tables.rule_set.minor_chases
+        return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
 
-    def _forbidden(
-        self, positions: Sequence[Position], moves: Sequence[Move], choices: Sequence[RootMove]
-    ) -> dict[Move, str]:
-        """The moves that repeat a position so that their side loses."""
-        found = {}
-        seen = set(positions)
-        for choice in choices:
-            if choice.after in seen:
-                judgement = self.judge(positions[0], [*moves, choice.move])
-                if is_lost_by(judgement, positions[-1].side):
-                    found[choice.move] = judgement.reason
-        return found
+    @property
+    def _rules(self) -> Rules:
+        return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------
 
@@ -166,7 +157,7 @@ class Library:
         file = self.tables.table(material)
         return file.statistics, {
             "minor_chases": file.header.spec.name.rule_set.choice,
-            "bytes_on_disk": file.path.stat().st_size,
+            "bytes_on_disk": file.header.file_size,
             "build_seconds": read_build_record(file.path).get("build_seconds"),
             "digest": file.header.digest.hex(),
         }
@@ -183,42 +174,72 @@ class Library:
     def fingerprint(self) -> str:
         """Changes with the tables and with the program: answers of one fingerprint are equal."""
         with self._lock:
-            changed = 1
-            if self._directory is not None and self._directory.is_dir():
-                changed = self._directory.stat().st_mtime_ns
+            changed = self._directory_changed()
             if changed != self._changed:
-                if self._directory is not None and self._directory.is_dir():
-                    self.tables.add_directory(self._directory)
+                self.tables.forget_removed()
+                if self._directory is not None:
+                    with contextlib.suppress(OSError):  # removed: there are no tables then
+                        self.tables.add_directory(self._directory)
                 self._fingerprint = self._describe()
                 self._first_position = None
                 self._changed = changed
             return self._fingerprint
 
+    def _directory_changed(self) -> int:
+        """When the directory was last changed; 0 where there is none."""
+        with contextlib.suppress(OSError):
+            if self._directory is not None:
+                return self._directory.stat().st_mtime_ns
+        return 0
+
     def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
         for name in self.tables.available():
-            state = self.tables.path(name).stat()
-            digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
+            with contextlib.suppress(OSError, KeyError):  # removed at this very moment
+                state = self.tables.path(name).stat()
+                digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
         return digest.hexdigest()[:16]
 
     @property
     def first_position(self) -> Position:
         """Where the board begins: the longest win of the table with the longest one."""
-        if self._first_position is None:
-            self._first_position = self._find_first()
-        return self._first_position
+        first = self._first_position
+        if first is None:
+            self._first_position = first = self._find_first()
+        return first
 
     def _find_first(self) -> Position:
-        best, found = -1, None
+        best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
         for name in self.available()[-64:]:
             try:
                 figures = self.tables.table(name.material).statistics
-            except (CorruptTableError, OSError):
+            except (TablebaseError, OSError):
                 continue
             for entry in figures.longest:
                 if entry.order == 0 and entry.side == "red" and entry.value > best:
-                    best, found = entry.value, entry.fen
-        return Position.from_fen(found or "3k5/9/9/9/9/9/9/9/9/R3K4 w")
+                    with contextlib.suppress(InputError):
+                        position = Position.from_fen(entry.fen)
+                        check_legal(position)
+                        best, found = entry.value, position
+        return found
+
+
+def _forbidden(
+    game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
+) -> dict[Move, str]:
+    """The moves that repeat a position of the game so that their side loses, and why.
+
+    The game has been read once, and is judged with each of the moves at its end in turn.
+    """
+    found = {}
+    seen, lost = set(positions), Verdict.won_by(positions[-1].side.other)
+    for choice in choices:
+        if choice.after in seen:
+            game.push(choice.move)
+            if verdict_on(game, rules=rules) == lost:
+                found[choice.move] = judge_game(game, rules=rules).reason
+            game.pop()
+    return found
 
 
 def _repeats(positions: Sequence[Position]) -> bool:

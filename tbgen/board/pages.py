@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html import escape
 
+from tbgen.answers.mechanism import Mechanism, mechanism_of
 from tbgen.board.diagram import Marks, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import localise, text
@@ -22,10 +23,9 @@ from tbgen.board.state import View
 from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Move, Side
 from tbgen.indexing.squares import square_name
-from tbgen.mainline import Ending
-from tbgen.mechanism import Mechanism, mechanism_of
 from tbgen.notation import format_move, format_position
-from tbgen.preference import RootMove
+from tbgen.play.mainline import Ending
+from tbgen.play.preference import RootMove
 from tbgen.referee import Verdict
 from tbgen.tables import Outcome
 
@@ -215,7 +215,7 @@ def _headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         )
     outcome = result.outcome.name.lower()
     reason = explain_position(study.position, result, language, mechanism)
-    rules = text(language, f"rules_{result.rule_set if result.rules else 'none'}")
+    rules = text(language, f"rules_{result.rule_set.unlimited if result.rules else 'none'}")
     metric = f", {text(language, 'metric')} {text(language, str(result.metric))}"
     return (
         f'{heading}<p class="turn">{turn}: '

@@ -15,6 +15,8 @@ from functools import partial
 from html import escape
 from importlib import resources
 from pathlib import Path
+from socket import socket
+from sys import getswitchinterval, setswitchinterval
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
@@ -30,7 +32,16 @@ from tbgen.board.api import Api
 from tbgen.board.diagram import STYLE
 from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
-from tbgen.board.http import HTML, SVG, Answer, Gate, Limits, RequestError, failure
+from tbgen.board.http import (
+    HTML,
+    SVG,
+    Answer,
+    Gate,
+    Limits,
+    RequestError,
+    failure,
+    is_loopback,
+)
 from tbgen.board.i18n import text
 from tbgen.board.layout import page, with_settings
 from tbgen.board.library import Library
@@ -40,13 +51,16 @@ from tbgen.board.state import View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.squares import PieceType
+from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
-from tbgen.tablebase import GameTablebase
 
 HEADER_SECONDS = 5
 """How long a connection may take to send the head of a request."""
 
 MAX_CONNECTIONS = 512
+
+TURN_SECONDS = 0.0005
+"""How long a thread works before another one's turn: Python's own 5 ms add up in short answers."""
 
 Page = Callable[[Library, View], Answer]
 
@@ -54,11 +68,17 @@ _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Where the links of an error page lead."""
 
 
-def create_app(tables: GameTablebase, directory: Path | None = None) -> Starlette:
-    """The application for some tables; more of them may come into `directory` later."""
+def create_app(
+    tables: GameTablebase, directory: Path | None = None, *, loopback_only: bool = False
+) -> Starlette:
+    """The application for some tables; more of them may come into `directory` later.
+
+    With `loopback_only` nobody is answered who asks for another machine's name. Work with the
+    tables ends when nobody waits for it: their `checkpoint` is the application's.
+    """
     library = Library(tables, directory)
-    api = Api(library)
     gate = Gate(lambda: library.fingerprint)
+    tables.checkpoint = gate.checkpoint
     static = _static_files()
 
     def shown(name: str, path: str, show: Page, mode: str = "read") -> Route:
@@ -67,7 +87,7 @@ def create_app(tables: GameTablebase, directory: Path | None = None) -> Starlett
             check_legal(view.start)
             return show(library, view)
 
-        return Route(path, gate.endpoint(name, answer, _as_page))
+        return Route(path, gate.endpoint(name, answer, _as_page, takes_long=_always))
 
     def edit(request: Request) -> Answer:
         sketch, problem = read_sketch(request.query_params, library.first_position)
@@ -84,20 +104,6 @@ def create_app(tables: GameTablebase, directory: Path | None = None) -> Starlett
         material = Material.parse(request.path_params["material"])
         return material_page(library, _settings_only(library, request), material)
 
-    def metrics(request: Request) -> Answer:
-        return api.metrics(gate)
-
-    def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-        """Refuse materials whose graph would be enormous."""
-
-        def answer(request: Request) -> Answer:
-            size = closure_size(Material.parse(request.path_params["material"]))
-            if size > 10 * MAX_NODES:
-                raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
-            return function(request)
-
-        return answer
-
     def file(request: Request) -> Answer:
         content = static.get(request.path_params["name"])
         if content is None:
@@ -113,25 +119,57 @@ def create_app(tables: GameTablebase, directory: Path | None = None) -> Starlett
         Route("/endgames/{material}", gate.endpoint("endgame", endgame, _as_page)),
         Route("/endgame.cgi", _old_link("/")),
         Route("/play.cgi", _old_link("/play")),
+        Route("/static/{name}", gate.endpoint("static", file)),
+        *_api_routes(Api(library), gate),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Limits, loopback_only=loopback_only)],
+        exception_handlers={404: _not_found, 500: _bug},
+    )
+    app.state.gate = gate
+    return app
+
+
+def _api_routes(api: Api, gate: Gate) -> list[Route]:
+    """The addresses that programs ask."""
+
+    def follows_play(request: Request) -> bool:
+        """Whether a probe is of a whole game, or is to be explained by a line."""
+        return bool({"moves", "explain"} & request.query_params.keys())
+
+    def metrics(request: Request) -> Answer:
+        return api.metrics(gate)
+
+    def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+        """Refuse materials whose graph would be enormous."""
+
+        def answer(request: Request) -> Answer:
+            size = closure_size(Material.parse(request.path_params["material"]))
+            if size > 10 * MAX_NODES:
+                raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
+            return function(request)
+
+        return answer
+
+    return [
         Route("/export.pgn", gate.endpoint("export", api.export)),
-        Route("/v1/probe", gate.endpoint("probe", api.probe)),
-        Route("/v1/mainline", gate.endpoint("mainline", api.mainline)),
-        Route("/v1/judge", gate.endpoint("judge", api.judge)),
+        Route("/v1/probe", gate.endpoint("probe", api.probe, takes_long=follows_play)),
+        Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
+        Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
         Route("/v1/tables", gate.endpoint("tables", api.tables)),
         Route("/v1/tables/{material}", gate.endpoint("table", api.table)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
-        Route("/static/{name}", gate.endpoint("static", file)),
         Route("/healthz", gate.endpoint("health", api.health, cached=False)),
         Route("/metrics", gate.endpoint("metrics", metrics, cached=False)),
     ]
-    return Starlette(
-        routes=routes,
-        middleware=[Middleware(Limits)],
-        exception_handlers={404: _not_found, 500: _bug},
-    )
+
+
+def _always(request: Request) -> bool:
+    return True
 
 
 def _view(library: Library, request: Request, mode: str) -> View:
@@ -264,13 +302,31 @@ class PatientProtocol(H11Protocol):
             self._deadline = None
 
 
+class BoardServer(Server):
+    """uvicorn's server, which ends the work of its requests before it ends itself."""
+
+    def run(self, sockets: list[socket] | None = None) -> None:
+        """Serve until interrupted; threads take turns often, so that short work is not held up."""
+        before = getswitchinterval()
+        setswitchinterval(TURN_SECONDS)
+        try:
+            super().run(sockets)
+        finally:
+            setswitchinterval(before)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End at once, and not when the last long answer is there."""
+        self.config.app.state.gate.close()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
 def make_server(
     tables: GameTablebase, directory: Path, host: str, port: int, *, log: bool = False
 ) -> Server:
     """A server that `run()` starts; it opens no port before that."""
-    return Server(
+    return BoardServer(
         Config(
-            create_app(tables, directory),
+            create_app(tables, directory, loopback_only=is_loopback(host)),
             host=host,
             port=port,
             http=PatientProtocol,

@@ -1,4 +1,4 @@
-"""Reasons in the reader's language: `tbgen.reasons` says what, `Chinese` here how.
+"""Reasons in the reader's language: `tbgen.answers.reasons` says what, `Chinese` here how.
 
 红方9步（5回合）杀                          order 0, distance to mate
 红方逼黑方炮长捉e4车（3阶），9步后          order 3
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tbgen import reasons
+from tbgen.answers import reasons
+from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.board.i18n import text, traditional
 from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
-from tbgen.mainline import Mainline
-from tbgen.mechanism import Mechanism, Offence
 from tbgen.notation.chinese import piece_name
-from tbgen.preference import RootMove
+from tbgen.play.mainline import Mainline
+from tbgen.play.preference import RootMove
 from tbgen.tables import ProbeResult
 
 

@@ -1,9 +1,12 @@
 """The command line: one file for each command, loaded when it is called.
 
-    options   options that several commands share
-    errors    messages and exit statuses of everything that can go wrong
-    command   the class of every command, which brings the two together
+    options    options that several commands share
+    command    the class of every command: answers on stdout, failures on stderr
+    progress   how far a build is, on stderr
+    streams    text in any encoding, in and out
 
+A command reads options, asks the packages below, and prints. What it says of a position, and the
+messages and exit statuses of all that can go wrong, are in `tbgen.answers`, as for the board.
 `tbgen --help` reads the table below and imports no command.
 """
 
@@ -27,6 +30,7 @@ COMMANDS = {
     "dump": "A table, or a sample of it, as CSV or as a NumPy array.",
     "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
     "convert": "Write a position, or moves from it, in another notation.",
+    "engine": "The engine: UCI or UCCI on stdin and stdout.",
     "serve": "The board in a browser, and the HTTP API.",
     "doctor": "Report on the environment.",
 }
@@ -58,5 +62,5 @@ def main() -> None:
     """Perfect-play endgame tables for xiangqi under the real repetition rules.
 
     Exit status: 0 ok, 1 findings (a mismatch, a missing table, a failed verification), 2 usage
-    or bad input, 3 a corrupt file, 130 interrupted.
+    or bad input, 3 a corrupt file, 130 interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from tbgen.build.builder import Builder
+from tbgen.building.builder import Builder
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.progress import BuildProgress
-from tbgen.cli.units import Size
 from tbgen.indexing import Material
-from tbgen.tables.names import Metric, Rules
+from tbgen.tables.names import Metric, Rules, RuleSet
 
 
 @click.command(cls=Command)
@@ -35,7 +34,7 @@ from tbgen.tables.names import Metric, Rules
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
 @click.option(
-    "--memory", type=Size(), default=0, metavar="SIZE",
+    "--memory", type=options.Size(), default=0, metavar="SIZE",
     help="Use at most this much, as in 2GiB. Default: what is available.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
@@ -60,18 +59,15 @@ def build(
     Exit status: 0 ok, 2 bad input, no space or not enough memory, 130 interrupted.
     """
     wanted = [Material.parse(name) for name in materials]
+    rule_set = RuleSet(Rules(rules), orders, minor_chases)
     with BuildProgress() as progress:
-        builder = Builder(
-            tables, Rules(rules), progress,
-            orders=orders, threads=threads, memory=memory, force=force,
-            minor_chases=minor_chases,
-        )  # fmt: skip
+        builder = Builder(tables, rule_set, progress, threads=threads, memory=memory, force=force)
         builder.build(wanted, None if metric == "auto" else Metric(metric))
     if as_json:
         answer = {
             "directory": str(tables),
             "rules": rules,
-            "minor_chases": builder.rule_set.choice,
+            "minor_chases": rule_set.choice,
             "tables": progress.tables,
         }
         show_json(answer)

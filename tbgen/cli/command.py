@@ -1,4 +1,4 @@
-"""The class of every command: answers on stdout, errors as `errors.describe` words them.
+"""The class of every command: answers on stdout, errors as `describe` words them.
 
 An expected error is one line and a hint on stderr and an exit status; with `--json`, stdout has
 `{"input","error","hint"}` besides. TBGEN_TRACEBACK=1 shows where it came from.
@@ -6,7 +6,7 @@ An expected error is one line and a hint on stderr and an exit status; with `--j
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import sys
 import traceback
@@ -16,12 +16,26 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tbgen.cli import errors
+from tbgen.answers import failures
+from tbgen.cli.streams import json_text, never_fail_to_write
 
 HELP_NAMES = ["-h", "--help"]
 
 
-def show_failure(failure: errors.Failure, prefix: str = "") -> None:
+def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
+    """What to say of an exception, as `failures.describe`; click's own are known here."""
+    if isinstance(error, click.Abort):
+        return failures.Failure(failures.INTERRUPTED, "interrupted")
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "tbgen"
+        hint = f"{path} -h lists what it takes"
+        return failures.Failure(failures.BAD_INPUT, error.format_message(), hint)
+    if isinstance(error, click.ClickException):
+        return failures.Failure(error.exit_code, error.format_message())
+    return failures.describe(error, tables_option)
+
+
+def show_failure(failure: failures.Failure, prefix: str = "") -> None:
     """Print a failure to stderr: one line that says what, one on what to do."""
     click.echo(f"{prefix}error: {failure.message}", err=True)
     if failure.hint:
@@ -30,7 +44,7 @@ def show_failure(failure: errors.Failure, prefix: str = "") -> None:
 
 def show_json(answer: object) -> None:
     """Print one JSON object on one line of stdout."""
-    click.echo(json.dumps(answer, ensure_ascii=False))
+    click.echo(json_text(answer))
 
 
 def tables_option(context: click.Context) -> str:
@@ -57,20 +71,33 @@ class _Reporting(click.Command):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line; usage errors end here, others in `Command.invoke`."""
+        """Run the command line; what goes wrong before a command runs ends here.
+
+        That is bad usage, or memory too short to load the command; all else ends in
+        `Command.invoke`.
+        """
+        _replace_closed_streams()
+        never_fail_to_write()
         try:
             status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        except (KeyboardInterrupt, click.ClickException, click.Abort) as error:
+        except (Exception, KeyboardInterrupt) as error:
             if not standalone_mode:
                 raise
             status = _end(error, None)
         if not standalone_mode:
             return status
-        sys.exit(status if isinstance(status, int) else errors.OK)
+        sys.exit(status if isinstance(status, int) else failures.OK)
 
 
 class Group(_Reporting, click.Group):
     """The group of all commands."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Load and run a command; of an interruption meanwhile, click would print a line itself."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            ctx.exit(_end(error, None))
 
 
 class Command(_Reporting):
@@ -90,23 +117,31 @@ class Command(_Reporting):
             raise
         except BrokenPipeError:
             _silence_stdout()
-            ctx.exit(errors.BROKEN_PIPE)
+            ctx.exit(failures.BROKEN_PIPE)
         except (Exception, KeyboardInterrupt) as error:
             ctx.exit(_end(error, ctx))
 
 
 def _end(error: BaseException, ctx: click.Context | None) -> int:
     """Report an exception and return the exit status; raise it again if it is a bug."""
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        error.show()
-        return errors.BAD_INPUT
-    failure = errors.describe(error, tables_option(ctx) if ctx else "")
+    if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
+        error = error.__cause__  # which click takes for the end of what somebody types
+    failure = describe(error, tables_option(ctx) if ctx else "")
     if failure is None:
         raise error
-    show_traceback()
-    show_failure(failure)
-    if ctx is not None and ctx.params.get("as_json"):
-        show_json(failure.to_json(_main_argument(ctx)))
+    # Where the failure is that nothing can be written, nobody is left to be told.
+    with contextlib.suppress(OSError):
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            error.show()
+        else:
+            show_traceback()
+            show_failure(failure)
+    try:
+        if ctx is not None and ctx.params.get("as_json"):
+            show_json(failure.to_json(_main_argument(ctx)))
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
     return failure.status
 
 
@@ -117,6 +152,20 @@ def _main_argument(ctx: click.Context) -> str:
             value = ctx.params.get(parameter.name) or ""
             return " ".join(value) if isinstance(value, tuple) else str(value)
     return ""
+
+
+def _replace_closed_streams() -> None:
+    """Let a standard stream that is closed fail when it is used, like any other that is broken.
+
+    Its descriptor is taken meanwhile, so that no file that is opened gets it, and with it whatever
+    somebody writes to that stream. Messages, on stderr, may be lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def _silence_stdout() -> None:

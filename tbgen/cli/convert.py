@@ -6,13 +6,13 @@ not involved.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.options import json_option, notation_option
+from tbgen.cli.streams import read_text
 from tbgen.indexing import Side
 from tbgen.notation import (
     MOVE_NOTATIONS,
@@ -62,7 +62,7 @@ def convert(
 
     Exit status: 0 ok, 2 bad input.
     """
-    text = sys.stdin.read() if position == "-" else position
+    text = read_text() if position == "-" else position
     answer = _convert(text, style, side, viewpoint, moves, notation, read_as)
     if as_json:
         show_json(answer)

@@ -16,8 +16,11 @@ from typing import Any
 import click
 
 from tbgen import __version__
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.building.allowance import usable_memory
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.compiling.folder import find_kernel_folder
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
 
@@ -44,7 +47,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
         "packages": {name: _version(name) for name in _PACKAGES},
         "cores": _cores(),
         "memory": _memory(),
-        "kernel_cache": _directory(_kernel_cache()),
+        "kernel_cache": _kernel_cache(),
         "tables": _tables(tables),
     }
     if ask_numba:
@@ -54,7 +57,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
         show_json(answer)
     else:
         _show(answer)
-    context.exit(errors.FINDINGS if answer["problems"] else errors.OK)
+    context.exit(failures.FINDINGS if answer["problems"] else failures.OK)
 
 
 def _version(package: str) -> str | None:
@@ -72,41 +75,41 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _memory() -> dict[str, int | None]:
-    """Bytes of memory: all of it, and what a program could have now; None where unknown."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    found: dict[str, int | None] = {
-        "total": page * os.sysconf("SC_PHYS_PAGES"),
-        "available": None,
-    }
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:  # not Linux
-        return found
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            found["available"] = 1024 * int(line.split()[1])
-    return found
+def _memory() -> dict[str, int | str]:
+    """Bytes of memory: all of it, what a build may use now, and what sets that limit."""
+    allowance = usable_memory()
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"total": total, "available": allowance.memory, "limit": allowance.limit}
 
 
-def _kernel_cache() -> Path:
-    """Where numba keeps compiled kernels, in a folder for every version of the sources."""
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return Path(os.environ["NUMBA_CACHE_DIR"])
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tbgen"
+def _kernel_cache() -> dict[str, Any]:
+    """Where compiled kernels of this version of the sources are kept, and where they belong."""
+    found = find_kernel_folder()
+    answer = _directory(found.path or found.usual or Path(os.sep))
+    answer["usual"] = None if found.usual is None else str(found.usual)
+    return {**answer, "writable": found.path is not None}
 
 
 def _directory(path: Path) -> dict[str, Any]:
     """Whether a directory is there and can be written, or made; and the bytes left for it."""
     existing = path
-    while not existing.exists() and existing != existing.parent:
+    # In `os.path`, a folder that may not be searched is no error.
+    while not os.path.exists(existing) and existing != existing.parent:
         existing = existing.parent
     return {
-        "path": str(path.absolute()),
-        "exists": path.is_dir(),
-        "writable": existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
+        "path": str(path.absolute() if _working_directory() else path),
+        "exists": os.path.isdir(path),
+        "writable": os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK),
         "free_bytes": shutil.disk_usage(existing).free,
     }
+
+
+def _working_directory() -> Path | None:
+    """The working directory; None if it has been removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def _tables(path: Path) -> dict[str, Any]:
@@ -124,7 +127,7 @@ def _try_numba() -> dict[str, Any]:
     """Import numba with this package's settings, and compile and run a function."""
     import numba
 
-    from tbgen.jit import CACHE_FOLDER
+    from tbgen.compiling.jit import CACHE_FOLDER
 
     twice = numba.njit(lambda number: 2 * number)
     return {"cache_folder": str(CACHE_FOLDER), "compiles": twice(21) == 42}
@@ -137,6 +140,10 @@ def _problems(answer: dict[str, Any]) -> list[str]:
     for name, what in (("kernel_cache", "compiled kernels"), ("tables", "tables")):
         if not answer[name]["writable"]:
             problems.append(f"{answer[name]['path']} cannot be written: no place for {what}")
+    if _working_directory() is None:
+        problems.append("the working directory has been removed")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        problems.append("NUMBA_DISABLE_JIT is set: kernels cannot run without being compiled")
     return problems
 
 
@@ -144,12 +151,15 @@ def _show(answer: dict[str, Any]) -> None:
     """A report to read."""
     versions = ", ".join(f"{name} {version}" for name, version in answer["packages"].items())
     memory = answer["memory"]
-    available = "unknown" if memory["available"] is None else f"{memory['available']:,}"
     rows = [
         ("tbgen", f"{answer['tbgen']}, Python {answer['python']}, {answer['platform']}"),
         ("packages", versions),
         ("processors", str(answer["cores"])),
-        ("memory", f"{memory['total']:,} bytes, {available} available"),
+        (
+            "memory",
+            f"{memory['total']:,} bytes, a build may use "
+            f"{memory['available']:,} ({memory['limit']})",
+        ),
     ]
     for name, key in (("kernel cache", "kernel_cache"), ("tables", "tables")):
         where = answer[key]
@@ -157,6 +167,9 @@ def _show(answer: dict[str, Any]) -> None:
         if not where["exists"]:
             state += ", not there yet"
         rows.append((name, f"{where['path']} ({state}, {where['free_bytes']:,} bytes free)"))
+        if where["writable"] and where.get("usual", where["path"]) != where["path"]:
+            usual = where["usual"] or "the folder of a user without a home"
+            rows.append(("", f"in place of {usual}, which cannot be written"))
     found = answer["tables"]
     rows.append(("", f"{found['tables']} tables, {found['bytes_on_disk']:,} bytes"))
     if "numba" in answer:

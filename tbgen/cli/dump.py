@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,9 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import Material
 
+# Numba, through the rows, and the tables are loaded when a table is dumped.
 if TYPE_CHECKING:
-    from tbgen.dump import Rows
-    from tbgen.tables import TableFile
+    from tbgen.probing.dump import Rows
 
 
 @click.command(cls=Command)
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
-@click.option("--seed", type=int, default=0, help="Chooses the sample. Default: 0.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Chooses the sample. Default: 0."
+)
 @options.table_options
 @options.json_option
 def dump(
@@ -40,11 +43,7 @@ def dump(
     out: Path | None,
     sample: int | None,
     seed: int,
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     as_json: bool,
 ) -> None:
     """Every legal position of a table with its value, or a sample of them.
@@ -60,9 +59,10 @@ def dump(
         raise click.UsageError(f"--out is needed with {'--json' if as_json else '--format npy'}")
     wanted = Material.parse(material)
     # Legality is compiled: numba is loaded here only.
-    from tbgen import dump as dumping
+    from tbgen.probing import dump as dumping
+    from tbgen.tables.files import replacing
 
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+    with selection.open() as opened:
         file = opened.table(wanted)
         legal = file.statistics.legal
         chunks: Iterator[Rows]
@@ -74,35 +74,21 @@ def dump(
         if out is None:
             dumping.write_csv(file.layout, chunks, sys.stdout)
             return
-        temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-        try:
-            if style == "csv":
-                with temporary.open("w", encoding="ascii") as stream:
-                    dumping.write_csv(file.layout, chunks, stream)
-            else:
-                _write_array(temporary, file, chunks, rows)
-            temporary.replace(out)
-        finally:
-            temporary.unlink(missing_ok=True)
         answer: dict[str, Any] = dumping.description(file, rows)
-    if style == "npy":
-        beside = out.with_name(out.name + ".json")
-        beside.write_text(json.dumps(answer, indent=2) + "\n", encoding="ascii")
+        with ExitStack() as files:
+            if style == "npy":
+                # Begun first and finished last: once the array is there, this needs no more room.
+                beside = files.enter_context(replacing(out.with_name(f"{out.name}.json")))
+                beside.write((json.dumps(answer, indent=2) + "\n").encode("ascii"))
+                beside.flush()
+            stream = files.enter_context(replacing(out))
+            if style == "npy":
+                dumping.write_array(file.layout, rows, chunks, stream)
+            else:
+                text = io.TextIOWrapper(stream, "ascii")
+                dumping.write_csv(file.layout, chunks, text)
+                text.detach()
     if as_json:
         show_json(answer | {"out": str(out)})
     else:
         click.echo(f"{rows:,} positions of {wanted} in {out}", err=True)
-
-
-def _write_array(path: Path, file: TableFile, chunks: Iterator[Rows], rows: int) -> None:
-    """Write rows as one structured array, through a memory map, so that any table fits."""
-    import numpy as np
-
-    from tbgen.dump import row_type
-
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=row_type(file.layout), shape=(rows,))
-    at = 0
-    for chunk in chunks:
-        array[at : at + len(chunk)] = chunk
-        at += len(chunk)
-    array.flush()

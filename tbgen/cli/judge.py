@@ -8,14 +8,15 @@ Reads text, asks `tbgen.referee`, prints; tables are not involved.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.streams import read_lines
 from tbgen.indexing import InputError, Move
 from tbgen.indexing.squares import square_name
 from tbgen.notation import parse_move
@@ -99,16 +100,13 @@ def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
 
 def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: bool) -> int:
     """Answer every line of standard input; returns the worst exit status."""
-    worst = errors.OK
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        text = line.decode(errors="replace").strip()
-        if not text:
-            continue
+    worst = failures.OK
+    for number, text in read_lines():
         fen, _, moves = text.partition(";")
         try:
             judgement = answer(fen, moves.replace(",", " ").split())
         except InputError as error:
-            failure = errors.Failure(errors.BAD_INPUT, str(error), error.hint)
+            failure = failures.Failure(failures.BAD_INPUT, str(error), error.hint)
             worst = max(worst, failure.status)
             if as_json:
                 show_json(failure.to_json(text))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from tbgen.answers import line_answer
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.answers.as_json import line_answer
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.mainline import Ending
 from tbgen.notation import parse_position
+from tbgen.play.mainline import Ending
 
 
 @click.command(cls=Command)
@@ -25,11 +25,7 @@ def line(
     context: click.Context,
     position: tuple[str, ...],
     plies: int | None,
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     notation: str,
     as_json: bool,
 ) -> None:
@@ -40,7 +36,7 @@ def line(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+    with selection.open() as opened:
         found = opened.mainline(parse_position(" ".join(position)), plies)
     answer = line_answer(found, notation)
     if as_json:
@@ -48,7 +44,7 @@ def line(
     else:
         _show(answer)
     if found.ending == Ending.UNKNOWN:
-        context.exit(errors.FINDINGS)
+        context.exit(failures.FINDINGS)
 
 
 def _show(answer: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.tables import Rules, RuleSet, TableFile, TableName
+from tbgen.tables import TableFile, TableName
 
 
 @click.command(cls=Command)
@@ -18,11 +19,7 @@ from tbgen.tables import Rules, RuleSet, TableFile, TableName
 @click.pass_context
 def ls(
     context: click.Context,
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     as_json: bool,
 ) -> None:
     """The tables present.
@@ -32,19 +29,18 @@ def ls(
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
-    worst = errors.OK
+    worst = failures.OK
     entries: list[dict[str, Any]] = []
-    named = [(TableName.parse(path.name), path) for path in tables.iterdir()]
+    rule_sets: list[str] = []
+    choice = selection.choice
+    # What is removed meanwhile, or a link to nowhere, is not there.
+    present = (path for path in selection.directory.iterdir() if path.exists())
+    named = [(TableName.parse(path.name), path) for path in present]
     for name, path in sorted(
         ((name, path) for name, path in named if name is not None),
         key=lambda found: (found[0].material.men, found[1].name),
     ):
-        if (
-            rules not in (None, str(name.rules))
-            or minor_chases not in (None, name.minor_chases)
-            or orders not in (None, name.orders)
-            or metric not in (None, str(name.metric))
-        ):
+        if not choice.admits(name.rule_set) or selection.metric not in (None, name.metric):
             continue
         entry = {
             "material": name.material.name,
@@ -57,33 +53,30 @@ def ls(
             "file": path.name,
         }
         try:
-            with TableFile(path) as file:
+            with TableFile(path, name=name) as file:
                 entry["digest"] = file.header.digest.hex()
         except Exception as error:
-            failure = errors.describe(error)
+            failure = failures.describe(error)
             if failure is None:
                 raise
             entry |= {"error": failure.message, "hint": failure.hint}
             worst = max(worst, failure.status)
             show_failure(failure)
         entries.append(entry)
+        rule_sets.append(str(name.rule_set))
     if as_json:
-        show_json({"directory": str(tables), "tables": entries})
+        show_json({"directory": str(selection.directory), "tables": entries})
     else:
-        _show(tables, entries)
+        _show(selection.directory, entries, rule_sets)
     context.exit(worst)
 
 
-def _show(tables: Path, entries: list[dict[str, Any]]) -> None:
-    """A list to read."""
+def _show(tables: Path, entries: list[dict[str, Any]], rule_sets: list[str]) -> None:
+    """A list to read; of each entry its rule set as file names have it."""
     if not entries:
         click.echo(f"no tables in {tables}", err=True)
         return
     width = max(len(entry["material"]) for entry in entries)
-    rule_sets = [
-        str(RuleSet(Rules(e["rules"]), e["orders_limit"] or 0, e["minor_chases"] is not False))
-        for e in entries
-    ]
     rules = max(9, *map(len, rule_sets))
     head = f"{'material':{max(width, 8)}}  {'rules':{rules}}  metric"
     click.echo(f"{head}{'bytes':>16}  digest")

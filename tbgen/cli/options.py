@@ -1,8 +1,15 @@
-"""Options that several commands share, as decorators, and opening the tables that they name."""
+"""Options that several commands share, as decorators, and the tables that they name.
+
+A command that reads tables takes `table_options` and is given one `Selection`. Which rules a
+command builds or judges by is another matter: there nothing can be left open.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,8 +17,10 @@ import click
 
 from tbgen.notation import MOVE_NOTATIONS
 
+# Loaded when tables are opened: `convert` and `doctor` take options from here and open none.
 if TYPE_CHECKING:
-    from tbgen.tablebase import GameTablebase
+    from tbgen.play.tablebase import GameTablebase
+    from tbgen.tables import RuleChoice, RuleSet
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,6 +30,25 @@ DEFAULT_RULES = "wxf"
 
 METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A number of bytes on the command line: `900M`, `1.5GiB`."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number of bytes."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.I)
+        if match is None:
+            self.fail(f"'{value}' is no size; write 900M or 1.5GiB", param, ctx)
+        return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 def tables_option(function: Function) -> Function:
@@ -98,29 +126,70 @@ def notation_option(function: Function) -> Function:
     )(function)
 
 
-def table_options(function: Function) -> Function:
-    """Which tables: `--tables --rules --minor-chases --orders --metric`."""
-    minor_chases = minor_chases_option(default=None)
-    for option in (metric_option, orders_option, minor_chases, rules_option(), tables_option):
-        function = option(function)
-    return function
+@dataclass(frozen=True)
+class Selection:
+    """The tables that the options name; None where one was not given."""
+
+    directory: Path
+    rules: str | None
+    minor_chases: bool | None
+    orders: int | None
+    metric: str | None
+
+    @property
+    def choice(self) -> RuleChoice:
+        """Which rule sets are meant."""
+        from tbgen.tables import RuleChoice, Rules
+
+        rules = None if self.rules is None else Rules(self.rules)
+        return RuleChoice(rules, self.orders, self.minor_chases)
+
+    def narrowed_to(self, rule_set: RuleSet) -> Selection:
+        """Those of one rule set, whose rules are known."""
+        return replace(
+            self,
+            rules=str(rule_set.rules),
+            minor_chases=rule_set.minor_chases,
+            orders=rule_set.orders,
+        )
+
+    def open(self) -> GameTablebase:
+        """The tables, ready to be probed.
+
+        A directory that does not exist has no tables: every probe then says which is missing, and
+        how to build it.
+        """
+        from tbgen.play.tablebase import GameTablebase
+
+        opened = GameTablebase(
+            rules=self.rules,
+            orders=self.orders,
+            minor_chases=self.minor_chases,
+            metric=self.metric,
+        )
+        if self.directory.exists():
+            opened.add_directory(self.directory)
+        return opened
 
 
-def open_tables(
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
-) -> GameTablebase:
-    """The tables that the options name.
+def table_options(function: Function) -> Callable[..., Any]:
+    """`--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
 
-    A directory that does not exist has no tables: every probe then says which is missing, and
-    how to build it.
-    """
-    from tbgen.tablebase import GameTablebase
+    @wraps(function)
+    def with_selection(
+        *arguments: Any,
+        tables: Path,
+        rules: str | None,
+        minor_chases: bool | None,
+        orders: int | None,
+        metric: str | None,
+        **others: Any,
+    ) -> Any:
+        selection = Selection(tables, rules, minor_chases, orders, metric)
+        return function(*arguments, selection=selection, **others)
 
-    opened = GameTablebase(rules=rules, orders=orders, minor_chases=minor_chases, metric=metric)
-    if tables.exists():
-        opened.add_directory(tables)
-    return opened
+    command: Callable[..., Any] = with_selection
+    minor = minor_chases_option(default=None)
+    for option in (metric_option, orders_option, minor, rules_option(), tables_option):
+        command = option(command)
+    return command

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from tbgen.build.builder import finished_table
-from tbgen.build.plan import plan as plan_tables
+from tbgen.answers.units import duration, size
+from tbgen.building.plan import plan as plan_tables
+from tbgen.building.work import finished_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.units import duration, size
 from tbgen.indexing import Material
 from tbgen.tables.names import Rules, RuleSet
 

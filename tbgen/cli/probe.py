@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from tbgen.answers import outcome_name, probe_answer
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.answers.as_json import outcome_name, probe_answer
+from tbgen.answers.mechanism import find_mechanism
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json, show_traceback, tables_option
+from tbgen.cli.streams import read_lines
 from tbgen.indexing import Position
-from tbgen.mechanism import find_mechanism
 from tbgen.notation import format_position, parse_position
-from tbgen.tablebase import GameTablebase
+from tbgen.play.tablebase import GameTablebase
 from tbgen.tables import Metric
 
 _METRIC_NAMES = {
@@ -40,11 +39,7 @@ _METRIC_NAMES = {
 def probe(
     context: click.Context,
     position: tuple[str, ...],
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     notation: str,
     explain: bool | None,
     as_json: bool,
@@ -66,7 +61,7 @@ def probe(
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     text = " ".join(position)
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+    with selection.open() as opened:
         if text == "-":
             context.exit(_probe_lines(context, opened, notation, explain is True, as_json))
         answer = _probe(opened, text, notation, explain is not False)
@@ -88,17 +83,14 @@ def _probe_lines(
     context: click.Context, opened: GameTablebase, notation: str, explain: bool, as_json: bool
 ) -> int:
     """Answer every line of standard input; returns the worst exit status."""
-    worst = errors.OK
-    for number, line in enumerate(sys.stdin, 1):
-        text = line.strip()
-        if not text:
-            continue
+    worst = failures.OK
+    for number, text in read_lines():
         try:
             answer = _probe(opened, text, notation, explain)
         except BrokenPipeError:
             raise
         except Exception as error:
-            failure = errors.describe(error, tables_option(context))
+            failure = failures.describe(error, tables_option(context))
             if failure is None:
                 raise
             show_traceback()
@@ -108,7 +100,10 @@ def _probe_lines(
             else:
                 show_failure(failure, f"line {number}: ")
             continue
-        click.echo(json.dumps(answer, ensure_ascii=False) if as_json else _summary(answer))
+        if as_json:
+            show_json(answer)
+        else:
+            click.echo(_summary(answer))
     return worst
 
 

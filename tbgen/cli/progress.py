@@ -10,7 +10,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from tbgen.cli.units import duration, size
+from tbgen.answers.units import duration, size
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
@@ -18,7 +18,7 @@ QUIET_SECONDS = 10.0
 
 
 class BuildProgress:
-    """Implements `tbgen.build.builder.Progress`; `tables` collects what was done."""
+    """Implements `tbgen.building.builder.Progress`; `tables` collects what was done."""
 
     def __init__(self) -> None:
         self.tables: list[dict[str, Any]] = []

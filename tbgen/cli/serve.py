@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import webbrowser
-from pathlib import Path
 
 import click
 
@@ -25,11 +24,7 @@ DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 @click.option("--log", is_flag=True, help="Print every request.")
 @options.json_option
 def serve(
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     host: str,
     port: int,
     demo: bool,
@@ -47,26 +42,24 @@ def serve(
     """
     _require_extra()
     if demo:
-        rules, orders = rules or options.DEFAULT_RULES, orders or 0
-        minor_chases = minor_chases is not False
-        _build_demo(tables, rules, orders, minor_chases=minor_chases)
+        selection = _build_demo(selection)
     from tbgen.board.server import make_server
 
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+    with selection.open() as opened:
         present = opened.rule_set  # several present and none chosen: say so now
     # Tables of other rules that are built meanwhile are not to make the choice unclear.
     if present.rules is not None:
-        rules, orders, minor_chases = str(present.rules), present.orders, present.minor_chases
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+        selection = selection.narrowed_to(present)
+    with selection.open() as opened:
         count = len(opened.available())
         listener = _listen(host, port)
-        server = make_server(opened, tables, host, port, log=log)
+        server = make_server(opened, selection.directory, host, port, log=log)
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if as_json:
             show_json({"url": url, "tables": count})
         else:
-            click.echo(f"{count} tables of {tables}: {url}", err=True)
+            click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
             if not count:
                 click.echo("no tables yet: build some, or begin with --demo", err=True)
         if show:
@@ -85,18 +78,21 @@ def _require_extra() -> None:
         ) from None
 
 
-def _build_demo(tables: Path, rules: str, orders: int, *, minor_chases: bool) -> None:
-    """Build the demo's tables, with progress on stderr."""
-    from tbgen.build.builder import Builder
+def _build_demo(selection: options.Selection) -> options.Selection:
+    """Build the demo's tables, with progress on stderr; returns the selection of just these."""
+    from tbgen.building.builder import Builder
     from tbgen.cli.progress import BuildProgress
     from tbgen.indexing import Material
-    from tbgen.tables.names import Rules
+    from tbgen.tables import Rules, RuleSet
 
+    rules = Rules(selection.rules or options.DEFAULT_RULES)
+    rule_set = RuleSet(rules, selection.orders or 0, selection.minor_chases is not False)
     click.echo("Building the demo; the first time includes compiling, about half a minute.",
                err=True)  # fmt: skip
     with BuildProgress() as progress:
-        builder = Builder(tables, Rules(rules), progress, orders=orders, minor_chases=minor_chases)
+        builder = Builder(selection.directory, rule_set, progress)
         builder.build([Material.parse(name) for name in DEMO])
+    return selection.narrowed_to(rule_set)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,11 +27,7 @@ def stats(
     material: str,
     histogram: bool,
     longest: bool,
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     as_json: bool,
 ) -> None:
     """Figures of a table.
@@ -48,7 +43,7 @@ def stats(
             f"{wanted} has no table: without a rook, knight, cannon or pawn all is drawn",
             "name a material with an attacker, as in KRKAA",
         )
-    with options.open_tables(tables, rules, minor_chases, orders, metric) as opened:
+    with selection.open() as opened:
         file = opened.table(wanted)
         answer = file.statistics.to_json()
         rule_set = file.header.spec.name.rule_set
@@ -56,7 +51,7 @@ def stats(
         del answer["histogram"]
     answer |= {
         "minor_chases": rule_set.choice,
-        "bytes_on_disk": file.path.stat().st_size,
+        "bytes_on_disk": file.header.file_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
         "digest": file.header.digest.hex(),
         "file": str(file.path),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
 
-from tbgen.cli import errors, options
+from tbgen.answers import failures
+from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError, Material
 
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 def verify(
     ctx: click.Context,
     materials: tuple[str, ...],
-    tables: Path,
-    rules: str | None,
-    minor_chases: bool | None,
-    orders: int | None,
-    metric: str | None,
+    selection: options.Selection,
     threads: int,
     as_json: bool,
 ) -> None:
@@ -53,10 +49,7 @@ def verify(
                 "name a material with an attacker, as in KRKAA",
             )
     reports = []
-    with (
-        options.open_tables(tables, rules, minor_chases, orders, metric) as opened,
-        _LiveLine() as line,
-    ):
+    with selection.open() as opened, _LiveLine() as line:
         # Compiled kernels are loaded only when something is to be verified.
         from tbgen.verify import verify_file
 
@@ -70,7 +63,7 @@ def verify(
     ok = all(proof.ok for proof in reports)
     if as_json:
         show_json({"ok": ok, "tables": [proof.to_json() for proof in reports]})
-    ctx.exit(errors.OK if ok else errors.FINDINGS)
+    ctx.exit(failures.OK if ok else failures.FINDINGS)
 
 
 class _LiveLine:

@@ -1,10 +1,15 @@
-"""Positions and moves as people and other programs write them, in both directions.
+"""Positions and moves as text, in the notations that people and programs write.
 
     text  ->  parse_position  ->  Position  ->  format_position  ->  fen | pai | six | board
     text  ->  parse_move      ->  Move      ->  format_move      ->  iccs | fairy | wxf | zh
 
-Nothing here knows tables, and nothing imports numba or numpy. `docs/notations.md` describes each
-notation with examples.
+    positions   FEN, Pai's string, the six integers, boards of ten lines
+    moves       which notation a text is in; ICCS and Fairy-Stockfish's
+    wxf, chinese    the notations that name pieces by their file
+    naming      what those two share: which of several pieces of a kind is meant
+
+docs/notations.md describes each notation with examples. Nothing here knows values or tables, and
+nothing imports numba or numpy; the words in which a value is explained are in `tbgen.answers`.
 """
 
 from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move

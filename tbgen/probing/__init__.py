@@ -1,4 +1,4 @@
-"""Probing from compiled code: tables as arrays, and functions for other people's kernels.
+"""Probing from compiled code: tables as arrays, for other people's kernels.
 
     Tablebase  ->  NumbaTables.buffers  ->  probe(buffers, pieces, squares, count, side)
                    arrays, no objects       probe_board(buffers, board, side)
@@ -8,8 +8,25 @@
     buffers    the arrays, and bringing blocks into them
     kernels    the probes
     legality   what the probes do not look at
+    dump       a table as rows, every legal position or a sample
 
-This package imports numba; `tbgen.tables` and `tbgen.tablebase` never do.
+This package imports numba; `tbgen.tables` and `tbgen.play` never do. Nothing here chooses moves,
+or says what a value means to a reader.
+
+Parameters of kernels, unless a kernel says otherwise:
+    buffers : Buffers, the tables; only `wanted` and `used` are written
+    pieces : int (count,), piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
+    squares : int (count,), where they stand: 9 * rank + file
+    count : int, how many pieces there are
+    board : int (90,), piece codes by square, 0 where there is none
+    boards : int (n, 90), such boards
+    side : int, the side to move: 0 Red, 1 Black
+    counts : int64, how many pieces of each code there are, four bits for each code
+    code : int, a piece code
+    score : int64, as the module describes
+    key : int64, a material: `army_key` of the side named first, then of the other
+    width : int, bytes of a table's code
+    span : int, half the plies that codes of one order have room for
 """
 
 from tbgen.probing.buffers import Buffers, NumbaTables

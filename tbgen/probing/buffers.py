@@ -1,3 +1,4 @@
+# mypy: allow-untyped-calls
 """Tables as arrays, for compiled probes, and the loading of their blocks.
 
     keys, numbers    open-addressed hash: material key -> table

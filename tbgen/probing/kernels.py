@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """The compiled probes: a position in, a status and a score out.
 
     pieces, squares  ->  material key  ->  table  ->  slot  ->  block  ->  code  ->  score
@@ -16,12 +17,14 @@ from 0 to 1, so it does not matter who writes them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from tbgen.compiling.jit import kernel
 from tbgen.indexing.arrangement import block_of_slot
 from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, flip_square
-from tbgen.jit import kernel
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
 """Statuses: the score holds; the block is not loaded (and now wanted); there is no table; the
@@ -75,7 +78,7 @@ def plies_of(score):
 
 @kernel
 def count_of(counts, code):
-    """How many pieces of a code there are; counts: four bits for each code in one integer."""
+    """How many pieces of a code there are."""
     return counts >> (4 * code) & 15
 
 
@@ -84,6 +87,8 @@ def army_key(counts, side):
     """One side's pieces as a number; the side with the larger one is named first.
 
     Rooks first, then N C P A B, three bits each.
+
+    side : int, whose pieces
     """
     base = 8 * side
     key = count_of(counts, base + 4)
@@ -94,7 +99,10 @@ def army_key(counts, side):
 
 @kernel
 def hash_place(key, mask):
-    """Where the search for a material key begins; 36 bits times 16 bits cannot overflow."""
+    """Where the search for a material key begins; 36 bits times 16 bits cannot overflow.
+
+    mask : int, the length of the hash table less one, all bits set
+    """
     return ((key ^ key >> 15) * 0x9E37 >> 8) & mask
 
 
@@ -112,7 +120,11 @@ def find_table(buffers, key):
 
 @kernel
 def _code_in_frame(frame, index, width):
-    """The code of a block's slot `index`; frame: uint8, the block as `Block.packed` has it."""
+    """The code of one slot of a block.
+
+    frame : uint8 (bytes,), the block as `Block.packed` has it
+    index : int, the place of the slot in the block
+    """
     count = np.int64(frame[0]) | np.int64(frame[1]) << 8
     if count == 0:
         at = 2 + index * width
@@ -126,7 +138,10 @@ def _code_in_frame(frame, index, width):
 
 @kernel
 def _score_of_code(code, width, span):
-    """The score of a code other than 0 (docs/format.md, "Codes")."""
+    """The score of a code (docs/format.md, "Codes").
+
+    code : int, a table's code other than 0
+    """
     top = (1 << (8 * width)) - 1
     draw = (top + 1) // 2
     if code == draw:
@@ -161,7 +176,8 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
     listed = np.empty(MAX_PIECES, np.int64)
     seen = np.int64(0)
     for i in range(count):
-        code, square = np.int64(pieces[i]), np.int64(squares[i])
+        code = np.int64(pieces[i])
+        square: Any = np.int64(squares[i])
         place = count_of(seen, code)
         seen += np.int64(1) << (4 * code)
         own = code ^ flip
@@ -199,11 +215,13 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
 def probe(buffers, pieces, squares, count, side):
     """Status and score of a legal position, given as pieces[:count] on squares[:count].
 
-    pieces, squares: integer arrays, piece codes (Red's K A B R N C P are 1 to 7, Black's 9 to 15)
-    and squares (9 * rank + file), in any order; side: 0 Red, 1 Black to move. Returns
-    (status, score); the score is 0 unless the status is `OK`. Pieces that cannot stand where
-    they do, or two on one square, are `INVALID`; legality is not looked at: the score of an
-    illegal position is arbitrary.
+    Returns (status, score); the score is 0 unless the status is `OK`. Pieces may be listed in any
+    order; those that cannot stand where they do, or two on one square, are `INVALID`. Legality is
+    not looked at: the score of an illegal position is arbitrary.
+
+    pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
+    squares : int (count,) or longer, where they stand: 9 * rank + file
+    side : int, the side to move: 0 Red, 1 Black
     """
     counts = np.int64(0)
     low, high = np.uint64(0), np.uint64(0)
@@ -232,7 +250,7 @@ def probe(buffers, pieces, squares, count, side):
 def probe_board(buffers, board, side):
     """Status and score of a legal position, given as ninety piece codes (0 = empty).
 
-    board: integer array (90,); else as `probe`.
+    Else as `probe`.
     """
     pieces = np.empty(SQUARES, np.int64)
     squares = np.empty(SQUARES, np.int64)
@@ -254,9 +272,11 @@ def probe_board(buffers, board, side):
 
 @kernel
 def probe_boards(buffers, boards, sides, pending, statuses, scores):
-    """Probe the boards (n, 90) whose numbers are in `pending`; returns how many were cold.
+    """Probe the boards whose numbers are pending; returns how many were cold.
 
-    sides: integers (n,); statuses: int8 (n,) and scores: int64 (n,) are written.
+    sides : int (n,), the side to move in each
+    pending : int64 (m,), the numbers of boards to probe
+    statuses : int8 (n,), out; scores : int64 (n,), out
     """
     cold = 0
     for number in pending:

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Which positions are legal: what a probe does not look at, for kernels and for whole arrays."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import kernel
+from tbgen.compiling.jit import kernel
 from tbgen.rules.attacks import in_check
 
 
@@ -15,14 +16,17 @@ from tbgen.rules.attacks import in_check
 def is_legal_board(board, side):
     """Whether the side that is not to move is safe, and the kings do not face each other.
 
-    board: int8 (90,), with both kings on it; side: 0 Red, 1 Black to move.
+    board : int8 (90,), with both kings on it
     """
     return not in_check(board, 1 - side)
 
 
 @kernel
 def _mark_legal(boards, side, legal):
-    """Write `is_legal_board` of the boards, int8 (n, 90), into legal, bool (n,)."""
+    """Write `is_legal_board` of every board.
+
+    boards : int8 (n, 90); legal : bool (n,), out
+    """
     for i in range(len(boards)):
         legal[i] = is_legal_board(boards[i], side)
 

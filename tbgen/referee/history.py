@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """The referee at speed: push and pop moves, and ask for the verdict at any moment.
 
     boards  int8 [capacity, 90]           position p in row p, p = 0 .. plies
@@ -14,12 +15,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tbgen.compiling.jit import compile_lock, kernel
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.squares import SQUARES, Side
-from tbgen.jit import compile_lock, kernel
 from tbgen.referee import record
 from tbgen.referee.verdict import Judgement, Verdict, judge
 from tbgen.rules import check_legal, play
@@ -33,21 +33,13 @@ _VERDICTS = {int(verdict): verdict for verdict in Verdict}
 
 
 @kernel
-def _k_start(boards: NDArray[np.int8], ids: NDArray[np.int8], log: NDArray[np.int64], side: int):  # type: ignore[no-untyped-def]
+def _k_start(boards, ids, log, side):
     """Fill in row 0 of `ids` and `log` for the board in row 0 of `boards`."""
     record.start_record(boards, ids, log, side)
 
 
 @kernel
-def _k_push(  # type: ignore[no-untyped-def]
-    boards: NDArray[np.int8],
-    ids: NDArray[np.int8],
-    log: NDArray[np.int64],
-    ply: int,
-    side: int,
-    source: int,
-    target: int,
-):
+def _k_push(boards, ids, log, ply, side, source, target):
     """Play a move from row `ply` into row `ply + 1`; False, and nothing done, if it is illegal."""
     if not is_legal_move(boards[ply], side, source, target):
         return False
@@ -56,17 +48,7 @@ def _k_push(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _k_judge(  # type: ignore[no-untyped-def]
-    boards: NDArray[np.int8],
-    ids: NDArray[np.int8],
-    log: NDArray[np.int64],
-    plies: int,
-    side: int,
-    rules: int,
-    occurrences: int,
-    minor_chases: bool,
-    draw_is_enough: bool,
-):
+def _k_judge(boards, ids, log, plies, side, rules, occurrences, minor_chases, draw_is_enough):
     """The verdict of `record.judge_record`; most calls end at `find_span`, before any buffer."""
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
@@ -104,8 +86,9 @@ class History:
 
     The options are those of `tbgen.referee.judge`. A search pushes and pops along its line and
     asks for the verdict after each push: checks are noted when a move is pushed, chases are
-    worked out only once a position has repeated, and kept while the moves stay (Tan & Watkinson,
-    5.1). Raises `PositionError` if the position is not legal.
+    worked out only once a position has repeated, and kept while the moves stay (Tan &
+    Watkinson Medina, section 5.1; see `record`). Raises `PositionError` if the position is not
+    legal.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
@@ -178,7 +161,7 @@ class History:
 
         A search whose beta is no higher than the value of a draw may pass `draw_is_enough`: if
         the side to move commits no offence the answer is then `DRAW` for "at least a draw", and
-        the opponent's moves are not looked at (Tan & Watkinson, 5.2).
+        the opponent's moves are not looked at (Tan & Watkinson Medina, section 5.2).
         """
         return _VERDICTS[
             _k_judge(

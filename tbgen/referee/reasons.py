@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
+from tbgen.referee.game import Game
 from tbgen.tables.names import Rules
-
-if TYPE_CHECKING:
-    from tbgen.referee.verdict import Game
 
 _ARTICLES = {
     (PieceType.CANNON, PieceType.ROOK): "art. 15",
@@ -65,7 +62,6 @@ class Conduct:
         start: int,
         side: Side,
         rules: Rules,
-        minor_chases: bool,
     ) -> Conduct:
         """Look at a side's plies in the span from `start` to the end of the game.
 
@@ -75,9 +71,9 @@ class Conduct:
         first = start if game.last.side == side else start + 1
         scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         span = (game.boards, game.ids, game.log, start, end, first)
-        level = record.side_level(*span, rules.number, minor_chases, scratch)
+        level = record.side_level(*span, rules.number, game.minor_chases, scratch)
         checks = record.count_checks(game.log, first, end)
-        common = 0 if checks else record.common_victims(*span, minor_chases, scratch)
+        common = 0 if checks else record.common_victims(*span, game.minor_chases, scratch)
         board = game.boards[start]
         actors = {
             game.ids[start][square]: Actor(

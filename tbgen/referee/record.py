@@ -11,8 +11,9 @@ each side, the verdict. Scalar functions (`tbgen.indexing.scalar`): the referee 
 the compiled `tbgen.referee.history` on arrays. Words are in `tbgen.referee.reasons`.
 
 A ply's chases depend on the reply, so they are worked out only when a position has repeated, and
-kept (Tan & Watkinson, 5.1: most positions of a search never need them). Ids follow the physical
-pieces: a set of victims is a bit mask of ids, and victims common to a loop are an intersection.
+kept: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
+Implementation of WXF Chinese Chess Rules", section 5.1). Ids follow the physical pieces: a set of
+victims is a bit mask of ids, and victims common to a loop are an intersection.
 """
 
 from __future__ import annotations
@@ -347,9 +348,9 @@ def judge_record(
 ) -> int:
     """The verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
 
-    `draw_is_enough` is the shortcut of Tan & Watkinson (5.2) for a search whose beta is no higher
-    than a draw: if the side to move commits no offence the answer is DRAW, which then means "at
-    least a draw", and the opponent's chases are not worked out.
+    `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta
+    is no higher than a draw: if the side to move commits no offence the answer is DRAW, which then
+    means "at least a draw", and the opponent's chases are not worked out.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:

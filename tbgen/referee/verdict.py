@@ -1,9 +1,10 @@
 """The referee: who violates what in a repeated position, ply by ply and in words.
 
     judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
+    a Game, read once       ->  the same by `judge_game`, the bare verdict by `verdict_on`
 
-Reads a game into a `tbgen.referee.record` and reports on its last position. Plain Python, no
-numba; for engines and servers, which push and pop, see `tbgen.referee.history`.
+Reports on the last position of a game. Plain Python, no numba; for engines, which push and pop at
+speed, see `tbgen.referee.history`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
-from tbgen.indexing.squares import SQUARES, Side, square_name
+from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
-from tbgen.rules import check_legal, is_terminal, play
+from tbgen.referee.game import Game
+from tbgen.rules import is_terminal
 from tbgen.tables.names import Rules
 
 
@@ -83,7 +84,7 @@ class Judgement:
     conducts: tuple[reasons.Conduct, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The answer of `tbgen judge --json` (DESIGN 3)."""
+        """The answer of `tbgen judge --json` (docs/referee.md)."""
         return {
             "fen": self.position.fen,
             "moves": [ply.move.iccs for ply in self.plies],
@@ -101,52 +102,6 @@ class Judgement:
             ],
             "reason": self.reason,
         }
-
-
-@dataclass(frozen=True)
-class Game:
-    """A game as lists: the record that the scalar functions read, and the positions passed."""
-
-    boards: list[bytearray]
-    ids: list[list[int]]
-    log: list[list[int]]
-    side: Side
-    last: Position
-
-    @property
-    def plies(self) -> int:
-        """How many plies have been played."""
-        return len(self.boards) - 1
-
-    @classmethod
-    def read(cls, position: Position, moves: Sequence[Move]) -> Game:
-        """Play the moves from a position.
-
-        Raises `PositionError` if it is not legal and `MoveTextError` for the first illegal move.
-        """
-        check_legal(position)
-        length = len(moves) + 1
-        game_boards = [bytearray(position.board) for _ in range(length)]
-        ids = [[-1] * SQUARES for _ in range(length)]
-        log = [[0] * record.LOG_FIELDS for _ in range(length)]
-        record.start_record(game_boards, ids, log, position.side)
-        now = position
-        for ply, move in enumerate(moves):
-            try:
-                following = play(now, move)
-            except InputError as error:
-                raise type(error)(f"ply {ply + 1}: {error}", error.hint) from None
-            record.append_ply(game_boards, ids, log, ply, now.side, move.source, move.target)
-            now = following
-        return cls(game_boards, ids, log, position.side, now)
-
-    def pairs(self, ply: int, reply: int, minor_chases: bool) -> list[tuple[int, int]]:
-        """(attacker, victim) squares, after the ply, of every chase that it makes."""
-        attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
-        count = record.chase_pairs(
-            self.boards, self.log, ply, reply, minor_chases, attackers, victims
-        )
-        return list(zip(attackers[:count], victims[:count], strict=True))
 
 
 def judge(
@@ -173,33 +128,47 @@ def judge(
     """
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
-    game = Game.read(position, moves)
+    game = Game.read(position, moves, minor_chases)
+    return judge_game(game, rules=rules, occurrences=occurrences)
+
+
+def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
+    """Judge the last position of a game that has been read; else as `judge`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
-    chases = [_pairs_of(game, ply, start, minor_chases) for ply in range(end)]
-    plies = tuple(_label(game, ply, moves[ply], pairs) for ply, pairs in enumerate(chases))
+    chases = [_pairs_of(game, ply, start) for ply in range(end)]
+    plies = tuple(_label(game, ply, pairs) for ply, pairs in enumerate(chases))
     if start == record.NO_SPAN:
         verdict, reason = _without_repetition(game, occurrences)
-        return Judgement(position, verdict, (0, 0), plies, None, reason)
-    conducts = tuple(
-        reasons.Conduct.of_side(game, chases, start, side, rules, minor_chases) for side in Side
-    )
+        return Judgement(game.first, verdict, (0, 0), plies, None, reason)
+    conducts = tuple(reasons.Conduct.of_side(game, chases, start, side, rules) for side in Side)
     levels = conducts[Side.RED].level, conducts[Side.BLACK].level
     verdict = Verdict(record.verdict_of(*levels))
     reason = reasons.explain(conducts, verdict.text, rules)
-    return Judgement(position, verdict, levels, plies, (start, end), reason, conducts)
+    return Judgement(game.first, verdict, levels, plies, (start, end), reason, conducts)
 
 
-def _pairs_of(game: Game, ply: int, start: int, minor_chases: bool) -> list[tuple[int, int]]:
+def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
+    """The verdict on a repetition alone: `UNDECIDED` where there is none, whoever has won."""
+    scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+    record_of_game = (game.boards, game.ids, game.log, game.plies, int(game.last.side))
+    return Verdict(
+        record.judge_record(
+            *record_of_game, rules.number, occurrences, game.minor_chases, False, scratch
+        )
+    )
+
+
+def _pairs_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
     """The chases of a ply; in a span (from `start`) the last ply is answered by the first."""
     if ply + 1 < game.plies:
         reply = ply + 1
     else:
         reply = record.NO_REPLY if start == record.NO_SPAN else start
-    return game.pairs(ply, reply, minor_chases)
+    return game.pairs(ply, reply)
 
 
-def _label(game: Game, ply: int, move: Move, pairs: list[tuple[int, int]]) -> Ply:
+def _label(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     """A ply with its label."""
     if game.log[ply + 1][record.CHECKED]:
         label = Label.CHECK
@@ -207,8 +176,7 @@ def _label(game: Game, ply: int, move: Move, pairs: list[tuple[int, int]]) -> Pl
         label = Label.CHASE if pairs else Label.IDLE
     by = tuple(sorted({attacker for attacker, _ in pairs}))
     chased = tuple(sorted({victim for _, victim in pairs}))
-    side = game.side if ply % 2 == 0 else game.side.other
-    return Ply(move, side, label, chased, by)
+    return Ply(game.move(ply), game.side(ply), label, chased, by)
 
 
 def _without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:

@@ -1,316 +1,227 @@
-"""Phase 4: candidates for direct wins by the rules, and their pruning, as sweeps.
+"""Phase 4: candidates for direct wins by the rules: initialise, prune, final phase.
 
-On what is still unknown, for a would-be winner and an offender:
+On what is still unknown, for a would-be winner and an offender (the *attacking* and the
+*defending* side of Fang, Hsu & Hsu 2002, section 5.1):
 
     win candidates    the winner is to move, and the offender's last move can have been an offence
     loss candidates   the offender is to move, and every move leads to a win candidate or to a win
 
-    prune   a win candidate without a move into a loss candidate,
-            a loss candidate with a move into what is neither a win candidate nor won,
-            until nothing changes: the greatest fixpoint
+    initialise   find both; a position may be of both kinds, one for either winner (*dual status*)
+    prune        a win candidate without a move into a loss candidate,
+                 a loss candidate with a move into what is neither a win candidate nor won,
+                 until nothing changes: the greatest fixpoint
+    declare      the final phase: the win candidates that are left are direct wins
 
-(Fang, Hsu & Hsu, section 5.1.) What counts as won are order 0, the orders before this one, and
-captures into supporting tables' wins up to this order. Which win candidates there are to begin
-with is for the pattern to say: `check_pattern.py`, `chase_pattern.py`. Only direct wins are
-written down; the losses that lead to them follow in the next step of the propagation like all
-losses, since all their moves lose by then.
+What counts as won are order 0, the orders before this one, and captures into supporting tables'
+wins up to this order. Which offence is meant, and what else a pattern asks of its candidates, is
+for `perpetual_check.py` and `chase/search.py` to say.
+
+Only direct wins are written down, as seeds for the propagation, which the paper numbers 255
+(`tbgen.tables.codes.DIRECT_WIN`). The loss candidates that lead to them, its 254, follow in the
+next step of the propagation like all losses, since all their moves lose by then.
+
+    Memory    what the searches for one winner and offence know, order after order
+    Search    one of them: the candidates at one order
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from tbgen.indexing.squares import Side
-from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.bitsets import ONE, count_bits, lowest_bit
-from tbgen.retrograde.frame import LEADS, MIDS, TWIN, canonical
-from tbgen.retrograde.journal import Bytes, Log, PackedRows
-from tbgen.retrograde.parallel import FEW_RANGES
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.sweep import Frontier, Rows, clear_lead, put_row
+from tbgen.rows.records import Log, PackedRows, Records
+from tbgen.rows.sets import Frontier, Rows
 from tbgen.tables.codes import Outcome, Value
 
-
-@borrowing_kernel
-def k_difference(lead_0, lead_1, members, others, found, frame):
-    """Put members & ~others on `found`."""
-    mids = frame.size[MIDS]
-    for lead in range(lead_0, lead_1):
-        clear_lead(lead, found, mids)
-        for mid in range(mids):
-            row = lead * mids + mid
-            lo, hi = members[row, 0] & ~others[row, 0], members[row, 1] & ~others[row, 1]
-            if lo | hi:
-                put_row(lead, mid, lo, hi, found, mids)
+Mark = Callable[..., None]
+"""`mark(lead_0, lead_1, side, within, found, frame)`: a kernel that makes `found` the positions of
+`within` (Rows) with `side` to move after which the opponent's last move can have been the
+offence, whatever the order."""
 
 
-@borrowing_kernel
-def k_common(lead_0, lead_1, members, others, found, frame):
-    """Put members & others on `found`."""
-    mids = frame.size[MIDS]
-    for lead in range(lead_0, lead_1):
-        clear_lead(lead, found, mids)
-        for mid in range(mids):
-            row = lead * mids + mid
-            lo, hi = members[row, 0] & others[row, 0], members[row, 1] & others[row, 1]
-            if lo | hi:
-                put_row(lead, mid, lo, hi, found, mids)
-
-
-@borrowing_kernel
-def _k_transfer(lead_0, lead_1, found, source, target, rows, mids):
-    """Take what is on `found` out of `source`, and add it to `target` (which may be `found`).
-
-    rows : int64 (leads,), out: the rows that hold any of it, counted at the range's first lead
-    """
-    moved = 0
-    for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
-            row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
-            source[row, 0] &= ~lo
-            source[row, 1] &= ~hi
-            target[row, 0] |= lo
-            target[row, 1] |= hi
-            moved += 1 if lo | hi else 0
-    rows[lead_0] = moved
-
-
-@borrowing_kernel
-def _k_count(lead_0, lead_1, members, counts, frame):
-    """Count the positions of a set, mirror images and exchanged twins once.
-
-    members : uint64 (rows, 2)
-    counts : int64 (leads,), out: the number at the range's first lead
-    """
-    mids = frame.size[MIDS]
-    for lead in range(lead_0, lead_1):
-        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
-        for mid in range(mids):
-            row = lead * mids + mid
-            for word in range(2):
-                bits = members[row, word]
-                if not redundant:
-                    counts[lead_0] += count_bits(bits)
-                    continue
-                while bits:
-                    square = lowest_bit(bits) + 45 * word
-                    bits &= bits - ONE
-                    slot_mid, slot_square = canonical(lead, mid, square, frame)
-                    if slot_mid == mid and slot_square == square:
-                        counts[lead_0] += 1
-
-
-class Known(NamedTuple):
-    """What the search of an offence at one order leaves to the next, packed."""
-
-    offending: PackedRows
-    """The winner's positions before which the last move can have been the offence."""
-    open: PackedRows
-    """Where loss candidates may be; other ones need something to be won that was not."""
-
-
-class Candidates:
-    """The candidates of one winner, order after order.
-
-    The frontiers of the propagation are idle between orders, and lend their rows: `wins` and
-    `losses` hold the candidates, `gone_wins` and `gone_losses` what was pruned last. `live` are
-    the winner's positions that are no win by this order, known or by a capture; only they can be
-    candidates. `escapes` are those that save the offender: neither known to be won nor
-    candidates.
+class Memory:
+    """What a winner's searches for one offence know, order after order.
 
     Nearly all of the offender's positions have an escape out of the pattern, and fail for good.
-    They are looked at once: a later order begins with those that did not fail (`open`, for each
-    kind of offence), and those with a move into what has been won since.
+    They are looked at once: a later order begins with those that did not fail (`open`), and
+    those with a move into what has been won since.
     """
 
-    wins: Frontier
-    losses: Frontier
-    gone_wins: Frontier
-    gone_losses: Frontier
-    live: Rows
-
     def __init__(
-        self, propagation: Propagation, winner: Side, offences: int, room: tuple[Rows, Rows]
+        self, propagation: Propagation, winner: Side, mark: Mark, room: tuple[Rows, Rows]
     ) -> None:
-        """Nothing is known yet of any offence.
+        """Nothing is known yet.
 
-        offences : how many kinds are searched at every order
-        room : two sets to work on, which the searches of both winners may share
+        room : two sets to work on, which all searches may share
         """
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
-        self.open, self.escapes = room
-        self._known: list[Known | None] = [None] * offences
-        self._won = [Log() for _ in range(offences)]
-        """What the winner has won since the last search of each offence."""
-        propagation.logs[winner].extend(self._won)
-        self._beaten: PackedRows | None = None
-        """The losses that an earlier search of this order has found."""
+        self.mark = mark
+        self.room = room
+        self.offending: PackedRows | None = None
+        """The winner's positions after which the offence is possible, once they are known."""
+        self.open: PackedRows | None = None
+        """Where loss candidates may be: other positions need something to be won that was not."""
+        self.won = Log()
+        """What the winner has won since the last search."""
+        propagation.logs[winner].append(self.won)
 
-    def begin(self, order: int, offence: int, mark: Callable[..., None]) -> None:
-        """Begin the search of one kind of offence at one order; the frontiers are lent.
+    @contextmanager
+    def search(self, order: int) -> Iterator[Search]:
+        """A search at one order, to be initialised; at its end it is remembered.
 
-        Captures that wait for this order count as won, or lost, already.
-        mark : kernel that puts the positions of a set after which an offence is possible on
-            `wins`, whatever the order
-        """
-        p, winner, offender = self.propagation, self.winner, self.offender
-        self.order, self._offence = order, offence
-        self.wins, self.losses = p.spare[winner], p.spare[offender]
-        self.gone_wins, self.gone_losses = p.fronts[winner], p.fronts[offender]
-        self._expect_losses()
-        self.live = p.unwon[winner]
-        if waiting := p.waiting_records(winner, order, Outcome.WIN):
-            self.live = p.copied(self.live)
-            p.mark(waiting, p.unknown[winner], self.live, present=False)
-            self._won[offence].add_all(waiting)
-        won = self._won[offence].take()
-        known = self._known[offence]
-        if known is None:
-            p.copy(self.losable, self.open)
-            self.over(mark, int(winner), p.unknown[winner], self.wins)
-            self._offending = p.packed(self.wins.rows)
-        else:
-            self._reopen(known, won)
-            self._offending = known.offending
-            p.put_packed(self._offending, self.wins, p.unknown[winner])
-        if self._beaten is not None:
-            p.unpack(self._beaten, self.open, present=False)
-            self._beaten = None
-
-    def _expect_losses(self) -> None:
-        """Count the offender's captures that lose at this order among the losable positions."""
-        p, offender, order = self.propagation, self.offender, self.order
-        p.mark_waiting(offender, order, Outcome.LOSS, self.losable, present=True)
-        # What is a direct win for the offender loses no more.
-        p.mark_waiting(offender, order, Outcome.WIN, self.losable, present=False)
-
-    def _reopen(self, known: Known, won: list[tuple[int, list[Bytes]]]) -> None:
-        """Find where loss candidates may be: known places, and those with a new way to lose.
-
-        That is a move into what has been won since, or a capture that loses since this order.
+        Meanwhile the frontiers of the propagation, which are idle between orders, are lent to
+        the search, and captures that lose at this order count as lost. Both end with the search.
         """
         p = self.propagation
-        p.put(won, self.gone_wins)
-        p.sweeper.sweep(self.offender, self.gone_wins, self.losable, self.gone_losses)
-        p.copy(self.gone_losses.rows, self.open)
-        p.unpack(known.open, self.open)
-        p.mark_waiting(self.offender, self.order, Outcome.LOSS, self.open, present=True)
-        p.keep_in(self.losable, self.open)
+        with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
+            search = Search(self, order, frontiers)
+            yield search
+            self.open = p.sets.packed(search.open)
+
+
+class Search:
+    """The candidates for one winner and offence at one order.
+
+    win_candidates, loss_candidates : what has not been pruned
+    live : the winner's positions that are no win by this order, known or by a capture; only they
+        can be candidates
+    escapes : the winner's positions that save the offender: neither known to be won nor, any
+        longer, candidates
+    open : the offender's positions that had no escape to begin with, and do not fail by
+        themselves: where the next order looks for loss candidates
+    """
+
+    def __init__(self, memory: Memory, order: int, frontiers: list[Frontier]) -> None:
+        """Take four frontiers, with anything on them."""
+        self.order = order
+        self.propagation, self.sets = memory.propagation, memory.propagation.sets
+        self.winner, self.offender = memory.winner, memory.offender
+        self.win_candidates, self.loss_candidates, *self._idle = frontiers
+        self.open, self.escapes = memory.room
+        self._memory = memory
+        self.sweep = memory.propagation.sweep
+        self.live = self._expect_wins()
+
+    def _expect_wins(self) -> Rows:
+        """`live`: captures that wait for this order count as won already."""
+        p = self.propagation
+        live = unwon = p.unwon[self.winner]
+        for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
+            if live is unwon:
+                live = self.sets.copied(unwon)
+            self.sets.remove(records, live)
+            self._memory.won.add_all(records)
+        return live
 
     @property
     def captures_win(self) -> bool:
         """Whether captures of the winner come to win at this order."""
         return self.live is not self.propagation.unwon[self.winner]
 
-    @property
-    def losable(self) -> Rows:
-        """The offender's positions that may yet be lost."""
-        return self.propagation.losable[self.offender]
+    @contextmanager
+    def frontier(self) -> Iterator[Frontier]:
+        """One of the two idle frontiers, with anything on it, to work on for a while."""
+        front = self._idle.pop()
+        try:
+            yield front
+        finally:
+            self._idle.append(front)
 
-    def find(self) -> None:
-        """Prune the candidates to the greatest fixpoint."""
-        p = self.propagation
-        p.difference(self.live, self.wins.rows, self.escapes)
-        p.sweeper.sweep(self.offender, None, self.open, self.losses, self.escapes)
-        p.copy(self.losses.rows, self.open)
+    def initialise(self, lost: Records | None = None) -> None:
+        """Find the candidates of both kinds, as many as there may be.
+
+        lost : the offender's positions that another search of this order has shown to be lost;
+            they need no more looking at
+        """
+        memory, sets = self._memory, self.sets
+        won, unknown = memory.won.take(), self.propagation.unknown[self.winner]
+        losable = self.propagation.losable[self.offender]
+        if memory.open is None or memory.offending is None:
+            sets.copy(losable, self.open)
+            sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
+            memory.offending = sets.packed(self.win_candidates.rows)
+        else:
+            self._reopen(memory.open, won, losable)
+            sets.put(memory.offending, self.win_candidates, within=unknown)
+        if lost is not None:
+            sets.remove(lost, self.open)
+        sets.difference(self.live, self.win_candidates.rows, self.escapes)
+        self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
+        sets.copy(self.loss_candidates.rows, self.open)
         if self.captures_win:
             # What only a capture wins is won when its ply has come; until then it is an escape,
             # unless the offender's move to it is the offence.
-            p.difference(p.unwon[self.winner], self.wins.rows, self.escapes)
-            p.keep_in(self.live, self.wins.rows)
-        self._narrow()
+            unwon = self.propagation.unwon[self.winner]
+            sets.difference(unwon, self.win_candidates.rows, self.escapes)
+            sets.intersect(self.live, self.win_candidates.rows)
 
-    def _narrow(self) -> None:
-        """Prune by looking at all that is left: wins without a loss, and losses with an escape.
+    def _reopen(self, known: PackedRows, won: Records, losable: Rows) -> None:
+        """Find where loss candidates may be: known places, and those with a new way to lose.
+
+        That is a move into what has been won since, or a capture that loses since this order.
+        """
+        p, sets = self.propagation, self.sets
+        with self.frontier() as newly_won, self.frontier() as newly_losing:
+            sets.put(won, newly_won)
+            self.sweep(self.offender, newly_won, losable, newly_losing)
+            sets.copy(newly_losing.rows, self.open)
+        sets.add(known, self.open)
+        for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
+            sets.add(records, self.open, within=p.unknown[self.offender])
+        sets.intersect(losable, self.open)
+
+    def prune(self) -> None:
+        """Prune to the greatest fixpoint, looking at all candidates that are left first.
 
         Where few losses are left this is quick; spreading what was pruned would take full plies.
         """
-        sweep = self.propagation.sweeper.sweep
-        sweep(self.winner, None, self.wins.rows, self.gone_wins, self.losses.rows)
-        self.transfer(self.gone_wins, self.wins.rows, self.escapes)
-        sweep(self.offender, None, self.losses.rows, self.gone_wins, self.escapes)
-        self.over(k_difference, self.losses.rows, self.gone_wins.rows, self.gone_losses)
-        self.prune_without_losses()
+        wins, losses = self.win_candidates.rows, self.loss_candidates.rows
+        with self.frontier() as pruned_wins:
+            self.sweep(self.winner, None, wins, pruned_wins, losses)
+            self.sets.transfer(pruned_wins, wins, self.escapes)
+        with self.frontier() as pruned_losses:
+            with self.frontier() as kept_losses:
+                self.sweep(self.offender, None, losses, kept_losses, self.escapes)
+                self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
+            self.prune_losses(pruned_losses)
 
-    def prune(self) -> None:
-        """Prune losses that escape into the wins pruned last, then wins without a loss, ..."""
-        self.propagation.sweeper.sweep(
-            self.offender, self.gone_wins, self.losses.rows, self.gone_losses
-        )
-        self.prune_without_losses()
+    def prune_wins(self, pruned_wins: Frontier) -> bool:
+        """Prune the win candidates on a frontier, and what falls with them; whether any are."""
+        if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
+            return False
+        with self.frontier() as pruned_losses:
+            self.sweep(self.offender, pruned_wins, self.loss_candidates.rows, pruned_losses)
+            self._spread(pruned_wins, pruned_losses)
+        return True
 
-    def prune_without_losses(self) -> bool:
-        """Take the losses on `gone_losses` away, and prune what falls with them.
+    def prune_losses(self, pruned_losses: Frontier) -> None:
+        """Prune the loss candidates on a frontier, and what falls with them."""
+        with self.frontier() as pruned_wins:
+            self._spread(pruned_wins, pruned_losses)
 
-        Returns whether there were any.
-        """
-        sweep, winner, offender = self.propagation.sweeper.sweep, self.winner, self.offender
-        changed = False
-        while self.transfer(self.gone_losses, self.losses.rows, self.gone_losses.rows):
-            changed = True
-            sweep(winner, self.gone_losses, self.wins.rows, self.gone_wins, self.losses.rows)
-            if not self.transfer(self.gone_wins, self.wins.rows, self.escapes):
+    def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
+        """Prune the losses on a frontier, the wins without another loss, the losses that ..."""
+        wins, losses = self.win_candidates.rows, self.loss_candidates.rows
+        while self.sets.transfer(pruned_losses, losses):
+            self.sweep(self.winner, pruned_losses, wins, pruned_wins, losses)
+            if not self.sets.transfer(pruned_wins, wins, self.escapes):
                 break
-            sweep(offender, self.gone_wins, self.losses.rows, self.gone_losses)
-        return changed
+            self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
-    def fail(self) -> None:
-        """Take away, now and for later orders, the many losses that fail by themselves.
+    def drop_losses(self, failed: Frontier) -> None:
+        """Take away loss candidates that fail by themselves, for later orders too.
 
-        They are on `gone_losses`.
+        As a rule they are so many that what falls with them is left to `prune`.
         """
-        self.transfer(self.gone_losses, self.open, self.gone_losses.rows)
-        self.over(k_difference, self.losses.rows, self.gone_losses.rows, self.gone_wins)
-        self.losses, self.gone_wins = self.gone_wins, self.losses
-        self._narrow()
-
-    def remember(self) -> None:
-        """Keep for the next order what has been seen; `open` is not needed any more."""
-        self._known[self._offence] = Known(self._offending, self.propagation.packed(self.open))
-
-    def beat(self) -> None:
-        """Tell the other searches of this order that the losses found need no more looking at."""
-        if len(self._known) > 1:
-            self._beaten = self.propagation.packed(self.losses.rows)
-
-    def count_wins(self) -> int:
-        """How many positions the wins that are left are, counted as the index does."""
-        counts = np.zeros(int(self.propagation.frame.size[LEADS]), np.int64)
-        self.over(_k_count, self.wins.rows, counts)
-        return int(counts.sum())
+        self.sets.transfer(failed, self.open)
+        self.sets.transfer(failed, self.loss_candidates.rows)
 
     def declare(self, wins: Frontier) -> None:
-        """Make positions due as direct wins; from now on they are no escapes."""
+        """The final phase: make win candidates direct wins; from now on they are no escapes."""
         p, winner = self.propagation, self.winner
-        if self.transfer(wins, p.unwon[winner], wins.rows):
-            self.transfer(wins, p.losable[winner], wins.rows)
-            p.declare(winner, wins.rows, Value(Outcome.WIN, self.order, 0))
-
-    def end(self) -> None:
-        """End the search: the lent frontiers, and `losable`, as the propagation expects them."""
-        p, offender = self.propagation, self.offender
-        p.mark_waiting(offender, self.order, Outcome.LOSS, self.losable, present=False)
-        del self.live
-        for front in p.fronts:
-            p.sweeper.clear(front)
-
-    def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
-        """Run a kernel over all leads."""
-        p = self.propagation
-        p.workers.over(p.chunks.leads, kernel_of_leads, *arguments, p.frame, ranges=FEW_RANGES)
-
-    def transfer(self, found: Frontier, source: Rows, target: Rows) -> bool:
-        """Move what is on `found` from one set to another; whether there is any."""
-        p = self.propagation
-        rows = np.zeros(p.chunks.leads, np.int64)
-        ranges = p.sweeper.ranges(found)
-        p.workers.over(p.chunks.leads, _k_transfer, found, source, target, rows, p.chunks.mids,
-                       ranges=ranges)  # fmt: skip
-        return bool(rows.any())
+        if self.sets.transfer(wins, p.unwon[winner]):
+            self.sets.transfer(wins, p.losable[winner])
+            p.seed(winner, wins.rows, Value(Outcome.WIN, self.order, 0))

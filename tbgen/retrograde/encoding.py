@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Blocks of a file by kernel: as `tbgen.tables.blocks` defines them, in a quarter of the time.
 
     first pass    which codes occur: the palette
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.jit import borrowing_kernel
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 
 
@@ -18,8 +19,10 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 def _k_encode(codes, palette, place, out):
     """Write a palette block, and return its size; 0 where there are no codes, or too many.
 
-    palette : as codes (256,), scratch; place : uint16 (all codes,), zeros, scratch
-    out : uint8, out
+    codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
+    palette : unsigned (256,), scratch of the same type
+    place : uint16 (all codes,), inout; zeros, then the place of each code in the palette
+    out : uint8 (n,), out; room for the block
     """
     size = 0
     place[0] = 1  # no position, and so never new

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 1: which positions are legal.
 
 A position is legal if no pieces overlap, the kings do not face each other, and the side that is
@@ -10,13 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.jit import borrowing_kernel, part
-from tbgen.retrograde.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
-from tbgen.retrograde.frame import (
-    COUNT,
-    FIRST_PLACEMENT,
-    GROUP_STRIDE,
-    GROUPS,
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.rows.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
+from tbgen.rows.frame import (
     INNER_KIND,
     INNER_SIDE,
     KIND,
@@ -24,10 +21,9 @@ from tbgen.retrograde.frame import (
     MIDS,
     RED_DEFENDERS,
     SIDE,
-    SIZE,
     Frame,
 )
-from tbgen.retrograde.parallel import Workers
+from tbgen.rows.workers import Workers
 
 
 @part
@@ -42,14 +38,10 @@ def legal_row(lead, mid, side, frame):
     black_king = np.int64(frame.lead_squares[lead, frame.size[RED_DEFENDERS]])
     king = black_king if side == 0 else red_king
     bad_lo, bad_hi = attack_stands(ROOK, side, red_king, black_king, lo, hi)
-    for g in range(frame.size[GROUPS]):
-        if frame.groups[g, SIDE] != side:
-            continue
-        rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
-        placement = frame.groups[g, FIRST_PLACEMENT] + rank
-        for j in range(frame.groups[g, COUNT]):
-            square = np.int64(frame.placements[placement, j])
-            x, y = attack_stands(frame.groups[g, KIND], side, square, king, lo, hi)
+    for man in range(frame.men.shape[0]):
+        if frame.men[man, SIDE] == side:
+            square = np.int64(frame.mid_squares[mid, man])
+            x, y = attack_stands(frame.men[man, KIND], side, square, king, lo, hi)
             bad_lo |= x
             bad_hi |= y
     if frame.size[INNER_KIND] >= 0 and frame.size[INNER_SIDE] == side:
@@ -61,7 +53,10 @@ def legal_row(lead, mid, side, frame):
 
 @borrowing_kernel
 def _k_legal(lead_0, lead_1, side, legal, frame):
-    """Write `legal`, uint64 (rows, 2), for the leads [lead_0, lead_1)."""
+    """Write the legal positions of the leads [lead_0, lead_1).
+
+    legal : uint64 (rows, 2), out
+    """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

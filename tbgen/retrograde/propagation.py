@@ -1,126 +1,51 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 3: propagation, one order of preference after the other, one ply after the other.
 
     wins in n      a move into a loss in n - 1, or a capture worth that much
     losses in n    no move and no capture that is not lost, the longest of them in n plies
 
-Positions without any move are lost in 0 plies and start it all. Captures were valued before
-(`captures.py`), and wait until their ply is *due*. Since codes are settled in the order of
-preference, the first code that a position gets is its value; it goes into the journal, and the
-position out of the sets of each side to move:
+At order 0 the seeds are the positions without any move, lost in 0 plies, and captures; at order k
+they are direct wins by the rules, and a ply is one of *distance-to-check* (Fang, Hsu & Hsu 2002,
+sections 5 and 6.1). Captures were valued before (`captures.py`), and wait until their ply is *due*.
+Since codes are settled in the order of preference, the first code that a position gets is its
+value; it goes into the journal, and the position out of the sets of each side to move:
 
     unknown    legal, not settled
     unwon      legal, not known to be won: where the opponent may escape to
     losable    unknown, and all captures (if any) have come to lose
+
+Which positions are direct wins is for the searches to say (`candidates.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
-from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.bitsets import EMPTY, ONE, count_bits, lowest_bit
-from tbgen.retrograde.frame import LEADS, MIDS, STRIDE, Frame
-from tbgen.retrograde.journal import (
-    ROW_BYTES,
-    Bytes,
-    Journal,
-    Log,
-    PackedRows,
-    Waiting,
-    k_mark,
-    k_record,
-    k_unpack_rows,
-    read_row,
-    write_row,
-)
-from tbgen.retrograde.parallel import FEW_RANGES, RANGES, Chunks, Workers
-from tbgen.retrograde.sweep import (
-    SMALL_FRONTIER,
-    Frontier,
-    Rows,
-    Sweeper,
-    empty_frontier,
-    put_row,
-)
+from tbgen.retrograde.initialisation import Sorted
+from tbgen.retrograde.journal import Journal
+from tbgen.rows.bitsets import count_bits
+from tbgen.rows.frame import LEADS, MIDS
+from tbgen.rows.records import Bytes, Log, Records, split_records, write_row
+from tbgen.rows.sets import Frontier, Rows, Sets, ranges_for
+from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
-Plane = NDArray[Any]
-"""Codes of one side to move, (rows * 90,)."""
-
-
-@borrowing_kernel
-def _k_classify(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
-    """Sort the positions of a side by their captures.
-
-    Parameters
-    ----------
-    codes : codes (rows * 90,), in: the captures; 0 for none, anything where no position is legal
-    legal : Rows, in; losable : Rows, out: the positions without any capture
-    slots, waiting : uint32 and codes (slots of the leads,), out: the positions whose best capture
-        wins or loses, from the first lead's first slot on, and its code
-
-    Returns how many of those there are.
-    """
-    mids = frame.size[MIDS]
-    count = 0
-    for row in range(lead_0 * mids, lead_1 * mids):
-        first = (row - lead_0 * mids) * STRIDE
-        for word in range(2):
-            bits = legal[row, word]
-            without = EMPTY
-            while bits:
-                s = lowest_bit(bits)
-                bits &= bits - ONE
-                code = codes[row * STRIDE + 45 * word + s]
-                if code == 0:
-                    without |= ONE << np.uint64(s)
-                elif code != draw:
-                    slots[count] = first + 45 * word + s
-                    waiting[count] = code
-                    count += 1
-            losable[row, word] = without
-    return count
-
-
-@borrowing_kernel
-def _k_copy(lead_0, lead_1, source, target, mids):
-    """Copy a set."""
-    for row in range(lead_0 * mids, lead_1 * mids):
-        target[row, 0] = source[row, 0]
-        target[row, 1] = source[row, 1]
-
-
-@borrowing_kernel
-def _k_put(data, row_0, filtered, within, found, mids):
-    """Put the positions of a record, if `filtered` those in `within`, on `found`."""
-    at, row = 0, np.int64(row_0)
-    while at < data.size:
-        at, gap, lo, hi = read_row(data, at)
-        row += gap
-        if filtered:
-            lo &= within[row, 0]
-            hi &= within[row, 1]
-        if not (lo | hi):
-            continue
-        if found.rows[row, 0] | found.rows[row, 1]:
-            found.rows[row, 0] |= lo
-            found.rows[row, 1] |= hi
-        else:
-            put_row(row // mids, row % mids, lo, hi, found, mids)
+Report = Callable[[int, int, int], None]
+"""Progress: order, plies, positions settled."""
 
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, ends, frame):
     """Settle the positions on `found`, and record them.
 
-    size : leads of a chunk
-    out : uint8, out: the records of the chunks, one after the other; ends : int64 (chunks,), out,
-        where each one ends
+    won : bool, they are won, else lost
+    found : Frontier, in
+    unknown, losable, unwon : Rows, inout; they leave these sets, the last one if they are won
 
     Returns how many positions there are.
     """
@@ -150,286 +75,56 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
     return settled
 
 
-@borrowing_kernel
-def _k_difference(lead_0, lead_1, members, others, target, mids):
-    """Make a set the positions of one set that are not in another."""
-    for row in range(lead_0 * mids, lead_1 * mids):
-        target[row, 0] = members[row, 0] & ~others[row, 0]
-        target[row, 1] = members[row, 1] & ~others[row, 1]
-
-
-@borrowing_kernel
-def _k_keep_in(lead_0, lead_1, members, target, mids):
-    """Keep the positions of a set in another one."""
-    for row in range(lead_0 * mids, lead_1 * mids):
-        target[row, 0] &= members[row, 0]
-        target[row, 1] &= members[row, 1]
-
-
 class Propagation:
     """The sets and journals of one material, and the plies that settle them.
 
-    `fronts[side]` are the positions settled by the last ply.
+    Pairs have one entry for each side to move. `fronts` are the positions settled by the last
+    ply, `spare` the frontiers that the next one writes.
     """
 
     def __init__(
         self,
-        frame: Frame,
-        legal: tuple[Rows, Rows],
+        sets: Sets,
+        positions: tuple[Sorted, Sorted],
         code_space: CodeSpace,
-        workers: Workers,
-        report: Callable[[int, int, int], None] = lambda order, plies, settled: None,
+        report: Report = lambda order, plies, settled: None,
     ) -> None:
-        """Take over the legal positions, as `unknown`; `admit` and `start` come next."""
-        leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
-        self.frame = frame
+        """Take over the positions of both sides: their sets are changed from here on."""
+        self.sets = sets
         self.code_space = code_space
-        self.workers = workers
-        self.sweeper = Sweeper(frame, workers)
-        self.chunks = Chunks.of(leads, mids)
-        self.journals = tuple(Journal(self.chunks.number, workers.storage) for _ in Side)
-        self.waiting = tuple(Waiting(workers.storage) for _ in Side)
-        self.unknown = legal
-        self.losable = tuple(self.empty_rows() for _ in Side)
-        self.unwon: tuple[Rows, ...] = ()
-        self.fronts: list[Frontier] = []
-        self.spare: list[Frontier] = []
-        self.logs: tuple[list[Log], ...] = tuple([] for _ in Side)
+        self.sweep = Sweeper(sets.frame, sets.workers).sweep
+        storage, chunks = sets.workers.storage, sets.chunks.number
+        self.journals = Journal(chunks, storage), Journal(chunks, storage)
+        red, black = positions
+        self.unknown = red.legal, black.legal
+        self.losable = red.losable, black.losable
+        self.waiting = red.waiting, black.waiting
+        self.unwon = sets.copied(red.legal), sets.copied(black.legal)
+        self.fronts = [sets.empty_frontier() for _ in Side]
+        self.spare = [sets.empty_frontier() for _ in Side]
+        self.logs: tuple[list[Log], list[Log]] = [], []
         """Who is to be told what a side has won."""
         self._report = report
-        # A range of leads has this many chunks at most; a small frontier needs less room.
-        rows = -(-self.chunks.number // RANGES) * self.chunks.rows
-        size = ROW_BYTES * max(rows, SMALL_FRONTIER)
-        self._out = [np.empty(size, np.uint8) for _ in range(workers.threads)]
-
-    def empty_rows(self) -> Rows:
-        """A set without positions."""
-        rows: Rows = self.workers.storage.zeros(
-            (self.chunks.leads * self.chunks.mids, 2), np.uint64
-        )
-        return rows
-
-    def _over_rows(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
-        """Run set algebra on all leads."""
-        leads, mids = self.chunks.leads, self.chunks.mids
-        self.workers.over(leads, kernel_of_leads, *arguments, mids, ranges=FEW_RANGES)
-
-    def copy(self, source: Rows, target: Rows) -> None:
-        """Make a set equal to another."""
-        self._over_rows(_k_copy, source, target)
-
-    def copied(self, rows: Rows) -> Rows:
-        """A copy of a set."""
-        copy = self.empty_rows()
-        self.copy(rows, copy)
-        return copy
-
-    def admit(self, side: Side, codes: Plane) -> None:
-        """Let the captures of a side wait; their plane is not needed any more."""
-        chunks = self.chunks
-        slots = chunks.rows * STRIDE
-        buffers = [
-            (np.empty(slots, np.uint32), np.empty(slots, codes.dtype))
-            for _ in range(self.workers.threads)
-        ]
-
-        def classify(chunk: int, _: int, thread: int) -> None:
-            waiting_slots, waiting = buffers[thread]
-            count = _k_classify(
-                *chunks.lead_range(chunk), codes, self.code_space.draw, self.unknown[side],
-                self.losable[side], waiting_slots, waiting, self.frame,
-            )  # fmt: skip
-            self.waiting[side].add_lists(chunk, waiting[:count], waiting_slots[:count])
-
-        self.workers.run(classify, chunks.number, chunks.number)
 
     def start(self) -> None:
-        """Settle the positions without any move."""
-        leads, mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
-        storage = self.workers.storage
-        self.unwon = tuple(self.copied(rows) for rows in self.unknown)
-        self.fronts = [empty_frontier(leads, mids, storage) for _ in Side]
-        self.spare = [empty_frontier(leads, mids, storage) for _ in Side]
+        """Settle the positions without any move: the first seeds."""
         for side in Side:
-            self.sweeper.sweep(
-                side, None, self.losable[side], self.fronts[side], self.unwon[side.other]
-            )
+            self.sweep(side, None, self.losable[side], self.fronts[side], self.unwon[side.other])
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
-    def _settle(self, value: Value) -> int:
-        """Give the positions on the fronts their value; returns how many there are."""
-        code, won = self.code_space.encode(value), value.outcome == Outcome.WIN
-        total = np.zeros(self.chunks.number, np.int64)
-        for side in Side:
-            found = self.fronts[side]
+    def run(self, order: int) -> bool:
+        """Settle an order until nothing follows; whether there was anything.
 
-            def settle(
-                first: int, last: int, thread: int, side: Side = side, found: Frontier = found
-            ) -> None:
-                out, ends = self._out[thread], np.zeros(self.chunks.number, np.int64)
-                total[first] += _k_settle(
-                    first, last, self.chunks.size, won, found, self.unknown[side],
-                    self.losable[side], self.unwon[side], out, ends, self.frame,
-                )  # fmt: skip
-                for chunk, record in _records(first, last, out, ends):
-                    self.journals[side].add(chunk, code, record)
-                    if won:
-                        self._note_won(side, chunk, record)
-
-            self.workers.run(settle, self.chunks.number, self.sweeper.ranges(found))
-        return int(total.sum())
-
-    def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Put positions whose best capture has this value on `found`; whether there may be any."""
-        code = self.code_space.encode(value)
-        lost = value.outcome == Outcome.LOSS
-        records = self.waiting[side].records(code)
-        if not records:
-            return False
-        if lost:
-            self.mark(records, self.unknown[side], self.losable[side], present=True)
-        self.sweeper.clear(found)
-        self.put(records, found, self.unknown[side])
-        self.waiting[side].drop(code)
-        return True
-
-    def put(
-        self, records: list[tuple[int, list[Bytes]]], found: Frontier, within: Rows | None = None
-    ) -> None:
-        """Add the positions of records to a frontier, those in `within` where that is given.
-
-        records : (chunk, records), every chunk once: its leads are written by one thread
+        Raises `LimitExceededError` where a distance does not fit the codes.
         """
-        filtered, members = within is not None, found.rows if within is None else within
-
-        def put(first: int, last: int, _: int) -> None:
-            for chunk, of_chunk in records[first:last]:
-                for record in of_chunk:
-                    row_0 = self.chunks.row_0(chunk)
-                    _k_put(record, row_0, filtered, members, found, self.chunks.mids)
-
-        self.workers.run(put, len(records))
-
-    def put_packed(self, packed: PackedRows, found: Frontier, within: Rows) -> None:
-        """Make a frontier the positions of a packed set that are in `within`."""
-        self.sweeper.clear(found)
-        chunks = packed.chunks
-
-        def put(first: int, last: int, _: int) -> None:
-            for chunk in chunks[first:last]:
-                record, row_0 = packed.record(chunk), self.chunks.row_0(chunk)
-                _k_put(record, row_0, True, within, found, self.chunks.mids)
-
-        self.workers.run(put, len(chunks))
-
-    def declare(self, side: Side, members: Rows, value: Value) -> None:
-        """Make a win due for unknown positions, like a capture."""
-        code = self.code_space.encode(value)
-
-        def note(chunk: int, record: Bytes) -> None:
-            self.waiting[side].add(chunk, code, record)
-            self._note_won(side, chunk, record)
-
-        self._record(members, note)
-
-    def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
-        """Tell those who asked (`logs`)."""
-        if self.logs[side]:
-            kept = np.frombuffer(record.tobytes(), np.uint8)
-            for log in self.logs[side]:
-                log.add(chunk, kept)
-
-    def _record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
-        """Call `use(chunk, record)` for the chunks in which a set has positions."""
-        chunks = self.chunks
-
-        def record(first: int, last: int, thread: int) -> None:
-            out, ends = self._out[thread], np.zeros(chunks.number, np.int64)
-            k_record(first, last, chunks.size, members, out, ends, chunks.leads, chunks.mids)
-            for chunk, one in _records(first, last, out, ends):
-                use(chunk, one)
-
-        self.workers.run(record, chunks.number)
-
-    def keep_in(self, members: Rows, target: Rows) -> None:
-        """Keep only the positions of one set in another."""
-        self._over_rows(_k_keep_in, members, target)
-
-    def difference(self, members: Rows, others: Rows, target: Rows) -> None:
-        """Make a set the positions of one set that are not in another."""
-        self._over_rows(_k_difference, members, others, target)
-
-    def packed(self, members: Rows) -> PackedRows:
-        """A set, compressed."""
-        packed = PackedRows(self.workers.storage)
-        self._record(members, packed.add)
-        return packed
-
-    def unpack(self, packed: PackedRows, target: Rows, *, present: bool = True) -> None:
-        """Add a set that was packed to another one; without `present`, take it out."""
-        chunks = packed.chunks
-
-        def unpack(first: int, last: int, _: int) -> None:
-            for chunk in chunks[first:last]:
-                row_0 = self.chunks.row_0(chunk)
-                k_unpack_rows(packed.record(chunk), row_0, present, target)
-
-        self.workers.run(unpack, len(chunks))
-
-    def _waiting_codes(self, side: Side, order: int, outcome: Outcome) -> list[int]:
-        """The codes of one order and outcome that positions of a side wait for."""
-        values = ((code, self.code_space.decode(code)) for code in self.waiting[side].codes)
-        return [code for code, v in values if v.order == order and v.outcome == outcome]
-
-    def waiting_records(
-        self, side: Side, order: int, outcome: Outcome
-    ) -> list[tuple[int, list[Bytes]]]:
-        """The positions that wait for an outcome of an order: (chunk, records)."""
-        return self.waiting[side].records(*self._waiting_codes(side, order, outcome))
-
-    def mark_waiting(
-        self, side: Side, order: int, outcome: Outcome, target: Rows, *, present: bool
-    ) -> None:
-        """Add the unknown positions that wait for an outcome of an order to a set.
-
-        Without `present` all positions that wait for it are taken out instead.
-        """
-        # One code after the other, so that only one is unpacked at a time.
-        for code in self._waiting_codes(side, order, outcome):
-            records = self.waiting[side].records(code)
-            self.mark(records, self.unknown[side], target, present=present)
-
-    def mark(
-        self,
-        records: list[tuple[int, list[Bytes]]],
-        within: Rows,
-        target: Rows,
-        *,
-        present: bool,
-    ) -> None:
-        """Add the positions of records that are in `within` to a set, or take all of them out."""
-
-        def mark(first: int, last: int, _: int) -> None:
-            for chunk, of_chunk in records[first:last]:
-                for record in of_chunk:
-                    k_mark(record, self.chunks.row_0(chunk), present, within, target)
-
-        self.workers.run(mark, len(records))
-
-    def last_due(self, order: int) -> int:
-        """The step of the last capture of an order that waits, 0 for none."""
-        values = [v for v in self._waiting_values if v.order == order]
-        return max((value.plies + (order > 0) for value in values), default=0)
-
-    @property
-    def last_order(self) -> int:
-        """The highest order of a capture that waits."""
-        return max((value.order for value in self._waiting_values), default=0)
-
-    @property
-    def _waiting_values(self) -> list[Value]:
-        return [self.code_space.decode(code) for side in Side for code in self.waiting[side].codes]
+        number, last, changed = 1, self._last_due(order), False
+        settled = self.step(order, number)
+        while settled or number < last:
+            changed |= settled > 0
+            number += 1
+            settled = self.step(order, number)
+        return changed
 
     def step(self, order: int, number: int) -> int:
         """Settle one ply: wins at odd steps, losses at even ones; returns how many.
@@ -445,7 +140,7 @@ class Propagation:
             within, escape = self.unknown[side], None
             if outcome == Outcome.LOSS:
                 within, escape = self.losable[side], self.unwon[side.other]
-            self.sweeper.sweep(side, self.fronts[side.other], within, found, escape, add_found=due)
+            self.sweep(side, self.fronts[side.other], within, found, escape, add_found=due)
         self.fronts, self.spare = self.spare, self.fronts
         if not fits:
             if any(front.counts.any() for front in self.fronts):
@@ -455,27 +150,108 @@ class Propagation:
         self._report(order, value.plies, settled)
         return settled
 
-    def run(self, order: int) -> bool:
-        """Settle an order until nothing follows; whether there was anything.
+    def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
+        """Put positions whose best capture has this value on `found`; whether there may be any."""
+        code = self.code_space.encode(value)
+        records = self.waiting[side].records(code)
+        if not len(records):
+            return False
+        if value.outcome == Outcome.LOSS:
+            self.sets.add(records, self.losable[side], within=self.unknown[side])
+        self.sets.put(records, found, within=self.unknown[side])
+        self.waiting[side].drop(code)
+        return True
 
-        Raises `LimitExceededError` where a distance does not fit the codes.
+    def _settle(self, value: Value) -> int:
+        """Give the positions on the fronts their value; returns how many there are."""
+        code, won = self.code_space.encode(value), value.outcome == Outcome.WIN
+        chunks = self.sets.chunks
+        total = np.zeros(chunks.number, np.int64)
+        for side in Side:
+            found = self.fronts[side]
+
+            def settle(
+                first: int, last: int, thread: int, side: Side = side, found: Frontier = found
+            ) -> None:
+                out, ends = self.sets.record_room[thread], np.zeros(chunks.number, np.int64)
+                total[first] += _k_settle(
+                    first, last, chunks.size, won, found, self.unknown[side], self.losable[side],
+                    self.unwon[side], out, ends, self.sets.frame,
+                )  # fmt: skip
+                for chunk, record in split_records(first, last, out, ends):
+                    self.journals[side].add(chunk, code, record)
+                    if won:
+                        self._note_won(side, chunk, record)
+
+            self.sets.workers.run(settle, chunks.number, ranges_for(found))
+        return int(total.sum())
+
+    def seed(self, side: Side, members: Rows, value: Value) -> None:
+        """Make a win due for unknown positions, like a capture."""
+        code = self.code_space.encode(value)
+
+        def note(chunk: int, record: Bytes) -> None:
+            self.waiting[side].add(chunk, code, record)
+            self._note_won(side, chunk, record)
+
+        self.sets.record(members, note)
+
+    def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
+        """Tell those who asked (`logs`)."""
+        if self.logs[side]:
+            # Read-only, as all other records that kernels read: they are compiled for one type.
+            kept = np.frombuffer(record.tobytes(), np.uint8)
+            for log in self.logs[side]:
+                log.add(chunk, kept)
+
+    def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
+        """The positions that wait for an outcome of an order, of one code at a time."""
+        for code, value in self._waiting_values(side):
+            if value.order == order and value.outcome == outcome:
+                yield self.waiting[side].records(code)
+
+    @contextmanager
+    def expecting_losses(self, side: Side, order: int) -> Iterator[None]:
+        """Count captures of a side that lose at an order among its losable positions, for a while.
+
+        They will lose in this order, whenever their ply comes. What is a direct win by now loses
+        no more, and is not losable from here on.
         """
-        number, last, changed = 1, self.last_due(order), False
-        settled = self.step(order, number)
-        while settled or number < last:
-            changed |= settled > 0
-            number += 1
-            settled = self.step(order, number)
-        return changed
+        losable = self.losable[side]
+        for records in self.waiting_for(side, order, Outcome.LOSS):
+            self.sets.add(records, losable, within=self.unknown[side])
+        for records in self.waiting_for(side, order, Outcome.WIN):
+            self.sets.remove(records, losable)
+        try:
+            yield
+        finally:
+            for records in self.waiting_for(side, order, Outcome.LOSS):
+                self.sets.remove(records, losable)
 
+    @contextmanager
+    def lending_frontiers(self) -> Iterator[list[Frontier]]:
+        """Lend the four frontiers, which are idle between orders; `fronts` must be empty then.
 
-def _records(
-    first: int, last: int, out: Bytes, ends: NDArray[np.int64]
-) -> Iterator[tuple[int, Bytes]]:
-    """The records of the chunks [first, last) that hold anything."""
-    start = 0
-    for chunk in range(first, last):
-        end = int(ends[chunk])
-        if end > start:
-            yield chunk, out[start:end]
-        start = end
+        They come with anything on them, and the borrower may leave anything.
+        """
+        try:
+            yield [*self.spare, *self.fronts]
+        finally:
+            for front in self.fronts:
+                self.sets.clear(front)
+
+    @property
+    def last_order(self) -> int:
+        """The highest order of a capture that waits."""
+        return max(
+            (value.order for side in Side for _, value in self._waiting_values(side)), default=0
+        )
+
+    def _last_due(self, order: int) -> int:
+        """The step of the last capture of an order that waits, 0 for none."""
+        values = (value for side in Side for _, value in self._waiting_values(side))
+        return max((v.plies + (order > 0) for v in values if v.order == order), default=0)
+
+    def _waiting_values(self, side: Side) -> list[tuple[int, Value]]:
+        """The codes that positions of a side wait for, and their values."""
+        return [(code, self.code_space.decode(code)) for code in self.waiting[side].codes]

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 2a: a supporting table in memory, and *views* of it in its parent's order.
 
 A capture leads into a table with another index. Once per kind of captured piece, the
@@ -11,21 +12,22 @@ opponent, becomes the value of the capture for the side that makes it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.indexing.geometry import Inner
 from tbgen.indexing.groups import Defenders
-from tbgen.indexing.layout import Inner, Layout
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import group_rank
-from tbgen.indexing.squares import Side, flip_square
-from tbgen.jit import borrowing_kernel
-from tbgen.retrograde.bitsets import MIRROR, lowest_bit
-from tbgen.retrograde.frame import (
-    COUNT,
+from tbgen.indexing.squares import SQUARES, Side, flip_square
+from tbgen.retrograde.legality import find_legal
+from tbgen.rows.bitsets import MIRROR, first_square, without_first
+from tbgen.rows.frame import (
     FIRST_EXTEND,
-    FIRST_PLACEMENT,
     GROUP_STRIDE,
     GROUPS,
     INNER_KIND,
@@ -33,20 +35,26 @@ from tbgen.retrograde.frame import (
     LEADS,
     MIDS,
     SIDE,
-    SIZE,
     STRIDE,
     Frame,
     canonical,
     make_frame,
 )
-from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.parallel import Workers
+from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
 """Codes of one side to move."""
 
-FLIP = np.array([flip_square(s) for s in range(STRIDE)], np.int64)
+MOST_MEN = 5
+"""Room for the squares of one group: no army has more identical pieces than its five pawns."""
+
+AS_INNER = -1
+"""The role of the piece that the table has as its inner piece."""
+
+FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
+"""int64 (90,): the board seen from the other side."""
 
 
 class SupportingTable(Protocol):
@@ -74,8 +82,12 @@ class SupportingTable(Protocol):
 def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
     """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
 
-    `source` holds the leads [lead_0, lead_1) only, converted; `plane` all of them. Returns
-    whether every legal position has a code.
+    Returns whether every legal position has a code.
+
+    source : codes (slots of the leads [lead_0, lead_1),), of captures
+    slot_of_square : int64 (90,), the inner slot of each square, -1 where there is none
+    legal : uint64 (rows, 2)
+    plane : codes (rows * 90,), or (rows,) without an inner piece, out; of all leads
     """
     complete = True
     mids = frame.size[MIDS]
@@ -95,12 +107,8 @@ def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
                 plane[row * STRIDE + square] = 0
             first = (lead - lead_0) * mids
             while lo | hi:
-                if lo:
-                    square = lowest_bit(lo)
-                    lo &= lo - np.uint64(1)
-                else:
-                    square = 45 + lowest_bit(hi)
-                    hi &= hi - np.uint64(1)
+                square = first_square(lo, hi)
+                lo, hi = without_first(lo, hi)
                 slot_mid, slot_square = canonical(lead, mid, square, frame)
                 slot = (first + slot_mid) * inner_size + slot_of_square[slot_square]
                 plane[row * STRIDE + square] = source[slot]
@@ -147,7 +155,7 @@ class _Scratch(NamedTuple):
     """Buffers for one position of a supporting table with G groups."""
 
     squares: NDArray[np.int64]
-    """int64 (5 G,): the squares of each group."""
+    """int64 (MOST_MEN * G,): the squares of each group."""
     written: NDArray[np.int64]
     """int64 (G,): how many of them are written."""
     seen: NDArray[np.int64]
@@ -157,29 +165,28 @@ class _Scratch(NamedTuple):
 @borrowing_kernel
 def _k_view(
     first, last, chosen, view, scratch, frame, plane, table, descriptor, leads, mirrored, roles,
-    flip,
+    receiver, flip,
 ):  # fmt: skip
-    """Fill rows of a view from a supporting table's plane: those of chosen[first : last].
+    """Fill rows of a view from a supporting table's plane.
 
     Parameters
     ----------
+    first, last : int64, the rows of chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
     view : codes (rows * 90,) or (rows,) of these leads, out
     scratch : _Scratch of the table
     frame, table : Frame of the view and of the supporting table
-    plane : codes of the table, addressed by squares
-    descriptor : int64, of the table's layout (`tbgen.indexing.slots`)
+    plane : codes (rows of the table * 90,) or (rows,), addressed by squares
+    descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
     leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead
-    roles : int64 (groups of the view + 2,), for each group of the view the table's group that
-        receives it (or -1); then the view's group whose last piece is the table's inner piece
-        (or -1); then the table's group that receives the view's inner piece (or -1)
+    roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
+    receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
     flip : int64 (90,), the board as the table sees it, before mirroring
     """
     mids, table_mids = frame.size[MIDS], table.size[MIDS]
     has_inner = frame.size[INNER_KIND] >= 0
     table_stride = STRIDE if table.size[INNER_KIND] >= 0 else 1
-    groups, table_groups = frame.size[GROUPS], table.size[GROUPS]
-    giver, receiver = roles[groups], roles[groups + 1]
+    table_groups = table.size[GROUPS]
     squares, count, seen = scratch.squares, scratch.written, scratch.seen
     for number in range(first, last):
         lead = chosen[number]
@@ -199,21 +206,18 @@ def _k_view(
             inner_square = 0
             for g in range(table_groups):
                 count[g] = 0
-            for g in range(groups):
-                rank = mid // frame.groups[g, GROUP_STRIDE] % frame.groups[g, SIZE]
-                placement = frame.groups[g, FIRST_PLACEMENT] + rank
-                pieces = frame.groups[g, COUNT]
-                if g == giver:
-                    pieces -= 1
-                    inner_square = seen[frame.placements[placement, pieces]]
-                t = roles[g]
-                for j in range(pieces):
-                    squares[t * 5 + count[t]] = seen[frame.placements[placement, j]]
+            for man in range(roles.size):
+                square = seen[frame.mid_squares[mid, man]]
+                t = roles[man]
+                if t == AS_INNER:
+                    inner_square = square
+                else:
+                    squares[t * MOST_MEN + count[t]] = square
                     count[t] += 1
             table_mid = np.int64(0)
             companions = np.int64(0)
             for t in range(table_groups):
-                rank = group_rank(squares, t * 5, count[t], table.groups[t, SIDE],
+                rank = group_rank(squares, t * MOST_MEN, count[t], table.groups[t, SIDE],
                                   table.groups[t, KIND], False, descriptor)  # fmt: skip
                 if t == receiver:
                     companions = table.groups[t, FIRST_EXTEND] + rank
@@ -226,18 +230,14 @@ def _k_view(
             lo = frame.inner_area[0] & ~(frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0])
             hi = frame.inner_area[1] & ~(frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1])
             while lo | hi:
-                if lo:
-                    square = lowest_bit(lo)
-                    lo &= lo - np.uint64(1)
-                else:
-                    square = 45 + lowest_bit(hi)
-                    hi &= hi - np.uint64(1)
+                square = first_square(lo, hi)
+                lo, hi = without_first(lo, hi)
                 at = seen[square]
-                if receiver < 0:
+                if receiver == AS_INNER:
                     source = base * STRIDE + at
                 else:
-                    rank = np.int64(table.extend[companions, at])
-                    source = (base + rank * table.groups[receiver, GROUP_STRIDE]) * STRIDE
+                    inner_rank = np.int64(table.extend[companions, at])
+                    source = (base + inner_rank * table.groups[receiver, GROUP_STRIDE]) * STRIDE
                     source += inner_square
                 view[row * STRIDE + square] = plane[source]
 
@@ -257,22 +257,27 @@ def _table_leads(
     return table.lead_of(ranks[Side.RED], ranks[Side.BLACK])
 
 
-def _roles(view: Layout, table: Layout, swapped: bool) -> NDArray[np.int64]:
-    """`roles` of `_k_view`: which of the table's groups each piece of the view belongs to."""
+def _roles(
+    view: Layout, table: Layout, swapped: bool, men: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """`roles` and `receiver` of `_k_view`: what the table makes of each piece of the view.
 
-    def seen(piece: Inner) -> Inner:
-        return Inner(piece.side ^ swapped, piece.kind)
+    men : int64 (men of the view, 4), `Frame.men`
+    """
+
+    def seen(side: int, kind: int) -> Inner:
+        return Inner(side ^ swapped, kind)
 
     group_of = {Inner(group.side, group.kind): t for t, group in enumerate(table.groups)}
-    roles = [group_of.get(seen(Inner(g.side, g.kind)), -1) for g in view.groups]
-    giver = receiver = -1
-    if view.inner is None or (table.inner is not None and seen(view.inner) != table.inner):
-        givers = [
-            g for g, x in enumerate(view.groups) if seen(Inner(x.side, x.kind)) == table.inner
-        ]
-        giver = givers[0] if givers else -1
-        receiver = group_of[seen(view.inner)] if view.inner is not None else -1
-    return np.array([*roles, giver, receiver], np.int64)
+    men_seen = [seen(man[SIDE], man[KIND]) for man in men.tolist()]
+    roles = [group_of.get(man, AS_INNER) for man in men_seen]
+    inner = None if view.inner is None else seen(view.inner.side, view.inner.kind)
+    if inner == table.inner:
+        return np.array(roles, np.int64), AS_INNER
+    if table.inner is not None:
+        # The last of the men who are like the table's inner piece becomes that.
+        roles[len(men) - 1 - men_seen[::-1].index(table.inner)] = AS_INNER
+    return np.array(roles, np.int64), AS_INNER if inner is None else group_of[inner]
 
 
 class ViewMaker:
@@ -289,7 +294,7 @@ class ViewMaker:
         flip = FLIP if swapped else np.arange(STRIDE)
         self._arguments = (
             table_frame, table.descriptor, *_table_leads(view, table, swapped),
-            _roles(view, table, swapped), flip,
+            *_roles(view, table, swapped, self.frame.men), flip,
         )  # fmt: skip
 
     def whole(self, workers: Workers) -> Plane:
@@ -308,11 +313,36 @@ class ViewMaker:
     def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
         """Fill the rows of leads[first : last]."""
         scratch = _Scratch(
-            np.zeros(5 * self._groups, np.int64),
+            np.zeros(MOST_MEN * self._groups, np.int64),
             np.zeros(self._groups, np.int64),
             np.zeros(STRIDE, np.int64),
         )
         _k_view(first, last, leads, view, scratch, self.frame, self._plane, *self._arguments)
 
     def _size(self, leads: int) -> int:
+        """Codes of so many leads of the view."""
         return leads * int(self.frame.size[MIDS]) * self._stride
+
+
+BYTE_CODES = CodeSpace(1)
+"""Order 0 in one byte."""
+
+
+@dataclass(frozen=True)
+class DrawnTable:
+    """The table of a material without attackers: every position is a draw."""
+
+    layout: Layout
+    code_space: CodeSpace = BYTE_CODES
+    metric: Metric = Metric.DTM
+
+    def tiles(self, side: int) -> int:
+        """How many tiles a side has: one for each lead."""
+        del side
+        return self.layout.leads
+
+    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
+        """The codes of a lead, from its first slot on."""
+        del side
+        slots = self.layout.slots // self.layout.leads
+        return [(number * slots, np.full(slots, self.code_space.draw, self.code_space.dtype))]

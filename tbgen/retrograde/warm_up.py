@@ -1,7 +1,7 @@
 """Compiling the kernels once per machine, under a lock, before the first real table.
 
     this process      all kernels of plain propagation and of perpetual checks
-    a second process  meanwhile, those of perpetual chases: half of the work
+    a second process  meanwhile, those of perpetual chases: half of the work; it ends with this one
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
 both captured, captures that wait), and a rook against an advisor (a defender captured).
@@ -9,6 +9,9 @@ both captured, captures that wait), and a rook against an advisor (a defender ca
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -17,36 +20,53 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import tbgen
+from tbgen.compiling.cache import APART
+from tbgen.compiling.folder import PACKAGE
+from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.jit import CACHE_FOLDER, compile_lock
 from tbgen.retrograde.encoding import encode
-from tbgen.retrograde.solve import Solution, solve
+from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.solve import solve
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Rules
+from tbgen.tables.names import Rules, RuleSet
 
-CHASES_COMPILED = CACHE_FOLDER / "chases-compiled"
-"""An empty file, there once the kernels of chases are in the cache."""
+CHASES_COMPILED = "chases-compiled"
+"""An empty file in the cache, there once the kernels of chases are."""
+
+
+def is_compiled(width: int, rules: Rules, *, ordered: bool) -> bool:
+    """Whether `warm_up` has run to its end on this machine: then it loads, and compiles nothing."""
+    return CACHE_FOLDER is not None and (CACHE_FOLDER / _mark(width, rules, ordered)).exists()
+
+
+def _mark(width: int, rules: Rules, ordered: bool) -> str:
+    """The empty file in the cache that says so."""
+    return f"{rules if ordered else Rules.NONE}-{width}-compiled"
 
 
 @cache
-def warm_up(width: int, rules: Rules, *, ordered: bool) -> None:
+def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """Compile, or load, the kernels for codes of `width` bytes.
 
     They are loaded here even if all are in the cache: the compiler, which it takes to load them,
-    leaves memory before the real table is solved (`tbgen.retrograde.storage`).
+    leaves memory before the real table is solved (`tbgen.rows.storage`).
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are wanted now
+    alone : whether this process compiles everything, as there is no memory for two
     """
     with compile_lock():
-        if rules == Rules.WXF and not CHASES_COMPILED.exists():
-            compiler = _second_compiler()
-            if ordered:
+        folder = CACHE_FOLDER if rules == Rules.WXF and not alone else None
+        if folder is not None and not (folder / CHASES_COMPILED).exists():
+            compiler = _second_compiler(folder)
+            if ordered and compiler is not None:
                 _solve_all(width, Rules.CHECK)
                 compiler.hand_over()
         _solve_all(width, rules if ordered else Rules.NONE)
+        if CACHE_FOLDER is not None:
+            with contextlib.suppress(OSError):
+                (CACHE_FOLDER / _mark(width, rules, ordered)).touch()
 
 
 def _solve_all(width: int, rules: Rules) -> None:
@@ -56,7 +76,7 @@ def _solve_all(width: int, rules: Rules) -> None:
         solved[name] = solve(
             Material.parse(name),
             lambda material: solved[material.name],
-            rules=rules,
+            rule_set=RuleSet(rules),
             code_space=CodeSpace(width),
             threads=1,
         )
@@ -64,39 +84,69 @@ def _solve_all(width: int, rules: Rules) -> None:
 
 
 @cache
-def _second_compiler() -> _SecondCompiler:
-    return _SecondCompiler()
+def _second_compiler(cache_folder: Path) -> SecondCompiler | None:
+    """None where there is neither room nor a process for it; then this one compiles everything."""
+    try:
+        return SecondCompiler(cache_folder)
+    except OSError:
+        return None
 
 
-class _SecondCompiler:
+_COMPILE_CHASES = """
+import os, threading
+threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
+from tbgen.retrograde.chase.search import compile_chases
+compile_chases()
+"""
+"""What the second process runs. Its standard input is a pipe that nobody writes to: it is at its
+end when the first process is, however that ended, and then the second one ends, too."""
+
+
+class SecondCompiler:
     """A process that compiles the kernels of chases into a cache of its own.
 
     Of its own, because numba's cache is unsafe while two processes write it; at the end what this
-    process does not have itself is moved over.
+    process does not have itself is moved over. The folder is locked as long as this process lives;
+    if it is killed, whoever compiles next removes the folder (`tbgen.compiling.cache`).
     """
 
-    def __init__(self) -> None:
-        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        self._folder = tempfile.TemporaryDirectory(dir=CACHE_FOLDER)
-        sources = str(Path(tbgen.__file__).parent.parent)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c",
-             "from tbgen.retrograde.chase_pattern import compile_chases; compile_chases()"],
-            env={**os.environ, "NUMBA_CACHE_DIR": self._folder.name, "PYTHONPATH": os.pathsep.join(
+    def __init__(self, cache_folder: Path) -> None:
+        self._cache = cache_folder
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        self._apart = Path(tempfile.mkdtemp(prefix=APART, dir=cache_folder))
+        self._held = os.open(self._apart, os.O_RDONLY)
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        sources = str(PACKAGE.parent)
+        # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows
+        # as kernels that are still to be compiled here.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMPILE_CHASES],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            process_group=0,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(self._apart), "PYTHONPATH": os.pathsep.join(
                 filter(None, [sources, os.environ.get("PYTHONPATH")]))},
         )  # fmt: skip
+        atexit.register(self.end)
 
     def hand_over(self) -> None:
         """Wait, and add to the cache what it lacks. If the process failed, it lacks everything."""
-        self._process.wait()
-        apart = Path(self._folder.name)
-        for index in apart.rglob("*.nbi"):
-            target = CACHE_FOLDER / index.relative_to(apart)
-            if not target.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                # The index comes last: without it the code is not looked at.
-                for code in index.parent.glob(f"{index.stem}.*.nbc"):
-                    shutil.move(code, target.with_name(code.name))
-                shutil.move(index, target)
-        self._folder.cleanup()
-        CHASES_COMPILED.touch()
+        self.process.wait()
+        with contextlib.suppress(OSError):  # a full disk: kernels are compiled again
+            for index in self._apart.rglob("*.nbi"):
+                target = self._cache / index.relative_to(self._apart)
+                if not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    # The index comes last: without it the code is not looked at.
+                    for code in index.parent.glob(f"{index.stem}.*.nbc"):
+                        shutil.move(code, target.with_name(code.name))
+                    shutil.move(index, target)
+            (self._cache / CHASES_COMPILED).touch()
+        self.end()
+
+    def end(self) -> None:
+        """End the process, and remove its folder."""
+        atexit.unregister(self.end)
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self._apart, ignore_errors=True)
+        os.close(self._held)

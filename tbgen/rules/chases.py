@@ -142,8 +142,7 @@ def threatens(
 ) -> bool:
     """Whether the pair (Q, V) satisfies points 1-5: taking V is legal and wins something.
 
-    `attacker` and `victim` are any two squares. `without_xray` reads roots as before a move
-    (`has_root`), `minor_chases` is the option of `is_unequal`.
+    `attacker` and `victim` are any two squares.
     """
     taking, taken = board[attacker], board[victim]
     if not may_be_offender(taking) or not may_be_victim(taken, victim):
@@ -171,8 +170,10 @@ def is_new_attack(
 ) -> bool:
     """Whether the move `source`-`target` has made the attack of Q on V (points 1-6).
 
-    `before` and `after` are the boards around the move, `attacker` and `victim` squares of
-    `after`. That the move gives no check is the caller's care.
+    That the move gives no check is the caller's care.
+
+    before, after : MutableBoard (90,), the boards around the move; put back as they were
+    attacker, victim : int, squares of `after`
     """
     if not threatens(after, attacker, victim, False, minor_chases):
         return False
@@ -191,8 +192,10 @@ def is_answered(
 ) -> bool:
     """Whether the reply `source`-`target` has met the attack of Q on V (point 7).
 
-    `replied` is the board after the reply, `attacker` and `victim` squares of the board before
-    it; the victim is followed if it is what moves.
+    The victim is followed if it is what moves.
+
+    replied : MutableBoard (90,), the board after the reply; put back as it was
+    attacker, victim : int, squares of the board before the reply
     """
     if target == attacker:
         return True

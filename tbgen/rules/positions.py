@@ -27,7 +27,7 @@ def legal_moves(position: Position) -> list[Move]:
 
 
 def is_terminal(position: Position) -> bool:
-    """Whether the side to move has no legal move: it has lost, in check or not (DESIGN 2)."""
+    """Whether the side to move has no legal move: it has lost, in check or not."""
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = moves.generate_moves(board, position.side, sources, targets)
@@ -47,7 +47,7 @@ def gives_check(position: Position, move: Move) -> bool:
 
 
 def check_legal(position: Position) -> None:
-    """Raise `PositionError` unless the position is legal (DESIGN 2).
+    """Raise `PositionError` unless the position is legal.
 
     Legal means that the kings do not face each other and that the side not to move is not in
     check; what may stand on a board at all is `Position`'s own care.

@@ -1,22 +1,36 @@
 """Proving finished tables from the rules alone.
 
-    keys             values as comparable numbers, the same for every table
-    material_arrays  a table and its supporting tables as flat arrays
-    move_kernels     the legal moves of a position, and what the tables say of each child
-    prove_kernels    every position against its children
-    pattern_kernels  the edges between positions that may form patterns
-    patterns         perpetual checks: what should be a pattern is one, and nothing else is
-    chase_kernels    who may have to chase one piece for ever, and the answers to it
-    answer_kernels   whom those answers chase themselves
-    chase_game       the game of the chase pattern, on numbers alone
-    chases           perpetual chases, as `patterns`
-    prove            the driver
-    files            table files: checksums, the proof, the stored figures
-    report           what was found
+    keys       values as comparable numbers, the same for every table
+    arrays     a table and its supporting tables as flat arrays
+    moves      the legal moves of a position, and what the tables say of each child
+    positions  every position against its children
+    checks     perpetual checks: what should be a pattern is one, and nothing else is
+    chase      perpetual chases, as `checks`
+    prove      the driver
+    files      table files: checksums, the proof, the stored figures
+    report     what was found
 
 Nothing that the builder computed is believed, and nothing of it is imported: this package knows
-the index, the rules and the coding of values. What it proves of a table holds if the supporting
-tables are right, so a closure is proven bottom-up.
+the index, the rules and the coding of values, and neither rows nor phases. What it proves of a
+table holds if the supporting tables are right, so a closure is proven bottom-up. What is read of
+a table is in memory once, both sides; nothing is written.
+
+Parameters of kernels, unless a kernel says otherwise:
+    arrays : Arrays, the tables; written to by the first pass alone
+    men : Men, this table's pieces
+    desk : Desk, the thread's own; the functions leave the position on it as it was
+    row_0, row_1 : int, the first row, and the one after the last
+    slot : int, a canonical slot of this table
+    image : int, the slot of the mirror image where the lead is its own image, else -1
+    node : int, 2 * slot + side to move
+    side : int, who moves, 0 for Red
+    mover, taken : int, which of the pieces moves, and which is taken
+    source, target, square : int, squares; a move goes from source to target
+    board : int8 (90,), inout, piece codes; left as it was
+    squares : int64 (pieces,), inout, the square of each piece; left as it was
+    key, child : int, a key, and that of the opponent after a move
+    code : int, a stored code
+    top, draw, span : int, `CodeSpace.top`, `draw` and `span`
 """
 
 from tbgen.verify.files import verify_file

@@ -27,8 +27,8 @@ from tbgen.tables import (
     TableStatistics,
     longest_codes,
 )
-from tbgen.verify.prove import Progress, no_progress, verify
-from tbgen.verify.report import VerifyReport
+from tbgen.verify.prove import verify
+from tbgen.verify.report import Progress, VerifyReport, no_progress
 
 
 class FileTable:
@@ -81,9 +81,7 @@ def verify_file(
         proof = verify(
             FileTable(file, threads),
             supporting,
-            rules=name.rules,
-            orders_limit=name.orders or None,
-            minor_chases=name.minor_chases,
+            rule_set=name.rule_set,
             threads=threads,
             report=report,
         )
@@ -102,9 +100,7 @@ def _supporting_name(tablebase: Tablebase, name: TableName, child: Material) -> 
         if (found := replace(name, material=child, metric=metric)) in available
     ]
     if not present:
-        raise MissingTableError(
-            child.name, str(name.rules), name.orders, minor_chases=name.minor_chases
-        )
+        raise MissingTableError(child.name, name.rule_set)
     if name.metric == Metric.DTM and present[0].metric != Metric.DTM:
         raise InputError(
             f"{name} counts to mate, but its supporting table {present[0]} does not",

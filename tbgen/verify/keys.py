@@ -15,6 +15,9 @@ show gives its parent one ply more, and never a value of the next order.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tbgen.indexing.scalar import scalar
 from tbgen.tables.codes import Outcome, Value
 
@@ -62,7 +65,7 @@ def key_after_move(child: int) -> int:
 
 @scalar
 def key_after_conversion(child: int) -> int:
-    """The same for a capture where distances count to conversion (paper, 6.3)."""
+    """The same for a capture where distances count to conversion (docs/values.md)."""
     if child > 0:
         return 2 - MATE
     if child < 0:
@@ -78,6 +81,12 @@ def order_of_key(key: int) -> int:
     return (MATE - abs(key)) // ORDER
 
 
+@scalar
+def is_open(key: int) -> bool:
+    """Whether a value is a draw or decided by rules: what patterns may have to do with."""
+    return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
+
+
 NEVER = MATE // ORDER
 """The order of what no order decides: draws."""
 
@@ -88,3 +97,8 @@ def value_of_key(key: int) -> Value:
         return Value(Outcome.DRAW)
     order, plies = divmod(MATE - abs(key), ORDER)
     return Value(Outcome.WIN if key > 0 else Outcome.LOSS, order, plies)
+
+
+def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The orders of keys, as `order_of_key` has them."""
+    return np.where(keys == 0, NEVER, (MATE - np.abs(keys)) // ORDER)

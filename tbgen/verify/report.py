@@ -1,14 +1,23 @@
 """What a proof reports: counts, and the first counter-example.
 
-Nothing here computes; `verify --json` prints `VerifyReport.to_json`.
+Progress on the way, the positions that patterns refute (`Wrong`), and the report in the end.
+Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
+
+Progress = Callable[[str, int, int], None]
+"""Called with the phase, and how much of how much of it is done."""
+
+
+def no_progress(phase: str, done: int, total: int) -> None:
+    """Report to nobody."""
 
 
 def describe(value: Value | None) -> str:
@@ -23,6 +32,22 @@ def describe(value: Value | None) -> str:
     if value.outcome == Outcome.WIN and not value.plies:
         return f"a direct win of order {value.order}"
     return f"a {name} of order {value.order}, {value.plies} plies from a direct win"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A position whose stored value the pattern of an order refutes.
+
+    `is_pattern`: it is a direct win by the pattern, and the table does not say so; or the reverse.
+    """
+
+    node: int
+    """2 * slot + side to move."""
+    stored: int
+    """The stored value, as a key."""
+    order: int
+    is_pattern: bool
+    by_chase: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,191 @@
+"""The parts that an index is made of, and how large they are: leads, mid groups, inner piece.
+
+    armies, inner piece  ->  defenders, groups  ->  leads, mids, rows, slots
+
+The numbers of positions within them are in `layout.py`; what compiled readers are told of them is
+in `slots.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.groups import Defenders, Group
+from tbgen.indexing.material import Army
+from tbgen.indexing.squares import PieceType, Side, area, piece_code
+
+
+@dataclass(frozen=True)
+class Inner:
+    """The attacker whose square is the fastest part of the index."""
+
+    side: int
+    kind: int
+
+    @property
+    def area(self) -> tuple[int, ...]:
+        """The squares of the piece, by slot."""
+        return area(self.side, self.kind)
+
+
+def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
+    """The inner piece of a material: single rather than twin, N, R, C rather than P, Red's first.
+
+    A single piece leaves no holes for a twin; ninety squares fill a row, a pawn's 55 do not.
+    """
+    candidates = [
+        (armies[side].count(kind) > 1, preference, side, kind)
+        for side in Side
+        for preference, kind in enumerate(
+            (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
+        )
+        if armies[side].count(kind)
+    ]
+    return Inner(*min(candidates)[2:]) if candidates else None
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The parts of the index of two armies (Red's first).
+
+    `reduced` says whether the lead holds one of each pair of mirror images.
+    """
+
+    armies: tuple[Army, Army]
+    inner: Inner | None
+    reduced: bool = True
+
+    @cached_property
+    def defenders(self) -> tuple[Defenders, Defenders]:
+        """Red's and Black's kings, advisors and elephants."""
+        red, black = (
+            Defenders(side, self.armies[side].advisors, self.armies[side].elephants)
+            for side in Side
+        )
+        return red, black
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""
+        groups = []
+        for side in Side:
+            for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN):
+                count = self.armies[side].count(kind)
+                if self.inner is not None and self.inner == Inner(side, kind):
+                    count -= 1
+                if count:
+                    groups.append(Group(side, kind, count))
+        return tuple(groups)
+
+    @property
+    def twin(self) -> int:
+        """The group of the inner piece's twins, or -1."""
+        for g, group in enumerate(self.groups):
+            if self.inner is not None and Inner(group.side, group.kind) == self.inner:
+                return g
+        return -1
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """What one step of each group's rank adds to the mid number."""
+        strides, stride = [], 1
+        for group in reversed(self.groups):
+            strides.append(stride)
+            stride *= group.size
+        return tuple(reversed(strides))
+
+    @cached_property
+    def mids(self) -> int:
+        """Mid placements per lead."""
+        return self.strides[0] * self.groups[0].size if self.groups else 1
+
+    @property
+    def inner_size(self) -> int:
+        """Slots per row: 90, 55 for an inner pawn, 1 without an inner piece."""
+        return len(self.inner.area) if self.inner is not None else 1
+
+    @cached_property
+    def lead_base(self) -> NDArray[np.int64]:
+        """int64 (Red's placements + 1,): the number of leads before each of Red's placements."""
+        red, black = self.defenders
+        if not self.reduced:
+            return np.arange(red.size + 1, dtype=np.int64) * black.size
+        w = np.arange(red.size)
+        symmetric = int((np.arange(black.size) <= black.mirror).sum())
+        width = np.where(w < red.mirror, black.size, np.where(w == red.mirror, symmetric, 0))
+        return np.concatenate([[0], np.cumsum(width)])
+
+    @cached_property
+    def lead_offset(self) -> NDArray[np.int64]:
+        """int64 (Black's placements,): the lead within Red's self-mirrored placements."""
+        black = self.defenders[1]
+        canonical = np.arange(black.size) <= black.mirror
+        return np.where(canonical, np.cumsum(canonical) - 1, -1)
+
+    @property
+    def leads(self) -> int:
+        """Number of leads."""
+        return int(self.lead_base[-1])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, (lead, mid) pairs."""
+        return self.leads * self.mids
+
+    @property
+    def slots(self) -> int:
+        """The index size: slots for each side to move."""
+        return self.rows * self.inner_size
+
+    @cached_property
+    def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Two int64 (leads,): Red's and Black's defender rank of every lead."""
+        red = self.defenders[0]
+        w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
+        within = np.arange(self.leads) - self.lead_base[w]
+        if self.reduced:
+            canonical = np.flatnonzero(self.lead_offset >= 0)
+            symmetric = w == red.mirror[w]
+            within[symmetric] = canonical[within[symmetric]]
+        return w, within
+
+    def lead_of(
+        self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The lead of each pair of defender ranks, and whether the pair must be mirrored."""
+        red, black = self.defenders
+        if not self.reduced:
+            return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
+        red_image, black_image = red.mirror[red_ranks], black.mirror[black_ranks]
+        mirrored = (red_image < red_ranks) | (
+            (red_image == red_ranks) & (black_image < black_ranks)
+        )
+        w = np.where(mirrored, red_image, red_ranks).astype(np.int64)
+        b = np.where(mirrored, black_image, black_ranks).astype(np.int64)
+        within = np.where(red.mirror[w] == w, self.lead_offset[b], b)
+        return self.lead_base[w] + within, mirrored
+
+    @cached_property
+    def self_mirrored(self) -> NDArray[np.bool_]:
+        """bool (leads,): leads that are their own mirror image."""
+        w, b = self.lead_ranks
+        red, black = self.defenders
+        return (red.mirror[w] == w) & (black.mirror[b] == b)
+
+    @cached_property
+    def piece_codes(self) -> tuple[int, ...]:
+        """The piece codes in the order in which `descriptor` expects their squares."""
+        codes = []
+        for side, defenders in enumerate(self.defenders):
+            codes.append(piece_code(side, PieceType.KING))
+            codes += [piece_code(side, PieceType.ADVISOR)] * defenders.advisors
+            codes += [piece_code(side, PieceType.ELEPHANT)] * defenders.elephants
+        for group in self.groups:
+            codes += [piece_code(group.side, group.kind)] * group.count
+        if self.inner is not None:
+            codes.append(piece_code(self.inner.side, self.inner.kind))
+        return tuple(codes)

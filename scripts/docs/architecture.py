@@ -1,0 +1,320 @@
+"""Draw docs/architecture.svg: the packages on their floors, and who imports whom, from the code.
+
+    python scripts/docs/architecture.py
+
+A package stands one floor above the highest of those that it imports. An arrow that follows from
+others is left out: where `cli` imports `board` and `board` imports `play`, none leads from `cli`
+to `play`. `tests/house/test_architecture.py` keeps the drawing current.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAWING = ROOT / "docs" / "architecture.svg"
+
+ROOM = 208, 74
+"""Width and height of a package, in the drawing's units."""
+GAP, STOREY, MARGIN = 26, 136, 16
+LANE = 18
+"""Width that an arrow has to itself where it passes a floor."""
+PORT = 20
+"""From one arrow to the next where they leave or enter a room."""
+CHARACTERS = 28
+"""Of a line of small text in a room."""
+STYLE = """
+    text { font: 12px system-ui, sans-serif; fill: #1f2328; }
+    .name { font: 600 14px ui-monospace, monospace; }
+    .room { fill: #f6f8fa; stroke: #57606a; }
+    .compiled { fill: #ddf4ff; }
+    .arrow { fill: none; stroke: #8c959f; stroke-width: 1.2; }
+    .head { fill: #8c959f; }
+    @media (prefers-color-scheme: dark) {
+        text { fill: #e6edf3; }
+        .room { fill: #161b22; stroke: #8b949e; }
+        .compiled { fill: #0c2d4a; }
+        .arrow { stroke: #6e7681; }
+        .head { fill: #6e7681; }
+    }
+"""
+
+Edges = dict[str, set[str]]
+"""For each package, or module, what it imports."""
+
+
+@cache
+def sources() -> dict[str, Path]:
+    """Every module of the package, by its import name."""
+    found = {}
+    for folder, prefix in (("tbgen", "tbgen"), ("indexing", "tbgen.indexing"),
+                           ("tables", "tbgen.tables")):  # fmt: skip
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            found[".".join((prefix, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def imported(module: str) -> Iterator[str]:
+    """Every module that a module imports, anywhere in it: inside functions, for types alone.
+
+    Raises `ValueError` for a relative import.
+    """
+    source = sources()[module]
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or node.module is None:
+                raise ValueError(f"{source}: relative import")
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in sources() else node.module
+
+
+def package_of(module: str) -> str:
+    """`rows` of `tbgen.rows.frame`; empty for `tbgen` itself and `tbgen.__main__`."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
+
+
+def package_imports() -> Edges:
+    """Which packages each package imports."""
+    found: Edges = {}
+    for module in sources():
+        if package := package_of(module):
+            needed = found.setdefault(package, set())
+            for other in imported(module):
+                if other.split(".")[0] == "tbgen" and package_of(other) not in ("", package):
+                    needed.add(package_of(other))
+    return found
+
+
+def floors(edges: Edges) -> dict[str, int]:
+    """The floor of each package: 0 for what imports none."""
+    found: dict[str, int] = {}
+
+    def floor(package: str) -> int:
+        if package not in found:
+            found[package] = 1 + max(map(floor, edges[package]), default=-1)
+        return found[package]
+
+    for package in sorted(edges):
+        floor(package)
+    return found
+
+
+def without_detours(edges: Edges) -> Edges:
+    """The edges that do not follow from others."""
+
+    @cache
+    def reached(package: str) -> frozenset[str]:
+        return frozenset(edges[package]).union(*map(reached, edges[package]))
+
+    return {
+        package: {p for p in needed if not any(p in reached(other) for other in needed - {p})}
+        for package, needed in edges.items()
+    }
+
+
+class Place(NamedTuple):
+    """A room of the drawing, or the place where a longer arrow passes a floor."""
+
+    floor: int
+    name: str
+    above: str = ""
+    """For a place on the way: where the arrow comes from, `name` being where it leads."""
+
+    @property
+    def width(self) -> int:
+        """What it takes of its floor."""
+        return LANE if self.above else ROOM[0]
+
+
+Arrow = list[Place]
+"""From a room down to another, by way of a place on every floor between them."""
+
+
+def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
+    """Every arrow, in a fixed order."""
+    found = []
+    for package in sorted(edges):
+        for other in sorted(edges[package]):
+            between = range(on[package] - 1, on[other], -1)
+            way = [Place(floor, other, package) for floor in between]
+            found.append([Place(on[package], package), *way, Place(on[other], other)])
+    return found
+
+
+def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
+    """The places that each place is joined to, and whether they are below it."""
+    found: dict[Place, list[tuple[Place, bool]]] = {}
+    for arrow in arrows:
+        for upper, lower in pairwise(arrow):
+            found.setdefault(upper, []).append((lower, True))
+            found.setdefault(lower, []).append((upper, False))
+    return found
+
+
+def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
+    """How many pairs of arrows cross."""
+    index = {place: number for row in rows for number, place in enumerate(row)}
+    count = 0
+    steps = [(a.floor, index[a], index[b]) for arrow in arrows for a, b in pairwise(arrow)]
+    for number, (floor, top, bottom) in enumerate(steps):
+        for other, other_top, other_bottom in steps[:number]:
+            count += floor == other and (top - other_top) * (bottom - other_bottom) < 0
+    return count
+
+
+def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
+    """The places of each floor from left to right, so that few arrows cross.
+
+    Each floor in turn is sorted by the mean place of what it is joined to, downwards and upwards.
+    """
+    joined = neighbours(arrows)
+    rows: list[list[Place]] = [[] for _ in range(1 + max(place.floor for place in joined))]
+    for place in sorted(joined):
+        rows[place.floor].append(place)
+    best = [list(row) for row in rows]
+    for turn in range(40):
+        downwards = turn % 2 == 0
+        for row in rows[::-1] if downwards else rows:
+            index = {place: number for r in rows for number, place in enumerate(r)}
+
+            def mean(
+                place: Place, index: dict[Place, int] = index, down: bool = downwards
+            ) -> float:
+                seen = [index[other] for other, below in joined[place] if below != down]
+                return sum(seen) / len(seen) if seen else index[place]
+
+            row.sort(key=mean)
+        if crossings(rows, arrows) < crossings(best, arrows):
+            best = [list(row) for row in rows]
+    return best
+
+
+def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
+    """The middles of a floor's places: in their order, apart, and as near as can be to `wanted`.
+
+    Least squares with an order kept: neighbours that would overlap are pooled.
+    """
+    offsets, at = [], 0.0
+    for place in row:
+        offsets.append(at + place.width / 2)
+        at += place.width + GAP
+    pools: list[list[float]] = []
+    for x, offset in zip(wanted, offsets, strict=True):
+        pools.append([x - offset, 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (a, n), (b, m) = pools[-2:]
+            pools[-2:] = [[(a * n + b * m) / (n + m), n + m]]
+    shifts = [shift for shift, count in pools for _ in range(int(count))]
+    return [shift + offset for shift, offset in zip(shifts, offsets, strict=True)]
+
+
+def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Place, float]:
+    """The middle of every place: near those that it is joined to."""
+    joined = neighbours(arrows)
+    x = {}
+    for row in rows:
+        for place, middle in zip(row, spread(row, [0.0] * len(row)), strict=True):
+            x[place] = middle
+    for _ in range(60):
+        for row in rows:
+            wanted = [sum(x[o] for o, _ in joined[p]) / len(joined[p]) for p in row]
+            x.update(zip(row, spread(row, wanted), strict=True))
+    left = min(middle - place.width / 2 for place, middle in x.items())
+    return {place: round(middle - left + MARGIN, 1) for place, middle in x.items()}
+
+
+def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
+    """Where each step of an arrow leaves a room, and where it comes in: side by side.
+
+    Keyed by the place itself and the place at the step's other end.
+    """
+    found = {}
+    for place, ends in neighbours(arrows).items():
+        for side in (True, False):
+            there = sorted((other for other, below in ends if below == side), key=x.__getitem__)
+            for number, other in enumerate(there):
+                shift = 0.0 if place.above else PORT * (number - (len(there) - 1) / 2)
+                found[place, other] = round(x[place] + shift, 1)
+    return found
+
+
+def words(package: str) -> list[str]:
+    """What a package says of itself: the first line of its docstring, in lines of a room."""
+    tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
+    first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
+    return textwrap.wrap(first, CHARACTERS, max_lines=3, placeholder=" ...")
+
+
+def render(edges: Edges, compiled: set[str]) -> str:
+    """The SVG document; the same text for the same packages.
+
+    compiled : packages with kernels, which have another colour
+    """
+    on = floors(edges)
+    arrows = arrows_of(without_detours(edges), on)
+    rows = arranged(arrows)
+    x = middles(rows, arrows)
+    width = round(max(middle + place.width / 2 for place, middle in x.items()) + MARGIN)
+    height = STOREY * len(rows) - (STOREY - ROOM[1]) + 2 * MARGIN
+    top = {floor: MARGIN + STOREY * (len(rows) - 1 - floor) for floor in range(len(rows))}
+    described = "; ".join(
+        f"{p} imports {', '.join(sorted(edges[p])) or 'none'}" for p in sorted(on)
+    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-labelledby="title desc">',
+        '<title id="title">The packages of tbgen, and what they import</title>',
+        f'<desc id="desc">{escape(described)}</desc>',
+        f"<style>{STYLE}</style>",
+        '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker>',
+    ]
+    at = ports(arrows, x)
+    for arrow in arrows:
+        path = ""
+        for upper, lower in pairwise(arrow):
+            start, end = at[upper, lower], at[lower, upper]
+            above, below = top[upper.floor] + ROOM[1], top[lower.floor]
+            middle = (above + below) / 2
+            path += f"{'L' if path else 'M'}{start} {above}"
+            path += f"C{start} {middle} {end} {middle} {end} {below}"
+        parts.append(f'<path class="arrow" marker-end="url(#head)" d="{path}"/>')
+    for place in (place for row in rows for place in row if not place.above):
+        left, y = x[place] - ROOM[0] / 2, top[place.floor]
+        colour = "room compiled" if place.name in compiled else "room"
+        parts.append(f'<rect class="{colour}" x="{left:.1f}" y="{y}" width="{ROOM[0]}" '
+                     f'height="{ROOM[1]}" rx="6"/>')  # fmt: skip
+        parts.append(f'<text class="name" x="{left + 10:.1f}" y="{y + 19}">{place.name}</text>')
+        for number, line in enumerate(words(place.name)):
+            parts.append(f'<text x="{left + 10:.1f}" y="{y + 36 + 15 * number}">'
+                         f"{escape(line)}</text>")  # fmt: skip
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def has_kernels(module: str) -> bool:
+    """Whether a module defines what numba compiles."""
+    tree = ast.parse(sources()[module].read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
+    return bool(used & {"kernel", "borrowing_kernel", "part"})
+
+
+def drawing() -> str:
+    """The SVG document of the code as it is."""
+    return render(package_imports(), {package_of(m) for m in sources() if has_kernels(m)})
+
+
+if __name__ == "__main__":
+    DRAWING.write_text(drawing(), encoding="utf-8")

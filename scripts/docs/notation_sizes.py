@@ -1,0 +1,62 @@
+"""What one position costs to store: FEN, Pai's string, the six integers, and tbgen's own index.
+
+Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` keeps the two the same.
+"""
+
+import random
+from collections.abc import Iterator
+
+from tbgen.indexing import START_FEN, Material, Position, Side
+from tbgen.indexing.geometry import choose_inner
+from tbgen.indexing.layout import Layout
+from tbgen.notation import format_position
+
+MATERIALS = ("KRKC", "KCPAKAB", "KRNKRAA", "KCPABKAABB", "KRNPAABBKRCPAABB")
+SAMPLES = 200
+ARRAY_BYTES = 90 * 4
+"""The paper's 10x9 array of ints."""
+CODE_BYTES = 6 * 4
+"""The six integers in binary."""
+HEADER = (
+    "| material | men | FEN | Pai | six integers, text | six integers, binary | 10x9 array "
+    "| tbgen index |\n|---|---|---|---|---|---|---|---|"
+)
+
+
+def sample(layout: Layout) -> Iterator[Position]:
+    """Positions at seeded random slots."""
+    rng = random.Random(1)
+    for _ in range(SAMPLES):
+        position = None
+        while position is None:
+            position = layout.position(rng.randrange(layout.slots), rng.choice(tuple(Side)))
+        yield position
+
+
+def row(name: str, positions: list[Position]) -> str:
+    """A line of the table: mean bytes as text, bytes in binary, bits of the index."""
+    material = positions[0].material
+    layout = Layout(material.armies, choose_inner(material.armies))
+    texts = [
+        # A FEN without its counters, which are no part of a position in a table.
+        [" ".join(position.fen.split()[:2]) for position in positions],
+        [format_position(position, "pai") for position in positions],
+        [format_position(position, "six") for position in positions],
+    ]
+    means = " | ".join(f"{sum(map(len, column)) / len(column):.1f}" for column in texts)
+    bits = (2 * layout.slots - 1).bit_length()
+    return f"| {name} | {material.men} | {means} | {CODE_BYTES} | {ARRAY_BYTES} | {bits} bits |"
+
+
+def table() -> str:
+    """The Markdown table."""
+    lines = [HEADER]
+    for name in MATERIALS:
+        armies = Material.parse(name).armies
+        lines.append(row(name, list(sample(Layout(armies, choose_inner(armies))))))
+    lines.append(row("opening array", [Position.from_fen(START_FEN)]))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,74 @@
+"""Write docs/positions.csv: positions for authors of readers, with slots and values.
+
+    python scripts/docs/reference_positions.py TABLES > docs/positions.csv
+
+TABLES has the closures of `MATERIALS` under the rules and metrics listed there. Taken are the
+longest positions of every order and side, and a random sample of every outcome; every third with
+the colours exchanged, every fifth mirrored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tbgen.indexing import Position, Side
+from tbgen.probing.dump import sampled_rows
+from tbgen.tables import Tablebase, TableFile
+
+MATERIALS = {
+    ("none", "dtm"): ("KRK", "KNK", "KRKN"),
+    ("none", "dtc"): ("KRKN", "KNNKA"),
+    ("check", "dtm"): ("KRKN", "KRAKR", "KPPKA", "KCAKB"),
+}
+"""By rules and metric."""
+
+COLUMNS = ("rules", "metric", "fen", "material", "slot", "outcome", "order", "plies", "value")
+SAMPLE = 4000
+PER_OUTCOME = 3
+
+
+def chosen(file: TableFile) -> Iterator[Position]:
+    """Positions of one table: the longest ones, then some of every outcome and order."""
+    for longest in file.statistics.longest:
+        yield Position.from_fen(longest.fen)
+    rows = sampled_rows(file, SAMPLE, seed=11)
+    boards = file.layout.boards_of_squares(rows["squares"])
+    taken: dict[tuple[int, int, int], int] = {}
+    for row, board in zip(rows, boards, strict=True):
+        key = (int(row["side"]), int(row["outcome"]), int(row["order"]))
+        taken[key] = taken.get(key, 0) + 1
+        if taken[key] <= PER_OUTCOME:
+            yield Position(board.tobytes(), Side(key[0]))
+
+
+def main() -> None:
+    """Write the rows of all tables to stdout."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tables", type=Path, help="The directory of the tables.")
+    directory = parser.parse_args().tables
+    rng = random.Random(3)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for (rules, metric), materials in MATERIALS.items():
+        with Tablebase.open(directory, rules=rules, metric=metric) as tablebase:
+            for material in materials:
+                file = tablebase.table(material)
+                for number, position in enumerate(chosen(file)):
+                    slot = file.layout.slot(position)
+                    shown = position.swapped() if number % 3 == 2 else position
+                    shown = shown.mirrored() if rng.random() < 0.2 else shown
+                    value = tablebase.probe(shown)
+                    fen = " ".join(shown.fen.split()[:2])
+                    worth = value.outcome.name.lower(), value.order, value.plies or 0, value.value
+                    writer.writerow((rules, metric, fen, material, slot, *worth))
+
+
+if __name__ == "__main__":
+    main()

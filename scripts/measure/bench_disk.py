@@ -1,0 +1,141 @@
+"""How small tables are, and how long one answer takes from a block that was never read.
+
+    python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
+
+The sizes of all tables of one rule set, and beside them those of another generator from a CSV
+file with the columns material, wdl_bytes and dtc_bytes; sums and the ratio at the end. Then cold
+answers, for random legal positions of the largest tables: the numba reader (the loading of the
+one block that a probe found cold) and the C reader (whole answers with a cache of one block; needs
+gcc and libzstd-dev). The files are in the page cache; times are the thread's own
+CPU time, so that other work on the machine does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from measuring import random_positions
+
+from tbgen.indexing import Position
+from tbgen.tables import Rules, Tablebase, TableFile
+
+ROOT = Path(__file__).resolve().parents[2]
+LARGEST = 8
+ONE_BLOCK = 0  # the smallest cache there is
+
+
+def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
+    """A line for each table that both have, the largest first, and the sums."""
+    theirs: dict[str, int] = {}
+    if peer is not None:
+        with peer.open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                theirs[row["material"]] = int(row["wdl_bytes"]) + int(row["dtc_bytes"])
+    ours = {name: file.header.file_size for name, file in files.items()}
+    common = sorted(set(ours) & set(theirs or ours), key=lambda name: -ours[name])
+    print(f"{'material':12} {'slots':>12} {'bytes':>12} {'peer':>12} {'ratio':>6}")
+    for name in common:
+        slots = files[name].header.slots
+        other = theirs.get(name)
+        beside = f"{other:12,} {ours[name] / other:6.2f}" if other else ""
+        print(f"{name:12} {slots:12,} {ours[name]:12,} {beside}")
+    for name in sorted(set(theirs) - set(ours)):
+        print(f"{name:12} {'no table':>12} {'':12} {theirs[name]:12,}")
+    total = sum(ours[name] for name in common)
+    print(f"{'sum':12} {len(common):12,} {total:12,}", end="" if theirs else "\n")
+    if theirs:
+        other = sum(theirs[name] for name in common)
+        print(f" {other:12,} {total / other:6.3f}")
+
+
+def positions_of(files: list[TableFile], count: int) -> list[Position]:
+    """Random legal positions, with the colours of the tables."""
+    rng = random.Random(1)
+    return list(islice(random_positions([file.layout for file in files], rng), count))
+
+
+def print_times(label: str, seconds: list[float]) -> None:
+    """Mean and tail, in microseconds."""
+    micros = np.array(seconds) * 1e6
+    print(
+        f"{label}: mean {micros.mean():.1f} us, median {np.median(micros):.1f} us, "
+        f"slowest of a hundred {np.percentile(micros, 99):.1f} us"
+    )
+
+
+def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Position]) -> None:
+    """Cold answers of the compiled probes."""
+    from tbgen.probing import COLD, OK, NumbaTables, probe_board
+
+    names = [file.header.spec.name.material for file in files]
+    tables = NumbaTables(tablebase, names, cache_bytes=ONE_BLOCK)
+    boards = [(np.frombuffer(p.board, np.uint8), int(p.side)) for p in positions]
+    seconds = []
+    for board, side in boards:
+        if probe_board(tables.buffers, board, side)[0] != COLD:
+            continue  # the block of the answer before, or one that has one value
+        started = time.thread_time()
+        tables.load_wanted()
+        seconds.append(time.thread_time() - started)
+        assert probe_board(tables.buffers, board, side)[0] == OK
+    print_times(f"numba reader, {len(seconds)} cold blocks", seconds[1:])
+
+
+def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
+    """Cold answers of contrib/tbprobe.c."""
+    if shutil.which("gcc") is None:
+        print("C reader: gcc is not installed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "harness")
+        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c", ROOT / "contrib" / "tbprobe.c"]
+        command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
+        subprocess.run([*command, program], check=True)
+        output = subprocess.run(
+            [program, "bench", str(list(Rules).index(rules)), str(ONE_BLOCK), *map(str, paths)],
+            input=b"".join(bytes([p.side]) + p.board for p in positions),
+            capture_output=True,
+            check=True,
+        )
+    print(f"C reader, {len(positions)} answers, nearly all cold: mean "
+               f"{float(output.stdout) / 1000:.1f} us")  # fmt: skip
+
+
+def main() -> None:
+    """Print the sizes of tables, and the time of answers from blocks that were never read."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True)
+    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
+    parser.add_argument("--peer", type=Path, help="Sizes to compare with.")
+    parser.add_argument("--cold", type=int, default=2000, help="Cold answers to time; 0 for none.")
+    options = parser.parse_args()
+    tables, rules = options.tables, options.rules
+    with Tablebase.open(tables, rules=rules) as tablebase:
+        rule_set = tablebase.rule_set
+        names = [n for n in tablebase.available() if n.rule_set == rule_set]
+        if not names:
+            raise SystemExit(f"{tables}: no tables for the rules {rules}; build some")
+        files = {str(name.material): tablebase.table(name.material) for name in names}
+        print_sizes(files, options.peer)
+        if options.cold:
+            largest = sorted(files.values(), key=lambda file: -file.header.file_size)[:LARGEST]
+            for file in largest:
+                file.path.read_bytes()  # into the page cache
+            positions = positions_of(largest, options.cold)
+            time_numba(tablebase, largest, positions)
+            time_c(Rules(rules), [file.path for file in largest], positions)
+
+
+if __name__ == "__main__":
+    main()

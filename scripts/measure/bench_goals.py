@@ -1,0 +1,226 @@
+"""What building costs, as ratios to the project's goals and to another generator.
+
+    python scripts/measure/bench_goals.py --yardstick STUDY/bulk2.py --peer peer_cost.csv [--large]
+
+    time      CPU seconds of each table against the other generator's, which are scaled by what
+              the study's KRNKR needs now over the 2.1 CPU seconds it needed beside them
+    memory    peak against 3.2 bytes per slot (of the other generator's index where it lists the
+              material), plus the files of the supporting tables, plus 200 MiB
+    disk      with --disk: the files of all its materials against its outcomes and conversions
+    compile   the first table on a machine, no kernel compiled
+
+Each table is built by a process of its own, its supporting tables being there already and the
+kernels compiled. `--start` measures instead the first compilation, `tbgen --help` and
+`tbgen probe` of a present table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from measuring import (
+    EVERY_KERNEL,
+    MIB,
+    Measurement,
+    Peer,
+    Run,
+    Workshop,
+    build_anew,
+    parse_material,
+    read_peer,
+    run,
+)
+
+from tbgen.indexing import Material
+from tbgen.indexing.layout import Layout
+from tbgen.tables.names import Rules
+
+GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
+"""The materials over which the goal for time is summed."""
+
+LARGE_WALL = {"KRNKRA": 45, "KRNKRAA": 75}
+"""Wall seconds allowed to the large ones, on two cores."""
+
+YARDSTICK_SECONDS = 2.1
+"""CPU seconds of the study's KRNKR when the other generator's costs were measured."""
+
+RATIO_OF_SUMS, RATIO_OF_EACH = 1 / 10, 1 / 5
+BYTES_PER_SLOT = 3.2
+FIXED_BYTES = 200 * MIB
+COMPILE_SECONDS = 12
+
+
+def allowed_memory(slots: int, supporting_bytes: int) -> float:
+    """The peak that the goal allows, bytes."""
+    return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
+
+
+def yardstick(study: Path) -> float:
+    """The CPU seconds in which the study solves KRNKR, supporting tables excluded."""
+    if not study.is_file():
+        sys.exit(f"{study}: no such file; --yardstick takes the study's bulk2.py")
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {
+            **os.environ, "NUMBA_CACHE_DIR": cache, "NUMBA_OPT": "1", "PYTHONDONTWRITEBYTECODE": "1"
+        }  # fmt: skip
+        process = subprocess.run(
+            [sys.executable, str(study), "KRNKR"], env=environment, capture_output=True, text=True
+        )
+    found = re.search(r"^KRNKR .* cpu ([\d.]+)s$", process.stdout, re.MULTILINE)
+    if process.returncode or not found:
+        sys.exit(f"{study} did not solve KRNKR: {process.stderr.strip()[-200:]}")
+    return float(found[1])
+
+
+def table_line(name: str, slots: int, measured: Measurement, peer: Peer | None) -> str:
+    """One material's costs, the peer's seconds being scaled already."""
+    used = measured.process
+    allowed = allowed_memory(peer.index_size if peer else slots, measured.supporting_bytes)
+    ratio = f"{used.cpu / peer.cpu:8.3f}" if peer and peer.cpu else f"{'-':>8}"
+    return (
+        f"{name:10} {slots:12,} {used.wall:8.2f} {used.cpu:8.2f} {ratio} "
+        f"{used.peak / MIB:9.0f} {allowed / MIB:9.0f} {used.peak / allowed:7.2f} "
+        f"{measured.file_bytes / MIB:9.2f}"
+    )
+
+
+def summary(
+    measured: Mapping[str, Measurement], slots: Mapping[str, int], peers: Mapping[str, Peer]
+) -> list[str]:
+    """The goals for time and memory, each with what was reached.
+
+    `peers` are scaled; materials that they lack count for memory and wall time only.
+    """
+    lines = []
+    seconds = {
+        name: (m.process.cpu, peers[name].cpu or 0)
+        for name, m in measured.items()
+        if name in peers and peers[name].cpu
+    }
+    if seconds:
+        ratios = {name: own / theirs for name, (own, theirs) in seconds.items()}
+        own, theirs = (sum(column) for column in zip(*seconds.values(), strict=True))
+        worst = max(ratios, key=lambda name: ratios[name])
+        lines.append(f"time      {own:.2f} of {theirs:.2f} scaled CPU seconds: "
+                     f"{own / theirs:.3f} (goal {RATIO_OF_SUMS:.3f})")  # fmt: skip
+        lines.append(f"          worst {worst}: {ratios[worst]:.3f} (goal {RATIO_OF_EACH:.3f})")
+        if missing := [name for name in measured if name not in seconds]:
+            lines.append(f"          not measured beside the other generator: {' '.join(missing)}")
+    for name, allowed in LARGE_WALL.items():
+        if name in measured:
+            wall = measured[name].process.wall
+            lines.append(
+                f"          {name}: {wall:.1f} s wall: {wall / allowed:.2f} of {allowed} s"
+            )
+    memory = {
+        name: m.process.peak
+        / allowed_memory(
+            peers[name].index_size if name in peers else slots[name], m.supporting_bytes
+        )
+        for name, m in measured.items()
+    }
+    worst = max(memory, key=lambda name: memory[name])
+    lines.append(f"memory    worst {worst}: {memory[worst]:.2f} of what is allowed")
+    return lines
+
+
+def bench_tables(
+    materials: list[Material], workshop: Workshop, peers: dict[str, Peer], repeat: int
+) -> None:
+    """Print a line for each table, then the goals."""
+    print(f"{'material':10} {'slots':>12} {'wall s':>8} {'CPU s':>8} {'ratio':>8} "
+          f"{'peak MiB':>9} {'allowed':>9} {'ratio':>7} {'file MiB':>9}")  # fmt: skip
+    measured, slots = {}, {}
+    for material in materials:
+        result = workshop.measure(material, repeat)
+        measured[material.name] = result
+        slots[material.name] = Layout.of(material).slots
+        peer = peers.get(material.name)
+        print(table_line(material.name, slots[material.name], result, peer), flush=True)
+    for line in summary(measured, slots, peers):
+        print(line)
+
+
+def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
+    """Print the files of all materials of the other generator against its own."""
+    ours = 0
+    for name in peers:
+        material = Material.parse(name)
+        workshop.build(name)
+        ours += workshop.path(material).stat().st_size
+    theirs = sum(peer.file_bytes for peer in peers.values())
+    print(f"disk      {ours / MIB:.1f} of {theirs / MIB:.1f} MiB, {len(peers)} materials: "
+          f"{ours / theirs:.3f} (goal 1)", flush=True)  # fmt: skip
+
+
+def first_build(rules: Rules) -> Run:
+    """What it takes to build the first tables: no kernel compiled, no table there."""
+    with tempfile.TemporaryDirectory() as cache:
+        return build_anew(rules, NUMBA_CACHE_DIR=cache)
+
+
+def bench_start(workshop: Workshop) -> None:
+    """Print how long a user waits for the first table, for help, and for one answer."""
+    first = first_build(workshop.rules)
+    print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
+    workshop.build("KRKN")
+    fen = "4k4/9/9/4n4/9/9/9/9/9/R3K4 w"
+    probe = ("probe", fen, "--rules", str(workshop.rules), "--tables", str(workshop.tables))
+    for label, command in (("tbgen --help", ("--help",)), ("tbgen probe", probe)):
+        best = min(run(*command).wall for _ in range(5))
+        print(f"{label:12} (best of five): {best:6.3f} s")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
+    )
+    parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
+    parser.add_argument("--peer", type=Path, help="CSV with the other generator's costs.")
+    parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
+    parser.add_argument("--disk", action="store_true", help="Build all materials of --peer too.")
+    parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N builds.")
+    parser.add_argument("--rules", default="wxf", choices=[str(rules) for rules in Rules])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
+    parser.add_argument("--start", action="store_true", help="Measure starting up instead.")
+    options = parser.parse_args()
+    if options.disk and not options.peer:
+        parser.error("--disk compares with --peer")
+    if options.repeat < 1:
+        parser.error("--repeat needs at least one build")
+    peers = read_peer(options.peer) if options.peer else {}
+    with tempfile.TemporaryDirectory() as folder:
+        workshop = Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
+        if options.start:
+            bench_start(workshop)
+            return
+        if options.yardstick:
+            seconds = yardstick(options.yardstick)
+            scale = seconds / YARDSTICK_SECONDS
+            print(f"yardstick {seconds:.2f} CPU seconds: the other generator's times {scale:.3f}")
+            peers = {name: peer.scaled(scale) for name, peer in peers.items()}
+        materials = options.materials or [Material.parse(name) for name in GOAL]
+        if options.large:
+            materials += [Material.parse(name) for name in LARGE_WALL]
+        bench_tables(materials, workshop, peers, options.repeat)
+        if options.disk:
+            bench_disk(workshop, peers)
+        first = first_build(workshop.rules)
+        print(f"compile   {first.wall:.1f} s wall, {first.cpu:.1f} s CPU: "
+              f"{first.wall / COMPILE_SECONDS:.2f} of {COMPILE_SECONDS} s")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

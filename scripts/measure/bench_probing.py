@@ -1,0 +1,162 @@
+"""How many warm probes a second one thread makes, through each of the interfaces.
+
+    python scripts/measure/bench_probing.py batch     Tablebase.probe_many
+    python scripts/measure/bench_probing.py single    Tablebase.probe
+    python scripts/measure/bench_probing.py numba     tbgen.probing.probe, inside a compiled loop
+    python scripts/measure/bench_probing.py c         contrib/tbprobe.c (needs gcc and libzstd-dev)
+
+`--tables DIR` takes the positions from the tables there; without it KRKN and what it needs are
+built in a temporary directory first. Warm: every block has been decoded before the clock starts.
+Each figure is the best of five runs, in seconds of the thread's own CPU time, so that other work on
+the machine does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from measuring import random_positions
+from numpy.typing import NDArray
+
+from tbgen.indexing import Position
+from tbgen.tables import Rules, Tablebase, TableName
+
+ROOT = Path(__file__).resolve().parents[2]
+POSITIONS = 100_000
+RUNS = 5
+CACHE_BYTES = 256 << 20
+TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
+
+
+def probed(tablebase: Tablebase) -> list[TableName]:
+    """The tables that probing uses: those of one rule set."""
+    rule_set = tablebase.rule_set
+    return [name for name in tablebase.available() if name.rule_set == rule_set]
+
+
+def sample(tablebase: Tablebase, count: int) -> list[Position]:
+    """Random legal positions of all tables, either colouring, either side to move."""
+    rng = random.Random(1)
+    layouts = [tablebase.table(name.material).layout for name in probed(tablebase)]
+    return [
+        position.swapped() if rng.random() < 0.5 else position
+        for position in islice(random_positions(layouts, rng), count)
+    ]
+
+
+def best_rate(run: Callable[[], object], probes: int) -> float:
+    """Probes a second in the fastest of several runs, after one that warms up."""
+    run()
+    seconds = []
+    for _ in range(RUNS):
+        started = time.thread_time()
+        run()
+        seconds.append(time.thread_time() - started)
+    return probes / min(seconds)
+
+
+def batch(tablebase: Tablebase) -> float:
+    """All positions in one call."""
+    positions = sample(tablebase, POSITIONS)
+    return best_rate(lambda: tablebase.probe_many(positions), POSITIONS)
+
+
+def single(tablebase: Tablebase) -> float:
+    """One call per position; a fresh `Position` each, so that nothing about it is known yet."""
+    boards = [(position.board, position.side) for position in sample(tablebase, POSITIONS // 10)]
+
+    def run() -> None:
+        for position in [Position(board, side) for board, side in boards]:
+            tablebase.probe(position)
+
+    return best_rate(run, len(boards))
+
+
+def arrays(
+    positions: list[Position],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
+    """Pieces (n, 32), squares (n, 32), and how many."""
+    pieces = np.zeros((len(positions), 32), np.uint8)
+    squares = np.zeros((len(positions), 32), np.uint8)
+    counts = np.zeros(len(positions), np.int64)
+    for number, position in enumerate(positions):
+        for place, (code, square) in enumerate(position.pieces()):
+            pieces[number, place], squares[number, place] = code, square
+        counts[number] = len(position.pieces())
+    return pieces, squares, counts
+
+
+def numba(tablebase: Tablebase) -> float:
+    """Pieces and squares, in a compiled loop."""
+    from tbgen.compiling.jit import kernel
+    from tbgen.probing import OK, NumbaTables, probe
+
+    @kernel
+    def probe_all(buffers, pieces, squares, counts, sides):  # type: ignore[no-untyped-def]
+        cold = 0
+        for i in range(len(counts)):
+            status, _ = probe(buffers, pieces[i], squares[i], counts[i], sides[i])
+            cold += status != OK
+        return cold
+
+    positions = sample(tablebase, POSITIONS)
+    pieces, squares, counts = arrays(positions)
+    sides = np.array([position.side for position in positions])
+    tables = NumbaTables(tablebase, cache_bytes=CACHE_BYTES)
+    tables.preload()
+    if probe_all(tables.buffers, pieces, squares, counts, sides):
+        raise SystemExit(f"the tables do not fit in {CACHE_BYTES >> 20} MiB")
+    return best_rate(lambda: probe_all(tables.buffers, pieces, squares, counts, sides), POSITIONS)
+
+
+def c(tablebase: Tablebase) -> float:
+    """The C reader, from the position as an array of ninety codes."""
+    rules = tablebase.rule_set.rules
+    files = [str(tablebase.path(name)) for name in probed(tablebase)]
+    records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "harness")
+        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c", ROOT / "contrib" / "tbprobe.c"]
+        command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
+        subprocess.run([*command, program], check=True)
+        arguments = [program, "bench", str(list(Rules).index(rules or Rules.NONE))]
+        output = subprocess.run(
+            [*arguments, str(CACHE_BYTES), *files], input=records, capture_output=True, check=True
+        )
+    return 1e9 / float(output.stdout)
+
+
+def main() -> None:
+    """Measure warm probes a second through one interface."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("interface", choices=list(TARGETS))
+    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
+    parser.add_argument("--rules", choices=[str(rules) for rules in Rules])
+    options = parser.parse_args()
+    tables, rules = options.tables, options.rules
+    measure = {"batch": batch, "single": single, "numba": numba, "c": c}[options.interface]
+    with tempfile.TemporaryDirectory() as folder:
+        if tables is None:
+            tables, rules = Path(folder), "check"
+            command = [sys.executable, "-m", "tbgen", "build", "KRKN", "--rules", rules]
+            subprocess.run([*command, "--tables", folder], check=True, cwd=ROOT)
+        with Tablebase.open(tables, rules=rules, cache_bytes=CACHE_BYTES) as tablebase:
+            rate = measure(tablebase)
+    print(
+        f"{options.interface}: {rate:,.0f} warm probes/s (wanted: {TARGETS[options.interface]:,})"
+    )
+
+
+if __name__ == "__main__":
+    main()

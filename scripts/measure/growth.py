@@ -1,0 +1,91 @@
+"""Measured costs of many tables, as kept in tbgen/building/measured.csv, and power laws.
+
+    # 2026-11-21, 2 cores
+    material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes,
+        first_wins,second_wins,entropy
+
+`tbgen.building.measured` says what the columns are, and reads them; here they are written.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from measuring import Measurement
+
+from tbgen.building.features import Outcomes
+from tbgen.building.measured import Measured, read_measured
+from tbgen.indexing import Material
+from tbgen.indexing.census import count_placements
+from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.layout import Layout
+from tbgen.tables.names import Rules
+
+
+def row_of(material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes) -> Measured:
+    """The row of a measurement."""
+    layout = Layout.of(material)
+    first, second = outcomes.wins
+    return Measured(
+        material.name, str(rules), layout.slots, count_placements(layout), measured.table_cpu,
+        measured.table_wall, measured.process.peak, measured.file_bytes, round(first, 4),
+        round(second, 4), round(outcomes.entropy, 4),
+    )  # fmt: skip
+
+
+def read_growth(path: Path) -> tuple[str, list[Measured]]:
+    """When and where the rows were measured, and the rows; a bad file ends the script."""
+    try:
+        return read_measured(path)
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"{path}: no measurements can be read there ({error!r}); "
+                 "`python scripts/measure/plot_growth.py --measure` makes them")  # fmt: skip
+
+
+def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
+    """Write rows by rules, index size and name."""
+    text = io.StringIO()
+    text.write(f"# {where}\n")
+    writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")
+    writer.writeheader()
+    for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
+        writer.writerow(asdict(row))
+    path.write_text(text.getvalue())
+
+
+def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:
+    """(factor, exponent) of cost = factor * size ** exponent, least squares of logarithms.
+
+    Raises `ValueError` for fewer than two different sizes, or a size or cost not above zero.
+    """
+    if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
+        raise ValueError("a power law needs two different sizes, and costs above zero")
+    x, y = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
+    x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
+    exponent = sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
+    exponent /= sum((a - x_mean) ** 2 for a in x)
+    return math.exp(y_mean - exponent * x_mean), exponent
+
+
+def materials_of(men: int) -> list[Material]:
+    """Every material with so many pieces that needs a table, by name."""
+    found = {}
+    for pieces in itertools.combinations_with_replacement("RNCPAB", men - 2):
+        for sides in itertools.product((0, 1), repeat=men - 2):
+            armies = ["K", "K"]
+            for piece, side in zip(pieces, sides, strict=True):
+                armies[side] += piece
+            try:
+                material = Material.parse("".join(armies))
+            except MaterialError:  # more of a kind than a set has
+                continue
+            if material.needs_table:
+                found[material.name] = material
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,200 @@
+"""What building single tables costs, for the scripts that measure: one process for each table.
+
+    read_peer(path)      ->    what another generator needs, by material
+    prepare(material)          supporting tables and compiled kernels are there afterwards
+    measure(material)    ->    Measurement: CPU and wall seconds, peak memory, file size
+
+The seconds of a process include the start of the interpreter and the loading of the kernels; the
+build record beside the table has those of the table alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tbgen.building.work import finished_table
+from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.layout import Layout
+from tbgen.rules import check_legal
+from tbgen.tables import read_build_record
+from tbgen.tables.names import Rules, RuleSet, TableName
+
+ROOT = Path(__file__).resolve().parents[2]
+MIB = 1 << 20
+
+
+def parse_material(text: str) -> Material:
+    """A material named on the command line, for argparse."""
+    try:
+        return Material.parse(text)
+    except MaterialError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+class Run(NamedTuple):
+    """What one process used: wall and CPU (user and system) seconds, peak resident bytes."""
+
+    wall: float
+    cpu: float
+    peak: int
+
+
+def run(*command: str, **environment: str) -> Run:
+    """Run tbgen; its failure ends the script with its message."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tbgen", *command],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"tbgen {' '.join(command)}: {message.decode()}")
+    wall = time.perf_counter() - started
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+EVERY_KERNEL = "KNAKN"
+"""The smallest material that needs every kernel: it has chases that no side can leave."""
+
+
+def build_anew(rules: Rules, **environment: str) -> Run:
+    """Build `EVERY_KERNEL` and what it needs into an empty directory."""
+    with tempfile.TemporaryDirectory() as tables:
+        where = ("--rules", str(rules), "--tables", tables)
+        return run("build", EVERY_KERNEL, *where, **environment)
+
+
+@cache
+def compile_kernels(rules: Rules) -> None:
+    """See that the kernels of these sources are compiled, once."""
+    build_anew(rules)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The costs of one table; `table_*` are seconds without starting up."""
+
+    process: Run
+    table_cpu: float
+    table_wall: float
+    file_bytes: int
+    supporting_bytes: int
+    """The files of the supporting tables that were read."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A directory in which tables of one rule set are built and measured."""
+
+    tables: Path
+    rules: Rules
+    threads: int
+
+    def build(self, name: str, *options: str) -> Run:
+        """Build a table by a process of its own, and what is missing of its supporting ones."""
+        where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
+        return run("build", name, *where, "--threads", str(self.threads), *options)
+
+    def path(self, material: Material) -> Path:
+        """The finished table of a material."""
+        metric = finished_table(self.tables, material, RuleSet(self.rules))
+        assert metric is not None, material.name
+        return self.tables / TableName(material, RuleSet(self.rules), metric).filename
+
+    def prepare(self, material: Material) -> list[Material]:
+        """Build what a material's captures lead to, and compile the kernels; returns the former."""
+        compile_kernels(self.rules)
+        supporting = {m.name: m for m in material.captures().values() if m.needs_table}
+        for child in supporting.values():
+            if finished_table(self.tables, child, RuleSet(self.rules)) is None:
+                self.build(child.name)
+        return list(supporting.values())
+
+    def measure(self, material: Material, repeat: int = 1) -> Measurement:
+        """Build a table `repeat` times by a process each; the one with the least CPU seconds."""
+        supporting = self.prepare(material)
+        measurements = []
+        for _ in range(repeat):
+            used = self.build(material.name, "--force")
+            path = self.path(material)
+            record = read_build_record(path)
+            measurements.append(
+                Measurement(
+                    used,
+                    record["cpu_seconds"],
+                    record["build_seconds"],
+                    path.stat().st_size,
+                    sum(self.path(child).stat().st_size for child in supporting),
+                )
+            )
+        return min(measurements, key=lambda m: m.process.cpu)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What the other generator needs for one material: CPU seconds, index size, bytes."""
+
+    cpu: float | None
+    """None where it was not measured."""
+    index_size: int
+    file_bytes: int
+    """Its files of outcomes and of distances to conversion."""
+
+    def scaled(self, factor: float) -> Peer:
+        """The same on a machine that needs `factor` times the seconds."""
+        return self if self.cpu is None else replace(self, cpu=self.cpu * factor)
+
+
+def read_peer(path: Path) -> dict[str, Peer]:
+    """The costs of another generator, by canonical material name; a bad file ends the script.
+
+    CSV with the columns material, index_positions, user_cpu_s_wdl_dtc_and_dtm, wdl_bytes and
+    dtc_bytes.
+    """
+    peers = {}
+    try:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                seconds = row["user_cpu_s_wdl_dtc_and_dtm"]
+                peers[Material.parse(row["material"]).name] = Peer(
+                    float(seconds) if seconds else None,
+                    int(row["index_positions"]),
+                    int(row["wdl_bytes"]) + int(row["dtc_bytes"]),
+                )
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"{path}: no costs of another generator can be read there ({error!r})")
+    return peers
+
+
+def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
+    """Random legal positions of some layouts, with the colours of the tables, without end."""
+    while True:
+        layout = rng.choice(layouts)
+        position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))
+        if position is None:
+            continue
+        try:
+            check_legal(position)
+        except PositionError:
+            continue
+        yield position

@@ -1,0 +1,155 @@
+"""How well `tbgen plan` predicts what tables cost.
+
+    measured tables  ->  each predicted as if it had not been measured  ->  a line for each, and
+                                                                           how many are right
+
+    python scripts/measure/plan_accuracy.py [--csv FILE] [--unseen FILE] [--men N]
+
+For each table: what it cost, and what would be predicted had neither it nor any table that needs it
+been measured. Tables below 0.2 CPU seconds or 64 KiB cost what any table costs and are not counted
+for seconds or bytes. `--unseen` tells how well the tables of another file in the form of
+tbgen/building/measured.csv are predicted, those of the package being known; `--men` how well the
+larger tables are predicted where only those of at most N men were measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from growth import read_growth
+
+from tbgen.building.estimate import Estimates, Knowledge
+from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
+from tbgen.indexing import Material
+from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.tables.names import Rules
+
+FACTOR = 1.5
+LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
+LONG_SECONDS = 2.0
+LEAST_MEN = 5
+"""Smaller materials are all measured: predictions start from them."""
+
+Prediction = tuple[Measured, float, int]
+"""What a table cost, and the CPU seconds and bytes that are predicted."""
+
+
+def contains(larger: Material, smaller: Material) -> bool:
+    """Whether captures may lead from one material to another, or they are the same."""
+    return any(
+        all(
+            more >= less
+            for army, other in zip((larger.armies[side], larger.armies[1 - side]),
+                                   smaller.armies, strict=True)
+            for more, less in zip(army.strength, other.strength, strict=True)
+        )
+        for side in (0, 1)
+    )  # fmt: skip
+
+
+def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
+    """For each table: what would be predicted had it not been measured, nor any that needs it."""
+    knowledge = Knowledge.of(known.tables)
+    materials = {name: Material.parse(name) for name in known.tables}
+    for row in rows:
+        material = Material.parse(row.material)
+        if row.rules == Rules.WXF and material.men >= LEAST_MEN:
+            forgotten = {name for name, other in materials.items() if contains(other, material)}
+            yield _predicted(row, material, known, knowledge, forgotten)
+
+
+def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
+    """For each table of more men: what would be predicted had no such table been measured."""
+    forgotten = {name for name in known.tables if Material.parse(name).men > men}
+    knowledge = Knowledge.of(known.tables)
+    for row in rows:
+        if row.rules == Rules.WXF and row.material in forgotten:
+            yield _predicted(row, Material.parse(row.material), known, knowledge, forgotten)
+
+
+def _predicted(
+    row: Measured, material: Material, known: Measurements, knowledge: Knowledge,
+    forgotten: set[str],
+) -> Prediction:  # fmt: skip
+    left = {name: table for name, table in known.tables.items() if name not in forgotten}
+    estimates = Estimates(
+        Rules.WXF, replace(known, tables=left), knowledge=knowledge.without(forgotten)
+    )
+    return row, estimates.cpu_seconds(material), estimates.disk_bytes(material)
+
+
+def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction]:
+    """For each table that was not measured: what is predicted."""
+    for rules in Rules:
+        estimates = Estimates(rules, known)
+        for row in rows:
+            if row.rules == rules and (rules != Rules.WXF or row.material not in known.tables):
+                material = Material.parse(row.material)
+                yield row, estimates.cpu_seconds(material), estimates.disk_bytes(material)
+
+
+def factor(predicted: float, actual: float) -> float:
+    """How far off a prediction is: 2.0 for twice or half as much."""
+    return max(predicted / actual, actual / predicted)
+
+
+def share(factors: Iterable[float]) -> str:
+    """`41 of 45 (91 %), the worst 1.62` within `FACTOR`."""
+    listed = list(factors)
+    within = sum(value <= FACTOR for value in listed)
+    worst = max(listed, default=1.0)
+    return (f"{within} of {len(listed)} ({100 * within / max(len(listed), 1):.0f} %), "
+            f"the worst {worst:.2f}")  # fmt: skip
+
+
+def report(predictions: Iterable[Prediction]) -> None:
+    """Print a line for each table, and how many are within `FACTOR`."""
+    counted: dict[str, list[float]] = {key: [] for key in ("seconds", "long", "bytes", "memory")}
+    print(f"{'material':10} {'rules':5} {'slots':>12} {'CPU s':>8} {'planned':>8} {'x':>6} "
+          f"{'bytes':>12} {'planned':>12} {'x':>6} {'memory x':>9}")  # fmt: skip
+    for row, seconds, size in predictions:
+        material, rules = Material.parse(row.material), Rules(row.rules)
+        off = factor(seconds, row.cpu_seconds), factor(size, row.file_bytes)
+        needed = memory_needed(material, code_spaces(material, rules)[0], rules).in_memory
+        memory = factor(needed, row.peak_bytes)
+        counted["memory"].append(memory)
+        if row.cpu_seconds >= LEAST_SECONDS:
+            counted["seconds"].append(off[0])
+        if row.cpu_seconds >= LONG_SECONDS:
+            counted["long"].append(off[0])
+        if row.file_bytes >= LEAST_BYTES:
+            counted["bytes"].append(off[1])
+        print(f"{row.material:10} {row.rules:5} {row.index_size:12,} {row.cpu_seconds:8.2f} "
+              f"{seconds:8.2f} {off[0]:6.2f} {row.file_bytes:12,} {size:12,} {off[1]:6.2f} "
+              f"{memory:9.2f}")  # fmt: skip
+    print(f"within a factor of {FACTOR}:")
+    print(f"  seconds  {share(counted['seconds'])}, tables of at least {LEAST_SECONDS} CPU seconds")
+    print(f"           {share(counted['long'])}, tables of at least {LONG_SECONDS}")
+    print(f"  bytes    {share(counted['bytes'])}, tables of at least {LEAST_BYTES >> 10} KiB")
+    print(f"  memory   {share(counted['memory'])}, all tables")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--csv", type=Path, default=MEASURED)
+    parser.add_argument("--unseen", type=Path, help="Tables to predict.")
+    parser.add_argument("--men", type=int, help="Predict larger tables from those of so many men.")
+    options = parser.parse_args()
+    rows = read_growth(options.csv)[1]
+    known = Measurements.of(rows)
+    if options.unseen:
+        report(unseen(read_growth(options.unseen)[1], known))
+    elif options.men:
+        report(beyond(options.men, rows, known))
+    else:
+        report(left_out(rows, known))
+
+
+if __name__ == "__main__":
+    main()

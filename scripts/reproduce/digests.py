@@ -1,0 +1,115 @@
+"""Digests of a hundred tables of every rule set: equal digests prove a refactor.
+
+    python scripts/reproduce/digests.py            build them, and compare with docs/digests.csv
+    python scripts/reproduce/digests.py --write    write that file: if the format alone changed
+    python scripts/reproduce/digests.py KRKN ...   only these materials, and what they need
+
+The materials have every kind of piece, single and twin, as inner piece, in mid groups and in the
+lead; pawns on both sides; tables in one byte and in two, in distance to mate and to conversion.
+A digest covers the values of a table, and how they are arranged and packed (docs/format.md).
+Exit status 1 if any differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+DIGESTS = ROOT / "docs" / "digests.csv"
+
+MATERIALS = (
+    "KRNKR", "KRKNN", "KRPKR", "KNPKN", "KRKNP", "KRKNAABB", "KRAKCA", "KNKPP", "KRKPP", "KCAKPB",
+    "KNNKC", "KPPAKP", "KRRKAB", "KCCKBB", "KNPKAA", "KCABKA", "KRAKRA", "KRKCAA", "KNCKAB",
+)  # fmt: skip
+"""What is asked for; what captures lead to is built with it."""
+
+RULE_SETS = {
+    "none": ("--rules", "none"),
+    "check": ("--rules", "check"),
+    "check, order 1": ("--rules", "check", "--orders", "1"),
+    "wxf": ("--rules", "wxf"),
+    "wxf, no minor chases": ("--rules", "wxf", "--no-minor-chases"),
+}
+
+CONVERSION = ("KRKN", "KNKP", "KRAKCA")
+"""Those that are built in distance to conversion too, under every rule set."""
+
+
+class Table(NamedTuple):
+    """Which table: its file's name says all of it."""
+
+    rule_set: str
+    file: str
+
+
+def tbgen(*arguments: str) -> str:
+    """Run a command of this checkout; its answer."""
+    command = [sys.executable, "-m", "tbgen", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
+    """Build the tables of all rule sets, each set in a folder of its own; their digests."""
+    digests = {}
+    conversion = CONVERSION if materials == MATERIALS else ()
+    for rule_set, options in RULE_SETS.items():
+        folder = str(directory / rule_set.replace(", ", "-").replace(" ", "-"))
+        tbgen("build", *materials, "--tables", folder, *options)
+        for name in conversion:
+            tbgen("build", name, "--metric", "dtc", "--tables", folder, *options)
+        for entry in json.loads(tbgen("ls", "--tables", folder, "--json"))["tables"]:
+            digests[Table(rule_set, entry["file"])] = entry["digest"]
+    return digests
+
+
+def read() -> dict[Table, str]:
+    """The digests that are known."""
+    with open(DIGESTS, newline="", encoding="utf-8") as file:
+        return {Table(row["rule_set"], row["file"]): row["digest"] for row in csv.DictReader(file)}
+
+
+def write(digests: dict[Table, str]) -> None:
+    """Make these the digests that are known."""
+    with open(DIGESTS, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("rule_set", "file", "digest"))
+        writer.writerows((*table, digest) for table, digest in sorted(digests.items()))
+
+
+def compare(found: dict[Table, str], known: dict[Table, str]) -> int:
+    """Print what differs, and the count; the exit status."""
+    differing = [table for table in found if found[table] != known.get(table)]
+    for table in differing:
+        print(f"DIFFERS {table.file} ({table.rule_set}): {found[table]}, known {known.get(table)}")
+    same, sets = len(found) - len(differing), len({table.rule_set for table in found})
+    print(f"{same} of {len(found)} tables of {sets} rule sets have the digests that are known")
+    return 1 if differing else 0
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: all of them.")
+    parser.add_argument("--write", action="store_true", help="Write docs/digests.csv.")
+    options = parser.parse_args()
+    if options.write and options.materials:
+        parser.error("--write takes all materials")
+    with tempfile.TemporaryDirectory() as folder:
+        found = build(Path(folder), tuple(options.materials) or MATERIALS)
+    if options.write:
+        write(found)
+        return 0
+    return compare(found, read())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""Files as such: opening what others may have put there, and writing so that nothing is ever half.
+
+    open_to_read   a file to read; what is none is refused at once
+    replacing      a file that gets its name when it is whole, and before that a temporary one
+    locked         a lock file, there as long as somebody holds it
+
+Names in a directory of tables can be guessed, and whoever may write there can put a link or a pipe
+under any of them. A table may be a link. What is written never goes through one: neither a lock
+nor a temporary file touches what a link of that name points to. Nothing here knows of tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""Without O_NONBLOCK, to open a pipe waits until somebody writes to it: as a rule, for ever."""
+
+_OWN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+_MODE = 0o666
+
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors that only writing has, so that they are about the file that is written."""
+
+
+def open_to_read(path: Path) -> int:
+    """The descriptor, for the caller to close, of a file or of the one that a link leads to.
+
+    Raises `OSError`, and does so at once, also for a pipe, a device or a directory.
+    """
+    return _regular(os.open(path, _READ), path)
+
+
+def _regular(descriptor: int, path: Path) -> int:
+    """The descriptor again if it is of a regular file; else it is closed."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _open_own(path: Path, flags: int = 0) -> BinaryIO:
+    """A file of this program's own, to be written; raises `OSError` where a link has its name."""
+    try:
+        descriptor = os.open(path, _OWN | flags, _MODE)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, which is not written through", str(path)) from None
+        raise
+    return os.fdopen(_regular(descriptor, path), "r+b")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file across processes, and remove it afterwards; waits for who holds it.
+
+    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`.
+    """
+    while True:
+        file = _open_own(path)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # Whoever held the lock before has removed the file: then this lock guards nothing.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(path.lstat(), os.fstat(file.fileno())):
+                break
+        file.close()
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        file.close()
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path`, or of a link there, once it is written and synced.
+
+    Whatever goes wrong, nothing is left behind, and a file that was there stays as it was; what a
+    killed process has left of the same file is removed. Raises `OSError`, which names `path` if
+    there is no room, and passes on what is raised meanwhile.
+    """
+    remove_leftovers(path.parent, (path.name,))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # What has the name of this very process now cannot be of one that is alive.
+    temporary.unlink(missing_ok=True)
+    try:
+        with _open_own(temporary, os.O_EXCL) as file:
+            # Tells others that this file is being written; some file systems have no locks.
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            temporary.replace(path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def remove_leftovers(directory: Path, names: Collection[str]) -> None:
+    """Remove temporary files of the files `names` whose writers have ended: no one locks them."""
+    try:
+        found = os.listdir(directory)
+    except OSError:
+        return  # a directory that may be written to and not read
+    for entry in found:
+        match = _TEMPORARY.fullmatch(entry)
+        if match is None or match[1] not in names:
+            continue
+        with contextlib.suppress(OSError), _open_own(directory / entry) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (directory / entry).unlink()

@@ -1,0 +1,105 @@
+"""Answers about positions as JSON objects: the same from the command line and the board.
+
+Outcomes are `win`, `draw`, `loss`, `unknown`; a move's outcome is for the side that makes it, its
+value, order and plies are those of the position it leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tbgen.answers.mechanism import Mechanism, mechanism_of
+from tbgen.answers.reasons import explain_line, explain_move, explain_position
+from tbgen.indexing import Position
+from tbgen.notation import format_move
+from tbgen.play.mainline import Mainline
+from tbgen.play.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.tables import Outcome, ProbeResult
+
+
+def outcome_name(outcome: Outcome | None) -> str:
+    """`win`, `draw`, `loss` or `unknown`."""
+    return "unknown" if outcome is None else outcome.name.lower()
+
+
+def position_answer(
+    position: Position, result: ProbeResult, mechanism: Mechanism | None = None
+) -> dict[str, Any]:
+    """What is known of a position, its moves aside."""
+    return {
+        "fen": position.fen,
+        "material": position.material.name,
+        "rules": None if result.rules is None else str(result.rules),
+        "minor_chases": result.rule_set.choice,
+        "metric": None if result.metric is None else str(result.metric),
+        "side": position.side.name.lower(),
+        "outcome": outcome_name(result.outcome),
+        "value": result.value,
+        "order": result.order,
+        "plies": result.plies,
+        "in_check": in_check(position),
+        "reason": explain_position(position, result, mechanism),
+        "mechanism": None if mechanism is None else mechanism.as_json(),
+    }
+
+
+def move_answer(
+    position: Position,
+    result: ProbeResult,
+    move: RootMove,
+    notation: str,
+    mechanism: Mechanism | None = None,
+) -> dict[str, Any]:
+    """What is known of a legal move of a position whose value is `result`."""
+    return {
+        "move": format_move(position, move.move, notation),
+        "outcome": outcome_name(move.outcome),
+        "value": move.value,
+        "order": move.order,
+        "plies": move.plies,
+        "capture": move.capture,
+        "check": move.check,
+        "best": move.best,
+        "reason": explain_move(result, move, mechanism),
+    }
+
+
+def probe_answer(
+    position: Position,
+    result: ProbeResult,
+    moves: Sequence[RootMove],
+    notation: str = "iccs",
+    mechanism: Mechanism | None = None,
+) -> dict[str, Any]:
+    """The answer of `tbgen probe`: a position and its moves, best first."""
+    return {
+        **position_answer(position, result, mechanism),
+        "moves": [move_answer(position, result, move, notation, mechanism) for move in moves],
+    }
+
+
+def line_answer(line: Mainline, notation: str = "iccs") -> dict[str, Any]:
+    """The answer of `tbgen line`: `reason` says why the line is played, `end` how it ends.
+
+    `loop_start` numbers the move, from 0, with which the loop begins; null without a loop. `fen`
+    of a move is the position after it; `verdict` is the referee's on the loop.
+    """
+    mechanism = mechanism_of(line)
+    return {
+        **position_answer(line.start, line.result, mechanism),
+        "ending": str(line.ending),
+        "end": explain_line(line),
+        "winner": None if line.winner is None else line.winner.name.lower(),
+        "loop_start": line.loop_start,
+        "verdict": None if line.verdict is None else line.verdict.as_json(),
+        "moves": [
+            {
+                "side": played.position.side.name.lower(),
+                **move_answer(played.position, played.result, played.choice, notation),
+                "fen": played.choice.after.fen,
+            }
+            for played in line.moves
+        ],
+    }

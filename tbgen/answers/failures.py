@@ -1,0 +1,134 @@
+"""What can go wrong, as one line to read, a hint, and an exit status.
+
+    0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
+
+`describe` is the only place that knows which exception means what; those of the command line's own
+library are described in `tbgen.cli.command`. It imports the exceptions when it is called, so that
+a command that fails early has not paid for the tables package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.indexing.errors import printable
+
+OK = 0
+FINDINGS = 1
+BAD_INPUT = 2
+CORRUPT = 3
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What a shell reports of a program that SIGPIPE ended; nobody is left to read a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expected error: exit status, one line that says what, and one on what to do.
+
+    Whatever they quote, they stay lines: what would break them, or steer a terminal, is escaped.
+    """
+
+    status: int
+    message: str
+    hint: str = ""
+
+    def __post_init__(self) -> None:
+        """Make lines of what paths and the command line's own library bring along."""
+        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "hint", printable(self.hint))
+
+    def to_json(self, source: str) -> dict[str, str]:
+        """The object that `--json` prints in place of an answer to `source`."""
+        return {"input": source, "error": self.message, "hint": self.hint}
+
+
+def describe(error: BaseException, tables_option: str = "") -> Failure | None:
+    """What to say of an exception; None for one that only a bug explains.
+
+    `tables_option` (` --tables DIR`) completes the command that builds a missing table.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return Failure(INTERRUPTED, "interrupted")
+    if _lacks_memory(error):
+        hint = "close other programs, or raise the limit that was set (ulimit -v)"
+        return Failure(BAD_INPUT, "there is not enough memory", hint)
+    if isinstance(error, OSError):
+        return Failure(BAD_INPUT, _system_message(error), _system_hint(error))
+    return _describe_own(error, tables_option)
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether an exception comes from memory that could not be had, by its own or another name.
+
+    A library that could not be loaded has the loader's words, somewhere in the chain.
+    """
+    import errno
+
+    while error is not None:
+        words = str(error).lower()
+        if isinstance(error, MemoryError) or (
+            isinstance(error, OSError) and error.errno == errno.ENOMEM
+        ):
+            return True
+        if isinstance(error, ImportError | OSError) and (
+            words.endswith("failed to map segment from shared object")
+            or "cannot allocate memory" in words
+        ):
+            return True
+        if isinstance(error, RuntimeError) and words == "can't start new thread":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
+    """What to say of this package's own exceptions."""
+    from tbgen import tables
+    from tbgen.indexing import InputError
+
+    message = str(error)
+    if isinstance(error, InputError):
+        return Failure(BAD_INPUT, message, error.hint)
+    if isinstance(error, tables.MissingTableError):
+        what = message.removesuffix(f"; run: {error.command}")
+        return Failure(FINDINGS, what, f"run: {error.command}{tables_option}")
+    if isinstance(error, tables.RulesMismatchError):
+        hint = "--rules, --minor-chases, --orders and --metric choose among them"
+        return Failure(BAD_INPUT, message, hint)
+    if isinstance(error, tables.IllegalPositionError):
+        # The rules' own error says what to do about it.
+        return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))
+    if isinstance(error, tables.CorruptTableError):
+        return Failure(CORRUPT, message, f"the file is {error.file}")
+    if isinstance(error, tables.FormatVersionError):
+        return Failure(CORRUPT, message, f"the file is {error.file}")
+    if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
+        return Failure(BAD_INPUT, message)
+    return None
+
+
+def _system_message(error: OSError) -> str:
+    """`No space left on device: egtb/KRKN.check.dtm.xqt`."""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{what}: {error.filename}" if error.filename else what
+
+
+def _system_hint(error: OSError) -> str:
+    """What may help against an error of the operating system."""
+    import errno
+
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room, or choose another directory"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "choose a directory that you may use with --tables"
+    if error.errno == errno.EBADF:
+        return "standard input or output is closed"
+    if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+        return ""
+    try:
+        looked_in = Path.cwd()
+    except OSError:
+        return "the working directory has been removed; change to another one"
+    return f"there is no such directory or file; looked in {looked_in}" if error.filename else ""

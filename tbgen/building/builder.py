@@ -1,0 +1,307 @@
+"""Building tables: the tasks of a closure in order, each solved, counted and written.
+
+    work.py decides  ->  a task  ->  lock, open what it needs, solve, write  ->  the next task
+
+A finished file is never touched again (unless forced), and an unfinished one has no name yet:
+so an interrupted build continues where it stopped. Builds that share a directory lock the table
+that each works on, and use what the other finished.
+
+Supporting tables are open while the table above them is solved, and no longer. To open one never
+builds it: `tbgen.building.work` says which tables there must be, of which metric, and why those
+of a task are finished when its turn comes. Where a byte does not hold the distances a table gets
+wider codes; nothing saturates.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tbgen.building.allowance import usable_memory
+from tbgen.building.work import (
+    Task,
+    attempts,
+    finished_table,
+    supporting_materials,
+    work_for,
+)
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
+from tbgen.rows.storage import DiskStorage, Storage
+from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.errors import MissingTableError, TablebaseError
+from tbgen.tables.files import locked, remove_leftovers
+from tbgen.tables.header import TableSpec
+from tbgen.tables.names import (
+    Metric,
+    Rules,
+    RuleSet,
+    TableName,
+    build_record_path,
+    write_build_record,
+)
+from tbgen.tables.reader import TableFile
+from tbgen.tables.statistics import TableStatistics, longest_codes
+from tbgen.tables.writer import write_table
+
+if TYPE_CHECKING:
+    from tbgen.retrograde.solution import CountedPlanes
+
+_MARGIN = 1.1
+"""A table may need more than was planned; what was asked for is a promise."""
+
+_CODE_ADDRESSES = 512 << 20
+_THREAD_ADDRESSES = 72 << 20
+"""Addresses beside those of memory that is used: 540 MiB were measured with two threads, while
+kernels are compiled. A thread has its stack, and an arena that its allocator may grow into."""
+
+_ONE_COMPILER = 272 << 20
+"""The least memory to compile kernels in: 210 MiB were measured, and the compiler's own code."""
+
+_TWO_COMPILERS = 512 << 20
+"""The memory from which kernels are compiled by two processes, which take 430 MiB together."""
+
+
+class NotEnoughMemoryError(TablebaseError):
+    """A table does not fit in memory, whatever is done; facts as attributes, bytes.
+
+    `needed` is the least that would do, `limit` says what sets `available`.
+    """
+
+    def __init__(
+        self, material: str, needed: int, available: int, limit: str,
+        *, how: str = "with its arrays on disk",
+    ) -> None:  # fmt: skip
+        """Say so; `how` it would fit."""
+        self.material = material
+        self.needed = needed
+        self.available = available
+        self.limit = limit
+        super().__init__(
+            f"{material} needs at least {_size(needed)} of memory to build, {how}, and may use "
+            f"{_size(available)} ({limit})"
+        )
+
+
+class Progress(Protocol):
+    """Who wants to know how a build goes on."""
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        """A table is begun, or found finished."""
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        """A phase of the table at hand, and how many positions it settled."""
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        """A table has been written."""
+
+
+@dataclass
+class Builder:
+    """Builds tables of one rule set into one directory.
+
+    `memory` is the bytes used at once (0: what is free), within the limits that the process has
+    been given. A table that needs more has its arrays on disk while it is solved, in files
+    without names in `directory`; its bytes are the same. `force` builds the materials asked for
+    even if they are finished.
+    """
+
+    directory: Path
+    rule_set: RuleSet
+    progress: Progress
+    _: KW_ONLY
+    threads: int = 2
+    memory: int = 0
+    force: bool = False
+
+    def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
+        """Build the closure of some materials; `metric` (None: auto) is for these alone.
+
+        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, and
+        `LimitExceededError` where not even the widest codes hold a distance.
+        """
+        work = work_for(materials, metric, self.force)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for number, task in enumerate(work, 1):
+            with self._lock(task.material):
+                finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
+                name = self._name(task.material, finished or task.metric or Metric.DTM)
+                done = finished is not None and not task.anew
+                self.progress.table(number, len(work), name, done)
+                if not done:
+                    self._build_table(task)
+
+    @property
+    def _rules(self) -> Rules:
+        assert self.rule_set.rules is not None, "tables are built under rules that are known"
+        return self.rule_set.rules
+
+    def _name(self, material: Material, metric: Metric) -> TableName:
+        return TableName(material, self.rule_set, metric)
+
+    def _path(self, name: TableName) -> Path:
+        return self.directory / name.filename
+
+    def _build_table(self, task: Task) -> None:
+        """Solve a material in the first metric and codes that hold it, and write its table."""
+        material = task.material
+        support_dtm = all(
+            finished_table(self.directory, child, self.rule_set, Metric.DTM)
+            for child in supporting_materials(material)
+        )
+        choices = attempts(task, self.rule_set, support_dtm)
+        self._need(material, choices[0][1])
+        self._load_kernels(material, choices[0][1])
+        # The record tells what the table cost, not what starting up did.
+        started, cpu_started = time.perf_counter(), time.process_time()
+        for choice, codes in choices:
+            try:
+                size = self._solve_and_write(material, choice, codes)
+            except LimitExceededError:
+                if (choice, codes) == choices[-1]:
+                    raise
+                continue
+            seconds = time.perf_counter() - started
+            name = self._name(material, choice)
+            cpu_seconds = time.process_time() - cpu_started
+            record = {"build_seconds": round(seconds, 4), "cpu_seconds": round(cpu_seconds, 4)}
+            write_build_record(self._path(name), record)
+            self.progress.written(name, size, seconds)
+            return
+
+    def _need(self, material: Material, codes: CodeSpace) -> tuple[MemoryNeed, int]:
+        """The memory that a table needs, and what may be used; refuses what is impossible."""
+        need = memory_needed(material, codes, self._rules, self.threads)
+        available, limit, addresses = usable_memory(self.memory)
+        if need.least > available:
+            raise NotEnoughMemoryError(material.name, need.least, available, limit)
+        # Arrays on disk take addresses, too.
+        mapped = need.in_memory + _CODE_ADDRESSES + self.threads * _THREAD_ADDRESSES
+        if mapped > addresses:
+            raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v")
+        return need, available
+
+    def _storage(self, material: Material, codes: CodeSpace) -> Storage:
+        """In memory where that suffices, else on disk, beside the tables."""
+        need, available = self._need(material, codes)
+        if need.in_memory * _MARGIN <= available:
+            return Storage()
+        return DiskStorage(self.directory, available - need.working)
+
+    def _load_kernels(self, material: Material, codes: CodeSpace) -> None:
+        """Compile or load the kernels; only where something is to be solved."""
+        _import_solver()
+        from tbgen.retrograde.warm_up import is_compiled, warm_up
+
+        self.progress.phase("compile", 0, 0, 0)
+        ordered = has_orders(material, self._rules)
+        available, limit, _ = usable_memory(self.memory)
+        if available < _ONE_COMPILER and not is_compiled(codes.width, self._rules, ordered=ordered):
+            how = "as kernels are still to be compiled"
+            raise NotEnoughMemoryError(material.name, _ONE_COMPILER, available, limit, how=how)
+        alone = available < _TWO_COMPILERS
+        warm_up(codes.width, self._rules, ordered=ordered, alone=alone)
+
+    def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
+        """One attempt; returns the size of the file."""
+        from tbgen.retrograde.encoding import encode
+        from tbgen.retrograde.solution import CountedPlanes
+        from tbgen.retrograde.solve import solve
+
+        storage = self._storage(material, codes)
+        self._load_kernels(material, codes)
+        with self._supporting_tables(material, metric) as supporting:
+            solution = solve(
+                material,
+                lambda child: supporting[child.name],
+                rule_set=self.rule_set,
+                metric=metric,
+                code_space=codes,
+                threads=self.threads,
+                storage=storage,
+                report=self.progress.phase,
+            )
+        name, planes = self._name(material, metric), CountedPlanes(solution)
+        self.progress.phase("write", 0, 0, 0)
+        header = write_table(
+            self._path(name), TableSpec(name, codes), planes.codes_from,
+            lambda: _statistics(name, planes),
+            threads=self.threads, encode=encode,
+        )  # fmt: skip
+        return header.file_size
+
+    @contextlib.contextmanager
+    def _supporting_tables(
+        self, material: Material, metric: Metric
+    ) -> Iterator[dict[str, TableFile]]:
+        """The finished tables that captures lead into, by name of material; closed afterwards.
+
+        For a DTM table they must be DTM; else any will do. They are there by the order of the
+        work; `MissingTableError` says that another program took one away.
+        """
+        opened = {}
+        with contextlib.ExitStack() as files:
+            for child in supporting_materials(material):
+                asked = Metric.DTM if metric == Metric.DTM else None
+                found = finished_table(self.directory, child, self.rule_set, asked)
+                if found is None:
+                    raise MissingTableError(child.name, self.rule_set)
+                name = self._name(child, found)
+                opened[child.name] = files.enter_context(TableFile(self._path(name), name=name))
+            yield opened
+
+    @contextlib.contextmanager
+    def _lock(self, material: Material) -> Iterator[None]:
+        """Keep other builds off a table; they wait here, and then find it finished.
+
+        What builds that were killed have left of the table is removed.
+        """
+        tables = [self._path(self._name(material, metric)) for metric in Metric]
+        written = {path.name for table in tables for path in (table, build_record_path(table))}
+        with locked(self.directory / f".{self._name(material, Metric.DTM)}.lock"):
+            remove_leftovers(self.directory, written)
+            yield
+
+
+@cache
+def _import_solver() -> None:
+    """Import the solver, and the compiler with it, and keep both from the collector of cycles.
+
+    What they hold stays until the end. To look through it for garbage again and again, as it is
+    loaded and whenever kernels are, takes a tenth of the processor time of a start.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        import tbgen.retrograde.warm_up  # noqa: F401
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
+def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
+    """The statistics of a table, and positions that show its longest distances."""
+    codes, layout = planes.solution.code_space, planes.solution.layout
+    histograms = [planes.histogram(side) for side in Side]
+    fens = {}
+    for side in Side:
+        for order, code in longest_codes(histograms[side], codes).items():
+            position = layout.position(planes.find(side, code), side)
+            assert position is not None
+            fens[order, side] = position.fen
+    return TableStatistics.from_histograms(
+        name, codes, layout.slots, histograms, fens, planes.solution.chase_patterns
+    )
+
+
+def _size(count: int) -> str:
+    """`213 MiB`, rounded up: what is enough."""
+    return f"{-(-count // (1 << 20))} MiB"

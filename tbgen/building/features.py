@@ -1,0 +1,166 @@
+"""What the supporting tables of a material tell about its own.
+
+    captures  ->  `Traits` of the tables that they lead to  ->  features, and a first guess
+
+A piece less on one side is a bound: who is left with fewer pieces hardly wins more. So what a side
+wins lies between what it wins after losing a piece and what it wins after taking one, and where
+these are far apart a table is mixed, and large. How far a first guess is off, and what tables cost
+in bytes and seconds, is learned from measured tables in `estimate.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import PieceType
+from tbgen.tables.statistics import TableStatistics
+
+START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
+"""About what a table takes at least, and for each row: `Traits.rate` is relative to that."""
+
+LEAST_ENTROPY = 0.05
+"""Added to entropies, so that those of drawn tables have a logarithm."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How the positions of a table end."""
+
+    wins: tuple[float, float]
+    """By army: the share of the positions with it to move that it wins."""
+    entropy: float
+    """Of the value of a position, in nats; the mean of both sides to move."""
+
+    @classmethod
+    def of(cls, statistics: TableStatistics) -> Outcomes:
+        """Those of a finished table."""
+        red, black = statistics.red_to_move, statistics.black_to_move
+        legal = {"red": red.legal, "black": black.legal}
+        shares = [line.positions / legal[line.side] for line in statistics.histogram]
+        entropy = -sum(share * math.log(share) for share in shares) / 2
+        return cls((red.wins / max(red.legal, 1), black.wins / max(black.legal, 1)), entropy)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is known or guessed of a table."""
+
+    density: float
+    """The logarithm of bytes per placement."""
+    rate: float
+    """The logarithm of CPU seconds over `usual_seconds`."""
+    outcomes: Outcomes
+
+    def numbers(self, stronger: int) -> tuple[float, ...]:
+        """Density, rate, what army `stronger` wins and the other, and the entropy's logarithm."""
+        wins, entropy = self.outcomes.wins, self.outcomes.entropy
+        logarithm = math.log(LEAST_ENTROPY + entropy)
+        return self.density, self.rate, wins[stronger], wins[1 - stronger], logarithm
+
+    @classmethod
+    def from_numbers(cls, numbers: Sequence[float], stronger: int) -> Traits:
+        """The traits of which `numbers` are those; shares of wins are kept within 0 and 1."""
+        density, rate, strong, weak, entropy = numbers
+        wins = min(max(strong, 0.0), 1.0), min(max(weak, 0.0), 1.0)
+        outcomes = Outcomes(
+            (wins[stronger], wins[1 - stronger]), max(math.exp(entropy) - LEAST_ENTROPY, 0.0)
+        )
+        return cls(density, rate, outcomes)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a side wins: `most` after taking a piece, `least` after losing one, and the means."""
+
+    most: float
+    least: float
+    taking: float
+    losing: float
+
+    @property
+    def middle(self) -> float:
+        """Between the bounds."""
+        return (self.most + self.least) / 2
+
+
+def usual_seconds(material: Material) -> float:
+    """CPU seconds of a table that takes neither more nor less than others of its size."""
+    return START_SECONDS + ROW_SECONDS * Layout.of(material).rows
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+class Support:
+    """The supporting tables of a material; `traits` by name, of all that there are."""
+
+    def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
+        self.material = material
+        self._by_capture: dict[tuple[int, PieceType], Traits] = {}
+        """By the army that loses a piece, and the piece."""
+        self._wins: dict[tuple[int, PieceType], tuple[float, float]] = {}
+        for (army, kind), child in material.captures().items():
+            self._wins[army, kind] = (0.0, 0.0)
+            if child.needs_table:
+                found = traits[child.name]
+                first, second = found.outcomes.wins
+                left = material.armies[0].without(kind) if army == 0 else material.armies[0]
+                self._by_capture[army, kind] = found
+                # The armies may have changed places.
+                self._wins[army, kind] = (
+                    (first, second) if child.armies[0] == left else (second, first)
+                )
+        bounds = self._bounds(0), self._bounds(1)
+        self.stronger = int(bounds[1].middle > bounds[0].middle)
+        """The army that wins more, by the bounds."""
+        self.strong, self.weak = bounds[self.stronger], bounds[1 - self.stronger]
+
+    def _bounds(self, side: int) -> Bounds:
+        losing = [wins[side] for (army, _), wins in self._wins.items() if army == side]
+        taking = [wins[side] for (army, _), wins in self._wins.items() if army != side]
+        armed = self.material.armies[side].has_attackers
+        least = max(losing, default=0.0)
+        most = max(least, min(taking, default=float(armed)))
+        return Bounds(most, least, _mean(taking), _mean(losing))
+
+    def first_guess(self) -> tuple[float, ...]:
+        """`Traits.numbers`, as the tables after a capture have them.
+
+        The densest table after losing a defender (after losing anything, if there is no such
+        one), the slowest of all, the middle of what each side may win.
+        """
+        found = self._by_capture
+        nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
+        nearest = nearest or list(found.values())
+        entropy = max(traits.outcomes.entropy for traits in nearest)
+        return (
+            max(traits.density for traits in nearest),
+            max(traits.rate for traits in found.values()),
+            self.strong.middle,
+            self.weak.middle,
+            math.log(LEAST_ENTROPY + entropy),
+        )
+
+    def features(self) -> tuple[float, ...]:
+        """What the traits of the material follow from; its armies are named stronger first."""
+        found = list(self._by_capture.values())
+        density, rate, _, _, entropy = self.first_guess()
+        strong, weak, armies = self.strong, self.weak, self.material.armies
+        attackers = [sum(army.strength[:4]) for army in armies]
+        # A row takes longer where armies with rooks chase each other.
+        facing = min(army.rooks for army in armies)
+        return (
+            density, _mean([traits.density for traits in found]),
+            entropy, _mean([traits.outcomes.entropy for traits in found]),
+            rate, _mean([traits.rate for traits in found]),
+            strong.most, strong.least, strong.taking, strong.losing,
+            weak.most, weak.least, weak.taking, weak.losing,
+            math.log(Layout.of(self.material).rows),
+            min(attackers), max(attackers), facing * (sum(attackers) - 2),
+            *armies[self.stronger].strength, *armies[1 - self.stronger].strength,
+        )  # fmt: skip

@@ -1,0 +1,128 @@
+"""What tables cost where they were measured, and what follows from that at once.
+
+    measured.csv  ->  `Measured`, a line each  ->  `Measurements`: costs by material under `wxf`,
+                                                   what other rules take of that, wall per CPU
+
+The measurements are data beside this file, written by `scripts/measure/plot_growth.py --measure`:
+a comment that says when and where, the names of the columns (the fields of `Measured`), and a
+line for each table. What is guessed from them is in `estimate.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+from tbgen.building.features import Outcomes
+from tbgen.indexing.material import Material
+from tbgen.tables.names import Rules
+
+MEASURED = Path(__file__).with_name("measured.csv")
+
+CLOCK_SECONDS = 0.2
+"""Tables that take fewer CPU seconds say nothing about the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one table cost, and how its positions end; the fields are the columns of the file."""
+
+    material: str
+    rules: str
+    index_size: int
+    placements: int
+    """Kept because counting them takes longer than all else that a plan does."""
+    cpu_seconds: float
+    """Of the table alone: the interpreter started, the kernels loaded. So are wall seconds."""
+    wall_seconds: float
+    peak_bytes: int
+    """Resident memory of the whole process."""
+    file_bytes: int
+    first_wins: float
+    second_wins: float
+    entropy: float
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """How its positions end."""
+        return Outcomes((self.first_wins, self.second_wins), self.entropy)
+
+
+def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
+    """When and where tables were measured, and what they cost.
+
+    Raises `OSError`, `KeyError` for a missing column, and `ValueError` for what is no number.
+    """
+    with path.open(newline="", encoding="utf-8") as file:
+        where = file.readline().lstrip("# ").rstrip()
+        rows = [
+            Measured(
+                line["material"], line["rules"], int(line["index_size"]), int(line["placements"]),
+                float(line["cpu_seconds"]), float(line["wall_seconds"]), int(line["peak_bytes"]),
+                int(line["file_bytes"]), float(line["first_wins"]), float(line["second_wins"]),
+                float(line["entropy"]),
+            )
+            for line in csv.DictReader(file)
+        ]  # fmt: skip
+    return where, rows
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a table under other rules costs of one under `wxf`."""
+
+    seconds: float
+    file_bytes: float
+
+
+def rooks_chase(material: Material) -> bool:
+    """Whether rooks face each other, with help: where chases decide most."""
+    attackers = sum(sum(army.strength[:4]) for army in material.armies)
+    return all(army.rooks for army in material.armies) and attackers > 2
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What estimates start from."""
+
+    tables: Mapping[str, Measured]
+    """By material, under `wxf`."""
+    shares: Mapping[tuple[Rules, bool], Share]
+    """By rule set, and whether `rooks_chase`: medians of tables that both sides can win."""
+    wall_per_cpu: float
+    """Wall seconds for a CPU second, on the machine of the measurements."""
+
+    @classmethod
+    def of(cls, rows: Iterable[Measured]) -> Measurements:
+        """Those of some rows; at least one of them took `CLOCK_SECONDS` under `wxf`."""
+        listed = list(rows)
+        tables = {row.material: row for row in listed if row.rules == Rules.WXF}
+        ratios: dict[tuple[Rules, bool], list[Share]] = {}
+        for row in listed:
+            material, usual = Material.parse(row.material), tables.get(row.material)
+            if row.rules != Rules.WXF and usual is not None and material.both_armed:
+                key = Rules(row.rules), rooks_chase(material)
+                seconds = row.cpu_seconds / usual.cpu_seconds
+                ratios.setdefault(key, []).append(Share(seconds, row.file_bytes / usual.file_bytes))
+        shares = {
+            key: Share(median(s.seconds for s in found), median(s.file_bytes for s in found))
+            for key, found in ratios.items()
+        }
+        long = [row for row in tables.values() if row.cpu_seconds > CLOCK_SECONDS]
+        return cls(tables, shares, median(row.wall_seconds / row.cpu_seconds for row in long))
+
+    def share(self, material: Material, rules: Rules) -> Share:
+        """What a material costs under some rules; with one armless side all are the same."""
+        if not material.both_armed:
+            return Share(1.0, 1.0)
+        return self.shares.get((rules, rooks_chase(material)), Share(1.0, 1.0))
+
+
+@cache
+def measurements() -> Measurements:
+    """Those that come with the package."""
+    return Measurements.of(read_measured()[1])

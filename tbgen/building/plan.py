@@ -1,0 +1,69 @@
+"""The plan of a build: which tables, in which order, and what they cost.
+
+    closure of the materials asked for, bottom-up  ->  index size, memory, disk, time for each
+
+Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`); disk and
+time are estimated from tables that were measured or that are there already (`estimate.py`).
+Nothing here builds, and nothing that is imported here loads the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.building.estimate import Estimates, present_tables
+from tbgen.building.measured import measurements
+from tbgen.building.work import needed_materials
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.tables.names import Rules
+
+
+@dataclass(frozen=True)
+class PlannedTable:
+    """One table of a plan."""
+
+    material: Material
+    index_size: int
+    """Slots for each side to move."""
+    placements: int
+    """Canonical placements without overlaps; the other slots are holes."""
+    memory_bytes: int
+    disk_bytes: int
+    """The file as it is, or as it will be."""
+    cpu_seconds: float
+    """On the machine where tables were measured."""
+    seconds: float
+    """Wall seconds on this machine, if it has built tables in the directory."""
+
+
+def plan(
+    materials: Iterable[Material], rules: Rules, directory: Path | None = None
+) -> list[PlannedTable]:
+    """Every table that the materials need, bottom-up.
+
+    Finished tables in `directory` tell more about the others, and about this machine.
+    """
+    measured = measurements()
+    present = present_tables(directory, rules, measured.tables) if directory is not None else {}
+    estimates = Estimates(rules, measured, present)
+    wall_per_cpu = estimates.wall_per_cpu()
+    planned = []
+    for material in needed_materials(materials):
+        cpu_seconds = estimates.cpu_seconds(material)
+        codes = code_spaces(material, rules)[0]
+        planned.append(
+            PlannedTable(
+                material=material,
+                index_size=Layout.of(material).slots,
+                placements=estimates.placements(material),
+                memory_bytes=memory_needed(material, codes, rules).in_memory,
+                disk_bytes=estimates.disk_bytes(material),
+                cpu_seconds=cpu_seconds,
+                seconds=cpu_seconds * wall_per_cpu,
+            )
+        )
+    return planned

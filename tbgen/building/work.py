@@ -1,0 +1,93 @@
+"""The work of a build, decided before the first table is solved: which, in which order, as what.
+
+    materials, metric asked for  ->  work_for  ->  Task, Task, ...   supporting tables first
+    a task whose turn has come   ->  attempts  ->  metrics and codes to try, in turn
+
+What is settled in advance is the order, and the metric that each table must have:
+
+    metric asked for    the materials themselves    what their captures lead to
+    dtm                 DTM                         DTM, or their distances would not add up
+    dtc                 DTC                         any: a conversion ends what is counted
+    auto                any                         any
+
+Where any will do, a finished table stays what it is. One that is still to be built becomes DTM if
+it fits one byte and all its supporting tables are DTM, else DTC. Whether it fits is known only
+once it has been solved, so that this one question is open until then; the answer never adds a
+task, since a table that may be DTC asks nothing of those below it.
+
+Nothing here solves, opens or writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.indexing.material import Material
+from tbgen.retrograde.memory import code_spaces
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.names import Metric, RuleSet, TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One table that a build sees to."""
+
+    material: Material
+    metric: Metric | None
+    """The metric that it must have; None where any will do."""
+    anew: bool = False
+    """Whether it is built even if it is finished."""
+
+
+def needed_materials(materials: Iterable[Material]) -> list[Material]:
+    """Some materials and every one that their captures lead to, each once, bottom-up."""
+    found = {child.name: child for material in materials for child in material.closure()}
+    return sorted(found.values(), key=lambda material: (material.men, material.name))
+
+
+def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
+    """The tasks of a build, in order.
+
+    metric : for the materials themselves, None for auto; what it asks of others follows
+    force : whether the materials themselves, and only they, are built even if finished
+    """
+    asked = list(materials)
+    wanted = {material.name for material in asked}
+    below = Metric.DTM if metric == Metric.DTM else None
+    return [
+        Task(material, metric, force) if material.name in wanted else Task(material, below)
+        for material in needed_materials(asked)
+    ]
+
+
+def supporting_materials(material: Material) -> list[Material]:
+    """The materials of the tables that captures lead into, each once."""
+    found = {child.name: child for child in material.captures().values() if child.needs_table}
+    return list(found.values())
+
+
+def attempts(
+    task: Task, rule_set: RuleSet, all_support_dtm: bool
+) -> list[tuple[Metric, CodeSpace]]:
+    """The metrics and codes to try in turn, until one holds every distance.
+
+    all_support_dtm : whether the finished supporting tables are all DTM
+    """
+    assert rule_set.rules is not None
+    short, long = code_spaces(task.material, rule_set.rules)
+    if task.metric is not None:
+        return [(task.metric, short), (task.metric, long)]
+    first = [(Metric.DTM, short)] if all_support_dtm else []
+    return [*first, (Metric.DTC, short), (Metric.DTC, long)]
+
+
+def finished_table(
+    directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
+) -> Metric | None:
+    """The metric of a finished table: the one asked for, or any; None if there is none."""
+    for candidate in Metric if metric is None else (metric,):
+        if (directory / TableName(material, rule_set, candidate).filename).exists():
+            return candidate
+    return None

@@ -1,0 +1,10 @@
+"""numba, in one place.
+
+    jit     kernels, parts and scalars; the lock of the cache
+    folder  where the cache of compiled code is
+    cache   that what is damaged in it is compiled again
+    parts   how a function is compiled into the kernels that call it, and no further
+
+Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
+the compiled half of `tbgen.referee`. Nothing that only probes or plays does.
+"""

@@ -1,0 +1,115 @@
+"""The folder of compiled kernels: the user's cache, or one in its place.
+
+    $NUMBA_CACHE_DIR                             where numba is told to keep everything
+    tbgen/DIGEST in $XDG_CACHE_HOME or ~/.cache  the usual place
+    tbgen-UID/DIGEST in the temporary folder     where the usual place cannot be written, as without
+                                                 a home, or in another user's
+    none                                         every command compiles for itself
+
+The digest is that of the sources, because numba notices a change only in the file that holds a
+kernel, and not in the functions it calls. To load a kernel is to run it, so that a folder which
+anybody may make counts only if nobody else can write there. Nothing here imports numba.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+import tbgen.indexing
+
+CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
+
+PACKAGE = Path(__file__).parent.parent
+"""Where `tbgen` lies."""
+
+
+class KernelFolder(NamedTuple):
+    """Where compiled kernels of exactly these sources are kept."""
+
+    path: Path | None
+    """None where nothing can be kept."""
+    usual: Path | None
+    """Where they belong; None for a user without a home."""
+
+
+def find_kernel_folder() -> KernelFolder:
+    """The first folder that can be written; it is made if need be."""
+    usual = _usual_folder()
+    if usual is not None and _is_writable(usual):
+        return KernelFolder(usual, usual)
+    instead = _private_folder()
+    if instead is not None and _is_writable(instead / source_digest()):
+        return KernelFolder(instead / source_digest(), usual)
+    return KernelFolder(None, usual)
+
+
+def _usual_folder() -> Path | None:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # nobody knows this user
+        return None
+    return Path(base) / "tbgen" / source_digest()
+
+
+def _private_folder() -> Path | None:
+    """The user's own folder among temporary files; None where somebody else has made one."""
+    try:
+        folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return folder if own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether files and the lock can be written there; the folder is made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / "lock", "a"), tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@cache
+def source_digest() -> str:
+    """A digest of every source that kernels are compiled from, and of the compiler's version.
+
+    And of where they lie: numba keeps the kernels of every path apart, and what is known to be
+    compiled (`tbgen.retrograde.warm_up`) shall be true of these.
+    """
+    indexing = Path(tbgen.indexing.__file__).parent
+    version = ""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        version = metadata.version("numba")
+    digest = hashlib.sha256(f"{version} {sys.version} {CHECK_BOUNDS} {PACKAGE}".encode())
+    for folder in (indexing, *_folders_with_kernels()):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _folders_with_kernels() -> list[Path]:
+    """The packages beside this one, and this one, that kernels or their parts may come from.
+
+    Found by what their sources import, so that a kernel that moves cannot escape the digest.
+    """
+    marks = b"tbgen.compiling", b"tbgen.indexing.scalar"
+    return [
+        folder
+        for folder in sorted(PACKAGE.iterdir())
+        if any(mark in path.read_bytes() for path in folder.rglob("*.py") for mark in marks)
+    ]

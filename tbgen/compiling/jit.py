@@ -1,0 +1,117 @@
+"""The numba policy, in one place.
+
+    kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
+    borrowing_kernel   the same for kernels that create no arrays: no counting of references
+    part     called by kernels only, and compiled into them: neither entry nor file of its own
+    scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
+
+Where the cache is, `tbgen.compiling.folder` says. numba's is unsafe while two processes write it
+(numba issue 4807): `compile_lock` lets one of them compile while the others wait. Nothing that
+only probes tables imports this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numba
+from numba import njit
+
+import tbgen.compiling.parts
+from tbgen.compiling.cache import KernelCache, clear_remains
+from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder
+from tbgen.indexing import InputError
+from tbgen.indexing.scalar import use_compiler
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+if numba.config.DISABLE_JIT:
+    # They count on integers of 64 bits, and would take days.
+    raise InputError(
+        "NUMBA_DISABLE_JIT is set, and kernels cannot run without being compiled",
+        "unset NUMBA_DISABLE_JIT",
+    )
+
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Measured: a tenth of the time of compiling, for 20 MiB."""
+
+CACHE_FOLDER = find_kernel_folder().path
+"""Where compiled kernels of exactly these sources are kept; None where nothing can be."""
+
+if CACHE_FOLDER is not None:
+    os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
+os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
+numba.core.config.reload_config()  # type: ignore[no-untyped-call]
+
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, "no_cfunc_wrapper": True,
+}  # fmt: skip
+"""Of all that is compiled: no checks for division as in Python, and no entry from C."""
+
+_BORROWS: dict[str, Any] = {"_nrt": False}
+"""No references to arrays are counted, so none can be created."""
+
+
+def kernel(function: Function) -> Function:
+    """Compile a kernel: cached, and without the GIL."""
+    return _compiled(function)
+
+
+def borrowing_kernel(function: Function) -> Function:
+    """Compile a kernel that counts no references to its arrays; it cannot create any.
+
+    Without this, every call between compiled functions counts up and down for each array, in
+    atomic operations on memory that all threads share: half the time of a kernel that looks at
+    positions one by one, and worse with every thread.
+    """
+    return _compiled(function, **_BORROWS)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    compiled = njit(nogil=True, **_OPTIONS, **options)(function)
+    if CACHE_FOLDER is not None:
+        # In place of the cache that numba itself attaches under `cache=True`.
+        compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
+    return compiled
+
+
+def part(function: Function) -> Function:
+    """Let kernels call a function that creates no arrays; for Python it stays as it is.
+
+    Entries from Python, files in the cache and machine code of its own would take longer than
+    the function itself (`tbgen.compiling.parts`).
+    """
+    tbgen.compiling.parts.compile_part(function, **_OPTIONS, **_BORROWS)
+    return function
+
+
+use_compiler(part)
+
+
+@contextlib.contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage rarely, while compiling: the compiler's own graphs are large and live."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+@contextlib.contextmanager
+def compile_lock() -> Iterator[None]:
+    """Hold the machine's lock on the kernel cache, across processes."""
+    with contextlib.ExitStack() as held:
+        if CACHE_FOLDER is not None:
+            CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+            lock = held.enter_context(open(CACHE_FOLDER / "lock", "a"))
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+            clear_remains(CACHE_FOLDER)
+        with rare_collections():
+            yield

@@ -1,0 +1,143 @@
+"""What both protocols share: the game, the options, what is being thought about.
+
+    Dialogue.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
+
+A command that makes no sense is answered in one line, and the last position stays. What is
+written comes from two threads, the reader's and the thinker's, a whole line at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tbgen.engine.clock import Limits
+from tbgen.engine.game import Game
+from tbgen.engine.options import Options
+from tbgen.engine.thinking import Answer, Report, Thinker
+from tbgen.indexing import InputError, Move
+from tbgen.indexing.errors import excerpt
+from tbgen.notation import format_move
+
+
+class Dialogue:
+    """A conversation in one protocol; `Uci` and `Ucci` say how things are put."""
+
+    NOTE = ""
+    """What stands before a line of text for the user."""
+
+    def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
+        self.write = write
+        self.options = Options(egtbpaths=";".join(map(str, directories)))
+        self.game = Game.from_start()
+        self.thinker = Thinker(self.report, self.answer, self.note)
+
+    # -- to be said by each protocol -----------------------------------------------------------
+
+    def greet(self) -> None:
+        """Answer the line that chose this protocol."""
+        raise NotImplementedError
+
+    def report(self, found: Report) -> None:
+        """Write a line that has been found."""
+        raise NotImplementedError
+
+    def answer(self, answer: Answer) -> None:
+        """Write the move to play."""
+        raise NotImplementedError
+
+    def limits(self, words: Sequence[str]) -> Limits:
+        """Read the words after `go`; raises `ValueError` or `InputError`."""
+        raise NotImplementedError
+
+    @property
+    def notation(self) -> str:
+        """How moves are written."""
+        return "iccs"
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def handle(self, line: str) -> bool:
+        """Carry out a command; False if the conversation is over."""
+        words = line.split()
+        if not words:
+            return True
+        if words[0] == "quit":
+            self.do_quit([])
+            return False
+        command = getattr(self, f"do_{words[0]}", None)
+        if command is None:
+            self.note(f"unknown command: {excerpt(line, 60)}")
+            return True
+        try:
+            command(words[1:])
+        except (InputError, ValueError) as error:
+            self.note(f"{words[0]}: {error}")
+        return True
+
+    def do_isready(self, words: Sequence[str]) -> None:
+        """Commands are read at any time, so the answer is always yes."""
+        self.write("readyok")
+
+    def do_setoption(self, words: Sequence[str]) -> None:
+        """`name N value V`, or UCCI's `N V`; options that do not exist are ignored."""
+        words = list(words)
+        if words[:1] == ["name"]:
+            at = words.index("value") if "value" in words else len(words)
+            name, value = " ".join(words[1:at]), " ".join(words[at + 1 :])
+        else:
+            name, value = (words or [""])[0], " ".join(words[1:])
+        self.set_option(name, value)
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option; raises `ValueError` for a value that makes no sense."""
+        if name.lower().replace(" ", "") in ("clearhash", "newgame"):
+            self.thinker.forget()
+        elif self.options.set(name, value):
+            self.thinker.finish()
+
+    def do_position(self, words: Sequence[str]) -> None:
+        """Set the game up; it stays as it is if the words make no sense."""
+        self.game = Game.read(words, self.notation)
+
+    def do_go(self, words: Sequence[str]) -> None:
+        """Think."""
+        self.thinker.begin(self.game, self.options, self.limits(words))
+
+    def do_stop(self, words: Sequence[str]) -> None:
+        """Answer now."""
+        self.thinker.stop()
+
+    def do_ponderhit(self, words: Sequence[str]) -> None:
+        """The opponent has played what was pondered on."""
+        self.thinker.ponder_hit()
+
+    def do_quit(self, words: Sequence[str]) -> None:
+        """End; what is being thought about is answered first."""
+        self.thinker.finish()
+
+    # -- text ----------------------------------------------------------------------------------
+
+    def note(self, text: str) -> None:
+        """Write a line of text for the user."""
+        self.write(f"{self.NOTE} {' '.join(text.split())}")
+
+    def moves_text(self, moves: Sequence[Move]) -> str:
+        """Moves from the game's position on, in the protocol's notation."""
+        position, words = self.game.position, []
+        for move in moves:
+            words.append(format_move(position, move, self.notation))
+        return " ".join(words)
+
+
+def number(name: str, text: str) -> int:
+    """The number behind a word of `go`; raises `ValueError` if there is none."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} needs a number, not {excerpt(text, 20)}") from None
+
+
+def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word with the one that follows; the last with an empty one."""
+    yield from zip(words, [*words[1:], ""], strict=True)

@@ -1,0 +1,81 @@
+"""What a user can set, under the names that both protocols have for it.
+
+Names are compared without case and without blanks, so that `UCI_Variant`, `EGTBPaths` and
+`egtbpaths` are found however a GUI writes them. What is not listed is ignored: GUIs send other
+engines' options.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.indexing.errors import excerpt
+
+RULES = ("none", "check", "wxf")
+MAX_HASH, MAX_LINES = 65_536, 128
+
+
+@dataclass(slots=True)
+class Options:
+    """The settings; `hash` in MiB, `egtbpaths` separated as PATH is or by semicolons."""
+
+    hash: int = 16
+    multipv: int = 1
+    egtbpaths: str = ""
+    useegtb: bool = True
+    rules: str = "wxf"
+    usemillisec: bool = False
+    variant: str = ""
+    ponder: bool = False
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """The directories with tables; none if they are not to be used."""
+        if not self.useegtb:
+            return ()
+        text = self.egtbpaths.replace(os.pathsep, ";") if os.pathsep != ";" else self.egtbpaths
+        return tuple(Path(part.strip()) for part in text.split(";") if part.strip())
+
+    def set(self, name: str, value: str) -> bool:
+        """Set an option; False if there is none of that name.
+
+        Raises `ValueError` for a value that makes no sense, and changes nothing then.
+        """
+        key = "".join(name.lower().replace("_", " ").split())
+        if key in ("hash", "hashsize"):
+            self.hash = _number(value, 1, MAX_HASH)
+        elif key == "multipv":
+            self.multipv = _number(value, 1, MAX_LINES)
+        elif key in ("egtbpaths", "egtbpath"):
+            self.egtbpaths = "" if value in ("<empty>", "null") else value
+        elif key == "useegtb":
+            self.useegtb = _flag(value)
+        elif key == "rules":
+            if value.lower() not in RULES:
+                raise ValueError(f"{excerpt(value, 20)} is none of {', '.join(RULES)}")
+            self.rules = value.lower()
+        elif key == "usemillisec":
+            self.usemillisec = _flag(value)
+        elif key == "ucivariant":
+            self.variant = value
+        elif key == "ponder":
+            self.ponder = _flag(value)
+        else:
+            return False
+        return True
+
+
+def _number(text: str, least: int, most: int) -> int:
+    """An integer within bounds; what lies outside is brought to the nearest."""
+    return min(max(int(text), least), most)
+
+
+def _flag(text: str) -> bool:
+    """`true`, or nothing at all, as UCCI writes it, and `false`."""
+    if text.lower() in ("true", "on", "1", ""):
+        return True
+    if text.lower() in ("false", "off", "0"):
+        return False
+    raise ValueError(f"{excerpt(text, 20)} is neither true nor false")

@@ -1,0 +1,33 @@
+"""The search, compiled: alpha-beta over the record that the referee reads.
+
+    searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
+    tree           principal variation search: null move, reductions, check extensions
+    quiescence     captures until the position is quiet, and every evasion of a check
+    judging        what is known without searching: a repetition's verdict, a table's value
+    ordering       the moves of a position, the likeliest best first
+    generation     pseudo-legal captures and quiet moves
+    safety         which of them leave the king safe
+    evaluation     material, squares and mobility, tapered from the opening to the ending
+    transposition  the hash table
+    perft          counts of legal lines: is the generation right, and how fast
+    geometry       lines, leaps and legs as tables
+    state          the memory of one search as one record, and playing a move in it
+    scores         what a number means: mates, tables, verdicts, evaluation
+
+The modules above `state` import downwards only. Everything here but `scores` imports numba: it is
+loaded by `tbgen.engine.thinking`, in the background. A kernel that calls itself passes on values
+of the run time only, never a literal: a cached kernel that hands a literal to itself crashes the
+process that loads it (numba issue 6061).
+
+Parameters of kernels, unless a kernel says otherwise:
+    state : `State`, inout; the memory of this search, a record of `state.STATE`
+    table : int64 (2 * buckets, 2), inout; the hash table (`transposition`)
+    buffers : `Buffers`, in; the tables, empty where there are none
+    row : int64; the position: its row in the record
+    ply : int64; plies from the root of the search, `row - state.root`
+    side : int64; the side to move, 0 Red, 1 Black
+    depth : int64; plies still to search
+    alpha, beta : int64; the window: scores for the side to move
+    move : int64; `source << 7 | target`, 0 for none
+    source, target : int64; squares of a move
+"""

@@ -1,0 +1,95 @@
+"""Where pieces can go from each square, as tables: the rules asked once, on an empty board.
+
+    LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
+    TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
+    KNIGHT_SOURCES    the same for knights, seen from the square that is attacked
+
+`tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing.squares import FILES, RANKS, SQUARES, PieceType, Side, area, piece_code
+from tbgen.rules.attacks import attacks
+from tbgen.rules.board import LEAPS
+from tbgen.rules.board import STEPS as DIRECTIONS
+
+MAX_TARGETS = 8
+"""A knight has eight leaps; no other short-range piece has more than four moves."""
+
+SHORT_RANGE = (
+    PieceType.KING,
+    PieceType.ADVISOR,
+    PieceType.ELEPHANT,
+    PieceType.KNIGHT,
+    PieceType.PAWN,
+)
+
+STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
+"""int64 (4,): what a step in each direction adds to a square."""
+
+
+def _lengths() -> NDArray[np.int64]:
+    """int64 (90, 4): how many squares lie in each direction."""
+    table = np.zeros((SQUARES, len(DIRECTIONS)), np.int64)
+    for square in range(SQUARES):
+        rank, file = divmod(square, FILES)
+        for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
+            ranks = RANKS - 1 - rank if rank_step > 0 else rank
+            files = FILES - 1 - file if file_step > 0 else file
+            table[square, direction] = ranks if rank_step else files
+    return table
+
+
+def _leg(kind: PieceType, source: int, target: int) -> int:
+    """The square that must be empty for a move, or -1: a knight's leg, an elephant's eye."""
+    if kind == PieceType.ELEPHANT:
+        return (source + target) // 2
+    if kind == PieceType.KNIGHT:
+        for rank, file, leg_rank, leg_file in LEAPS:
+            if target - source == 9 * rank + file:
+                return source + 9 * leg_rank + leg_file
+    return -1
+
+
+def _short_range() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`TARGETS` and `LEGS`."""
+    targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int64)
+    legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int64)
+    for side in Side:
+        for kind in SHORT_RANGE:
+            code = piece_code(side, kind)
+            for source in area(side, kind):
+                board = bytearray(SQUARES)
+                board[source] = code
+                near = range(max(0, source - 20), min(SQUARES, source + 21))
+                found = [target for target in near if attacks(board, source, target)]
+                for i, target in enumerate(found):
+                    targets[code, source, i] = target
+                    legs[code, source, i] = _leg(kind, source, target)
+    return targets, legs
+
+
+def _knights() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`KNIGHT_SOURCES` and `KNIGHT_LEGS`: the table of a knight's leaps, backwards."""
+    sources = np.full((SQUARES, MAX_TARGETS + 1), -1, np.int64)
+    legs = np.full((SQUARES, MAX_TARGETS + 1), -1, np.int64)
+    code = piece_code(Side.RED, PieceType.KNIGHT)
+    for square in range(SQUARES):
+        leaps = [(int(at), int(i)) for at, i in np.argwhere(TARGETS[code] == square)]
+        for number, (at, i) in enumerate(leaps):
+            sources[square, number], legs[square, number] = at, LEGS[code, at, i]
+    return sources, legs
+
+
+LENGTHS = _lengths()
+TARGETS, LEGS = _short_range()
+"""int64 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
+square that must be empty, or -1: a knight's leg, an elephant's eye."""
+
+KNIGHT_SOURCES, KNIGHT_LEGS = _knights()
+"""int64 (90, 9), by square: where a knight stands that attacks it, up to the first -1, and the
+square that must be empty for that."""

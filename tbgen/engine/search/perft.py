@@ -1,0 +1,45 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Perft: how many lines of legal moves a position has, to a depth.
+
+The search's own generation, legality and moving, and nothing else: wrong counts show a mistake in
+those, and its speed is what the speed of the search is measured against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.engine.search.generation import generate
+from tbgen.engine.search.safety import is_safe
+from tbgen.engine.search.state import push
+
+
+@borrowing_kernel
+def _count(state, row, side, depth):
+    """How many lines of `depth` legal moves begin at a row."""
+    ply = row - state.root
+    yes, no = ply >= 0, ply < 0
+    first = generate(state, row, side, ply, ply - ply, yes)
+    count = generate(state, row, side, ply, first, no)
+    lines = np.int64(0)
+    for i in range(count):
+        move = state.moves[ply, i]
+        if is_safe(state, row, side, move >> 7, move & 127):
+            if depth <= 1:
+                lines += 1
+            else:
+                push(state, row, side, move >> 7, move & 127)
+                lines += _count(state, row + 1, 1 - side, depth - 1)
+    return lines
+
+
+@borrowing_kernel
+def perft(states, depth):
+    """How many lines of `depth` legal moves the root has.
+
+    states : `State` (1,), inout; set up by `state.begin`
+    depth : int64; 1 or more
+    """
+    state = states[0]
+    return _count(state, state.root, state.root_side, depth)

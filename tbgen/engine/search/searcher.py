@@ -1,0 +1,187 @@
+# mypy: allow-untyped-calls
+"""The driver of the search: deeper and deeper, until time, depth or nodes are used up.
+
+    Searcher.think(game, ...)  ->  Iteration after Iteration, each with its best lines
+
+Plain Python around two kernels that run without the GIL, so that `stop` may be called from
+another thread at any moment. Blocks of tables that a search found cold are loaded before the next
+iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import compile_lock
+from tbgen.engine.search import scores, transposition
+from tbgen.engine.search.perft import perft
+from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, begin
+from tbgen.engine.search.tree import search_root
+from tbgen.indexing import Move, Position
+from tbgen.probing import NumbaTables, probe_board
+from tbgen.rules import legal_moves
+from tbgen.tables import Rules, Tablebase
+from tbgen.tables.names import RuleSet
+
+NO_LIMIT = 1 << 62
+_WXF = RuleSet(Rules.WXF)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A best line: its score for the side to move (`scores`), and its moves."""
+
+    score: int
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """What a search to some depth has found; `complete` unless it was stopped on the way.
+
+    `deepest` is the longest line looked at, in plies; `filled` the used share of the hash table
+    in thousandths; `nodes` and `table_hits` count from the beginning of the search.
+    """
+
+    depth: int
+    deepest: int
+    lines: tuple[Line, ...]
+    nodes: int
+    table_hits: int
+    filled: int
+    complete: bool
+
+
+class Searcher:
+    """A search with its memory: the hash table outlives a search, all else begins anew.
+
+    One search at a time; `stop` may be called from any thread, and before a search begins.
+    """
+
+    def __init__(self, hash_mebibytes: int = 16) -> None:
+        self._states = np.zeros(1, STATE)
+        self._table = transposition.new_table(hash_mebibytes)
+        self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
+        self._tables = self._no_tables
+        # Compiled on its own: the search counts no references, and what numba compiles on the
+        # way to it inherits that, but a probe needs arrays of its own.
+        probe_board(self._no_tables.buffers, self._states["boards"][0, 0], 0)
+
+    def warm_up(self) -> None:
+        """Compile the kernels, or load them, while no other process does."""
+        with compile_lock():
+            for _ in self.think([Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")], [], depth=1):
+                pass
+
+    def resize(self, hash_mebibytes: int) -> None:
+        """Give the hash table another size; it is empty afterwards."""
+        self._table = transposition.new_table(hash_mebibytes)
+
+    def clear(self) -> None:
+        """Forget what is in the hash table."""
+        self._table[:] = 0
+
+    def use_tables(self, tables: NumbaTables | None) -> None:
+        """Probe these tables in searches from now on."""
+        self._tables = tables or self._no_tables
+
+    def perft(self, position: Position, depth: int) -> int:
+        """How many lines of so many legal moves there are (`perft`)."""
+        state = self._begin([position], [], _WXF, NO_LIMIT)
+        return int(perft(state, depth))
+
+    def stop(self) -> None:
+        """End the search as soon as it looks at the next position."""
+        self._states["stop"] = 1
+
+    def think(
+        self,
+        positions: Sequence[Position],
+        moves: Sequence[Move],
+        *,
+        rule_set: RuleSet = _WXF,
+        depth: int | None = None,
+        nodes: int | None = None,
+        lines: int = 1,
+        only: Sequence[Move] | None = None,
+    ) -> Iterator[Iteration]:
+        """Search a game's last position; yields after every depth.
+
+        `positions` has the game, oldest first, and `moves` what was played between them;
+        `rule_set` decides what a repetition is worth. `lines` is how many best moves are wanted
+        with a line each, `only` what may be played (None: every legal move); `depth` and `nodes`
+        are limits. Yields nothing if there is no legal move. A search that is stopped yields what
+        it has of its last depth, if that is anything.
+        """
+        legal = legal_moves(positions[-1])
+        if only is not None:
+            legal = [move for move in legal if move in only]
+        if not legal:
+            return
+        state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
+        root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
+        for reached in range(1, min(depth or MAX_PLY, MAX_PLY) + 1):
+            self._tables.load_wanted()
+            found = self._search_lines(root_moves, min(lines, len(legal)), reached)
+            stopped = bool(state["stop"][0])
+            if found:
+                yield Iteration(
+                    reached,
+                    int(state["deepest"][0]),
+                    tuple(found),
+                    int(state["nodes"][0]),
+                    int(state["table_hits"][0]),
+                    self._filled(),
+                    not stopped,
+                )
+            if stopped:
+                return
+
+    def _begin(
+        self,
+        positions: Sequence[Position],
+        moves: Sequence[Move],
+        rule_set: RuleSet,
+        nodes: int,
+    ) -> NDArray[np.void]:
+        """Set the record up; the hash table's entries become old."""
+        state = self._states
+        generation = (int(state["generation"][0]) + 1) % 128
+        stop = int(state["stop"][0])
+        state[:] = np.zeros(1, STATE)
+        first = max(0, len(moves) - GAME_PLIES)
+        state["boards"][0, 0] = np.frombuffer(positions[first].board, np.int8)
+        played = [move.source << 7 | move.target for move in moves[first:]]
+        begin(state, np.array(played, np.int32), int(positions[first].side))
+        state["generation"], state["stop"] = generation, stop
+        rules = rule_set.rules or Rules.WXF
+        state["rules"], state["minor_chases"] = rules.number, rule_set.minor_chases
+        state["node_limit"] = nodes
+        state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
+        return state
+
+    def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
+        """Search to a depth, once for each line; the best moves come first in `root_moves`."""
+        state, found = self._states, []
+        for first in range(lines):
+            score = int(
+                search_root(state, self._table, self._tables.buffers, root_moves, first, depth)
+            )
+            if score == -scores.INFINITE:
+                break
+            length = int(state["line_length"][0, 0])
+            numbers = state["line"][0, 0, :length].tolist()
+            found.append(Line(score, tuple(Move(n >> 7, n & 127) for n in numbers)))
+        return sorted(found, key=lambda line: -line.score)
+
+    def _filled(self) -> int:
+        """How many of the first thousand entries of the hash table are used."""
+        return int(np.count_nonzero(self._table[:1000, 1]))
+
+    def forgive(self) -> None:
+        """Take a `stop` back that came when no search was running."""
+        self._states["stop"] = 0

@@ -1,0 +1,169 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The memory of one search, and playing a move in it.
+
+    rows of positions     the referee's record (`tbgen.referee.record`), and beside it squares,
+                          hash keys and the sums of the evaluation
+    rows of plies         moves and their ranks, killers, the line found, what values depend on
+    one of each           counters, limits, the rules, the flag that stops the search
+
+A position is never taken back: the next one is written into the next row, so going back costs
+nothing. The record lies in one numpy record, whose address is all that the kernels hand on.
+Rows before `root` are the game since its last capture or pawn's advance, at most `GAME_PLIES`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.engine.search.evaluation import ENDING, OPENING, PHASES
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_code
+from tbgen.referee import record
+from tbgen.rules.board import MAX_MOVES
+
+GAME_PLIES = 512
+"""How far back in the game a repetition is looked for."""
+MAX_PLY = 120
+"""The deepest line that a search looks at."""
+PLIES = MAX_PLY + 2
+ROWS = GAME_PLIES + PLIES + 1
+PIECES = 32
+MEN = 16
+"""Pieces of a side."""
+
+STATE = np.dtype(
+    [
+        ("boards", np.int8, (ROWS, SQUARES)),
+        ("ids", np.int8, (ROWS, SQUARES)),
+        ("log", np.int64, (ROWS, record.LOG_FIELDS)),
+        ("squares", np.int8, (ROWS, PIECES)),  # of each id; -1 once taken
+        ("keys", np.int64, ROWS),
+        ("opening", np.int32, ROWS),  # sums over the pieces, for Red
+        ("ending", np.int32, ROWS),
+        ("phase", np.int32, ROWS),
+        ("codes", np.int8, PIECES),  # the piece code of each id
+        ("men", np.int8, (2, MEN)),  # the ids of each side's pieces, taken ones too
+        ("men_count", np.int64, 2),
+        ("kings", np.int64, 2),  # their ids
+        ("moves", np.int32, (PLIES, MAX_MOVES)),
+        ("ranks", np.int32, (PLIES, MAX_MOVES)),
+        ("stage", np.int32, PLIES),  # see `ordering`
+        ("next", np.int32, PLIES),
+        ("count", np.int32, PLIES),
+        ("hash_move", np.int32, PLIES),
+        ("killers", np.int32, (PLIES, 2)),
+        ("history", np.int32, (16, SQUARES)),
+        ("line", np.int32, (PLIES, PLIES)),
+        ("line_length", np.int32, PLIES),
+        ("depends", np.int64, PLIES),
+        ("scratch", np.int64, (2, record.PAIRS_ROOM)),
+        ("root", np.int64),
+        ("root_side", np.int64),
+        ("rules", np.int64),
+        ("minor_chases", np.int64),
+        ("table_pieces", np.int64),  # tables have at most so many pieces; 0 for no tables
+        ("generation", np.int64),  # of the hash table's entries
+        ("nodes", np.int64),
+        ("node_limit", np.int64),
+        ("table_hits", np.int64),
+        ("deepest", np.int64),
+        ("stop", np.int64),
+    ],
+    align=True,
+)
+"""The record of a search."""
+
+State = np.record
+"""One such record, as kernels know it; in Python it is the element of an array of one."""
+
+_random = np.random.default_rng(14)
+PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
+"""Random numbers of a piece code on a square; a position's key is their exclusive or."""
+SIDE_KEY = int(_random.integers(1, 1 << 62))
+KING = piece_code(0, PieceType.KING)
+
+
+@borrowing_kernel
+def begin(states, moves, side):
+    """Set up the record of a game from the board in row 0, and play its moves.
+
+    states : `State` (1,), inout; `boards[0]` holds the start, the rest is overwritten
+    moves : int32 (n,), in; the game since then, legal
+    side : int64; the side to move at the start
+    """
+    state = states[0]
+    record.start_record(state.boards, state.ids, state.log, side)
+    key = np.int64(side * SIDE_KEY)
+    opening = ending = phase = np.int64(0)
+    state.men_count[0] = state.men_count[1] = 0
+    for i in range(PIECES):
+        state.squares[0, i] = -1
+        state.codes[i] = 0
+    for square in range(SQUARES):
+        code = np.int64(state.boards[0, square])
+        if code != EMPTY:
+            number = state.ids[0, square]
+            state.codes[number] = code
+            state.men[code >> 3, state.men_count[code >> 3]] = number
+            state.men_count[code >> 3] += 1
+            if code & 7 == KING:
+                state.kings[code >> 3] = number
+            state.squares[0, number] = square
+            key ^= PIECE_KEYS[code, square]
+            opening += OPENING[code, square]
+            ending += ENDING[code, square]
+            phase += PHASES[code]
+    state.keys[0] = key
+    state.opening[0], state.ending[0], state.phase[0] = opening, ending, phase
+    for row in range(len(moves)):
+        push(state, np.int64(row), side, np.int64(moves[row]) >> 7, np.int64(moves[row]) & 127)
+        side = 1 - side
+    state.root, state.root_side = len(moves), side
+
+
+@borrowing_kernel
+def push(state, row, side, source, target):
+    """Play a legal move from `row` into the next row."""
+    code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
+    record.append_ply(state.boards, state.ids, state.log, row, side, source, target)
+    after = row + 1
+    for i in range(PIECES):
+        state.squares[after, i] = state.squares[row, i]
+    state.squares[after, state.ids[row, source]] = target
+    key = state.keys[row] ^ SIDE_KEY ^ PIECE_KEYS[code, source] ^ PIECE_KEYS[code, target]
+    opening = state.opening[row] + OPENING[code, target] - OPENING[code, source]
+    ending = state.ending[row] + ENDING[code, target] - ENDING[code, source]
+    phase = state.phase[row]
+    if taken != EMPTY:
+        state.squares[after, state.ids[row, target]] = -1
+        key ^= PIECE_KEYS[taken, target]
+        opening -= OPENING[taken, target]
+        ending -= ENDING[taken, target]
+        phase -= PHASES[taken]
+    state.keys[after] = key
+    state.opening[after], state.ending[after], state.phase[after] = opening, ending, phase
+
+
+@borrowing_kernel
+def push_null(state, row):
+    """Pass: the next row has the same board and the other side to move.
+
+    Not a ply of any game, so no repetition may reach across it: `FIRST` is the new row.
+    """
+    after = row + 1
+    for square in range(SQUARES):
+        state.boards[after, square] = state.boards[row, square]
+        state.ids[after, square] = state.ids[row, square]
+    for i in range(PIECES):
+        state.squares[after, i] = state.squares[row, i]
+    state.keys[after] = state.keys[row] ^ SIDE_KEY
+    state.opening[after], state.ending[after] = state.opening[row], state.ending[row]
+    state.phase[after] = state.phase[row]
+    here, following = state.log[row], state.log[after]
+    following[record.KEY] = here[record.KEY]
+    following[record.FIRST] = after
+    following[record.CHECKED] = 0
+    following[record.VICTIMS] = record.NOT_LOOKED_AT
+    here[record.VICTIMS] = record.NOT_LOOKED_AT
+    if row > 0:
+        state.log[row - 1, record.VICTIMS] = record.NOT_LOOKED_AT

@@ -1,0 +1,318 @@
+"""A thread that thinks about one position, and may be stopped at any moment.
+
+    tables at the root     the answer at once, without numba
+    the search             once its kernels are loaded, which begins with the program
+    a shallow pick         where time is up before the kernels are there
+
+Reports and the answer go to the two functions that a `Thinker` is given; they are called from its
+own thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tbgen.engine import known
+from tbgen.engine.clock import Limits
+from tbgen.engine.game import Game
+from tbgen.engine.options import Options
+from tbgen.engine.search import scores
+from tbgen.indexing import Move, Position
+from tbgen.rules import is_terminal, legal_moves
+from tbgen.rules.attacks import is_attacked
+
+if TYPE_CHECKING:
+    from tbgen.engine.search.searcher import Iteration, Searcher
+    from tbgen.probing import NumbaTables
+
+_AT_ONCE = 50_000
+"""Nodes of the search that finds something to answer when it is stopped before it has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A line that has been found; `number` counts the lines from 1, `hits` probes of tables."""
+
+    depth: int
+    deepest: int
+    number: int
+    score: int
+    nodes: int
+    filled: int
+    hits: int
+    seconds: float
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The move to play (None: there is none), the reply expected, whether a draw is accepted."""
+
+    move: Move | None
+    ponder: Move | None = None
+    accepts_draw: bool = False
+
+
+class Thinker:
+    """One thought at a time. `prepare` loads the kernels in the background."""
+
+    def __init__(
+        self,
+        on_report: Callable[[Report], None],
+        on_answer: Callable[[Answer], None],
+        on_note: Callable[[str], None],
+    ) -> None:
+        self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
+        self._library = known.Library()
+        self._searcher: Searcher | None = None
+        self._numba_tables: NumbaTables | None = None
+        self._hash = 0
+        self._forget = False
+        self._loaded = threading.Event()
+        self._stopped = threading.Event()
+        self._released = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._timer: threading.Timer | None = None
+        self._thought = 0
+        self._began = self._started = 0.0
+        self._pondering = False
+        self._limits = Limits()
+
+    # -- what a protocol asks for --------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Begin to load the kernels."""
+        threading.Thread(target=self._load, daemon=True).start()
+
+    @property
+    def thinking(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def begin(self, game: Game, options: Options, limits: Limits) -> None:
+        """Think about a position; what was being thought about is answered first."""
+        self.finish()
+        self._stopped.clear()
+        self._released.clear()
+        self._thought += 1
+        self._limits, self._pondering = limits, limits.ponder
+        if not limits.waits:
+            self._released.set()
+        self._start_clock()
+        self._began = self._started
+        self._thread = threading.Thread(target=self._run, args=(game, options), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer as soon as possible."""
+        self._stopped.set()
+        self._released.set()
+        if self._searcher is not None:
+            self._searcher.stop()
+
+    def ponder_hit(self) -> None:
+        """The opponent has played what was pondered on: from now on the clock runs."""
+        if self._pondering:
+            self._pondering = False
+            self._start_clock()
+            if not self._limits.infinite:
+                self._released.set()
+
+    def finish(self) -> None:
+        """Stop, and wait for the answer."""
+        if self._thread is not None:
+            self.stop()
+            self._thread.join()
+            self._thread = None
+
+    def forget(self) -> None:
+        """A new game begins: nothing of the old one is remembered."""
+        self._forget = True
+
+    # -- thinking ------------------------------------------------------------------------------
+
+    def _start_clock(self) -> None:
+        """Time runs from now; while pondering there is no limit."""
+        self._started = time.monotonic()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        budget = self._limits.budget()
+        if budget is not None and not self._pondering:
+            self._timer = threading.Timer(budget.hard, self._time_up, (self._thought,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _time_up(self, thought: int) -> None:
+        """Stop, unless another position is being thought about by now."""
+        if thought == self._thought:
+            self.stop()
+
+    def _run(self, game: Game, options: Options) -> None:
+        """Find an answer, wait until it may be given, and give it."""
+        try:
+            answer = self._decide(game, options)
+        except Exception as error:  # a damaged table, a missing compiler: the game goes on
+            self._on_note(f"{type(error).__name__}: {error}")
+            answer = Answer(_pick(game.position, self._limits.only))
+        if self._timer is not None and not self._pondering:
+            self._timer.cancel()
+        self._released.wait()
+        self._on_answer(answer)
+
+    def _decide(self, game: Game, options: Options) -> Answer:
+        """The answer, from tables, search or a pick."""
+        if is_terminal(game.position):
+            return Answer(None)
+        changed = self._library.use(options.directories, options.rules)
+        if changed and self._library.complaint:
+            self._on_note(self._library.complaint)
+        tables = self._library.tables
+        if tables is not None:
+            found = known.ask(tables, game, options.multipv, self._limits.only)
+            if found is not None and found.lines:
+                return self._from_tables(found)
+        if not self._wait_for_kernels():
+            self._on_note("the search is not loaded yet: a shallow pick")
+            return Answer(_pick(game.position, self._limits.only))
+        return self._search(game, options, changed)
+
+    def _from_tables(self, found: known.Known) -> Answer:
+        """The answer for a position in the tables."""
+        seconds = time.monotonic() - self._began
+        for number, line in enumerate(found.lines, 1):
+            self._on_report(Report(1, 1, number, line.score, 0, 0, 1, seconds, line.moves))
+        best = found.lines[0].moves
+        accepts = self._limits.draw_offered and found.outcome <= 0
+        return Answer(best[0], best[1] if len(best) > 1 else None, accepts)
+
+    def _wait_for_kernels(self) -> bool:
+        """Wait for them until time is up, or the answer is wanted; whether they are there."""
+        while not self._loaded.is_set() and not self._stopped.is_set():
+            self._loaded.wait(0.02)
+        return self._loaded.is_set() and self._searcher is not None
+
+    def _search(self, game: Game, options: Options, tables_changed: bool) -> Answer:
+        """The answer of the search."""
+        searcher, limits = self._searcher, self._limits
+        assert searcher is not None
+        self._set_up(searcher, options, tables_changed)
+        searcher.forgive()
+        if self._stopped.is_set():
+            searcher.stop()
+        from tbgen.tables import Rules
+        from tbgen.tables.names import RuleSet
+
+        tables = self._library.tables
+        think = partial(
+            searcher.think,
+            game.positions,
+            game.moves,
+            rule_set=RuleSet(Rules(options.rules)) if tables is None else tables.rule_set,
+            only=limits.only,
+        )
+        best: Iteration | None = None
+        for found in think(depth=limits.depth, nodes=limits.nodes, lines=options.multipv):
+            best = found
+            self._report(found)
+            if self._is_enough(found):
+                break
+        if best is None:
+            searcher.forgive()
+            for found in think(depth=1, nodes=_AT_ONCE):
+                best = found
+                self._report(found)
+        if best is None:
+            return Answer(_pick(game.position, limits.only))
+        line = best.lines[0]
+        accepts = limits.draw_offered and line.score < 0
+        return Answer(line.moves[0], line.moves[1] if len(line.moves) > 1 else None, accepts)
+
+    def _set_up(self, searcher: Searcher, options: Options, tables_changed: bool) -> None:
+        """Bring hash table and compiled tables up to the options."""
+        if options.hash != self._hash:
+            searcher.resize(options.hash)
+            self._hash = options.hash
+        elif self._forget:
+            searcher.clear()
+        self._forget = False
+        tables = self._library.tables
+        if tables_changed or (tables is not None and self._numba_tables is None):
+            from tbgen.probing import NumbaTables
+
+            # Entries of the hash table may rest on other tables or rules.
+            searcher.clear()
+            self._numba_tables = None if tables is None else NumbaTables(tables)
+            searcher.use_tables(self._numba_tables)
+
+    def _is_enough(self, found: Iteration) -> bool:
+        """Whether another depth is not worth its time."""
+        limits = self._limits
+        plies = scores.mate_plies(found.lines[0].score)
+        if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:
+            return True
+        if limits.infinite or self._pondering:
+            return False
+        budget = limits.budget()
+        if budget is None:
+            return False
+        if plies is not None and abs(plies) <= found.depth:
+            return True
+        return time.monotonic() - self._started > budget.soft
+
+    def _report(self, found: Iteration) -> None:
+        """Pass on every line of an iteration."""
+        seconds = time.monotonic() - self._began
+        for number, line in enumerate(found.lines, 1):
+            self._on_report(
+                Report(
+                    found.depth,
+                    found.deepest,
+                    number,
+                    line.score,
+                    found.nodes,
+                    found.filled,
+                    found.table_hits,
+                    seconds,
+                    line.moves,
+                )
+            )
+
+    def _load(self) -> None:
+        """Import numba and the kernels, and compile or load them."""
+        try:
+            from tbgen.engine.search.searcher import Searcher
+
+            searcher = Searcher(hash_mebibytes=1)
+            searcher.warm_up()
+            self._searcher = searcher
+        except Exception as error:  # the tables still answer
+            self._on_note(f"no search: {type(error).__name__}: {error}")
+        self._loaded.set()
+
+
+def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
+    """A legal move without any search: one that ends the game, else what wins most at once."""
+    moves = [move for move in legal_moves(position) if only is None or move in only]
+    if not moves:
+        return None
+
+    def gain(move: Move) -> int:
+        after = position.after(*move)
+        if is_terminal(after):
+            return 100
+        lost = 0
+        if is_attacked(after.board, move.target, after.side):
+            lost = _DEARNESS[position.board[move.source] & 7]
+        return _DEARNESS[position.board[move.target] & 7] - lost
+
+    return max(moves, key=gain)
+
+
+_DEARNESS = (0, 50, 2, 2, 9, 4, 4, 1)
+"""What the kinds of pieces are worth to a pick, by piece code without its side; 0 for none."""

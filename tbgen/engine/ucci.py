@@ -1,0 +1,123 @@
+"""UCCI 3.0, the protocol of Chinese xiangqi programs.
+
+Squares are a0 to i9, times seconds unless `usemillisec` is set, scores plain numbers. The option
+`egtbpaths` of the standard names directories of tables, separated by semicolons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tbgen import __version__
+from tbgen.engine.clock import Limits
+from tbgen.engine.dialogue import Dialogue, number, pairs
+from tbgen.engine.options import MAX_HASH, RULES
+from tbgen.engine.search import scores
+from tbgen.engine.thinking import Answer, Report
+from tbgen.indexing import Move
+from tbgen.notation import parse_move
+from tbgen.rules import legal_moves
+
+_MATE_SCORE = 30_000
+"""A mate in n plies is worth so much less n."""
+
+
+class Ucci(Dialogue):
+    """A conversation in UCCI."""
+
+    NOTE = "info message"
+    _banned: tuple[Move, ...] = ()
+
+    def greet(self) -> None:
+        """Name, options, `ucciok`."""
+        options = self.options
+        rules = " ".join(f"var {name}" for name in RULES)
+        for line in (
+            f"id name tbgen {__version__}",
+            "id author the authors of tbgen",
+            "option usemillisec type check default false",
+            f"option hashsize type spin min 1 max {MAX_HASH} default {options.hash}",
+            "option threads type spin min 1 max 1 default 1",
+            "option newgame type button",
+            "option useegtb type check default true",
+            f"option egtbpaths type string default {options.egtbpaths or 'null'}",
+            f"option rules type combo {rules} default {options.rules}",
+            "ucciok",
+        ):
+            self.write(line)
+
+    def do_ucci(self, words: Sequence[str]) -> None:
+        """Name and options again."""
+        self.greet()
+
+    def do_position(self, words: Sequence[str]) -> None:
+        """Set the game up; moves that were banned are allowed again."""
+        super().do_position(words)
+        self._banned = ()
+
+    def do_banmoves(self, words: Sequence[str]) -> None:
+        """Moves that are not to be played from the position."""
+        self._banned = tuple(parse_move(self.game.position, word, "iccs") for word in words)
+
+    def do_stop(self, words: Sequence[str]) -> None:
+        """Answer now; `nobestmove` where nothing is being thought about."""
+        if self.thinker.thinking:
+            super().do_stop(words)
+        else:
+            self.write("nobestmove")
+
+    def do_probe(self, words: Sequence[str]) -> None:
+        """A look into the hash table, for debugging: nothing is shown of it."""
+        self.write("pophash")
+
+    def do_quit(self, words: Sequence[str]) -> None:
+        """End with `bye`."""
+        super().do_quit(words)
+        self.write("bye")
+
+    def limits(self, words: Sequence[str]) -> Limits:
+        """Read `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`."""
+        found = Limits(ponder="ponder" in words, draw_offered="draw" in words)
+        unit = 0.001 if self.options.usemillisec else 1.0
+        for name, value in pairs(words):
+            if name == "depth" and value == "infinite":
+                found = replace(found, infinite=True)
+            elif name == "depth":
+                found = replace(found, depth=max(1, number(name, value)))
+            elif name == "nodes":
+                found = replace(found, nodes=max(1, number(name, value)))
+            elif name == "movestogo":
+                found = replace(found, moves_to_go=max(1, number(name, value)))
+            elif name == "time":
+                found = replace(found, remaining=max(0, number(name, value)) * unit)
+            elif name == "increment":
+                found = replace(found, increment=max(0, number(name, value)) * unit)
+        if found.depth is None and found.nodes is None and found.remaining is None:
+            found = replace(found, infinite=True)
+        if self._banned:
+            allowed = [m for m in legal_moves(self.game.position) if m not in self._banned]
+            found = replace(found, only=tuple(allowed))
+        return found
+
+    def report(self, found: Report) -> None:
+        """`info depth D score S ... pv ...`."""
+        plies = scores.mate_plies(found.score)
+        if plies is None:
+            score = scores.centipawns(found.score)
+        else:
+            score = _MATE_SCORE - plies if plies > 0 else -_MATE_SCORE - plies
+        self.write(
+            f"info depth {found.depth} score {score} time {int(1000 * found.seconds)} "
+            f"nodes {found.nodes} tbhits {found.hits} pv {self.moves_text(found.moves)}"
+        )
+
+    def answer(self, answer: Answer) -> None:
+        """`bestmove M [ponder M] [draw]`, or `nobestmove`."""
+        if answer.move is None:
+            self.write("nobestmove")
+            return
+        text = f"bestmove {answer.move.iccs}"
+        if answer.ponder is not None:
+            text += f" ponder {answer.ponder.iccs}"
+        self.write(text + (" draw" if answer.accepts_draw else ""))

@@ -1,0 +1,139 @@
+"""UCI, as xiangqi programs speak it.
+
+Squares are a0 to i9, as most xiangqi programs have it; once a GUI sets `UCI_Variant` they are a1
+to i10, as Fairy-Stockfish has it. Every `info` line about a depth names `tbhits`, 0 included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tbgen import __version__
+from tbgen.engine.clock import Limits
+from tbgen.engine.dialogue import Dialogue, number, pairs
+from tbgen.engine.options import MAX_HASH, MAX_LINES, RULES
+from tbgen.engine.search import scores
+from tbgen.engine.thinking import Answer, Report
+from tbgen.indexing import Move, Side
+from tbgen.notation import parse_move
+
+
+class Uci(Dialogue):
+    """A conversation in UCI."""
+
+    NOTE = "info string"
+
+    @property
+    def notation(self) -> str:
+        """Ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
+        return "fairy" if self.options.variant else "iccs"
+
+    def greet(self) -> None:
+        """Name, options, `uciok`."""
+        options = self.options
+        rules = " ".join(f"var {name}" for name in RULES)
+        for line in (
+            f"id name tbgen {__version__}",
+            "id author the authors of tbgen",
+            f"option name Hash type spin default {options.hash} min 1 max {MAX_HASH}",
+            "option name Clear Hash type button",
+            "option name Threads type spin default 1 min 1 max 1",
+            f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}",
+            "option name Ponder type check default false",
+            "option name UCI_Variant type combo default xiangqi var xiangqi",
+            f"option name Rules type combo default {options.rules} {rules}",
+            "option name UseEGTB type check default true",
+            f"option name EGTBPaths type string default {options.egtbpaths or '<empty>'}",
+            "uciok",
+        ):
+            self.write(line)
+
+    def do_uci(self, words: Sequence[str]) -> None:
+        """Name and options again."""
+        self.greet()
+
+    def do_ucinewgame(self, words: Sequence[str]) -> None:
+        """Nothing of the last game is remembered."""
+        self.thinker.finish()
+        self.thinker.forget()
+
+    def do_debug(self, words: Sequence[str]) -> None:
+        """There is nothing more to say than is said."""
+
+    def do_register(self, words: Sequence[str]) -> None:
+        """There is nothing to register."""
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option; another variant than xiangqi is refused."""
+        if name.lower() == "uci_variant" and value.lower() != "xiangqi":
+            raise ValueError(f"the only variant is xiangqi, not {value[:20]}")
+        super().set_option(name, value)
+
+    def limits(self, words: Sequence[str]) -> Limits:
+        """Read `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`."""
+        red = self.game.position.side == Side.RED
+        found: dict[str, float] = {}
+        for name, value in pairs(words):
+            if name in _NUMBERS:
+                found[name] = number(name, value)
+        only: list[Move] | None = None
+        if "searchmoves" in words:
+            only = []
+            for word in words[words.index("searchmoves") + 1 :]:
+                if word in _WORDS:
+                    break
+                only.append(parse_move(self.game.position, word, self.notation))
+        return Limits(
+            depth=_whole(found.get("depth")),
+            nodes=_whole(found.get("nodes")),
+            mate=_whole(found.get("mate")),
+            move_time=_seconds(found.get("movetime")),
+            remaining=_seconds(found.get("wtime" if red else "btime")),
+            increment=_seconds(found.get("winc" if red else "binc")) or 0.0,
+            moves_to_go=_whole(found.get("movestogo")),
+            infinite="infinite" in words or not ({*words} & {*_NUMBERS} - {"winc", "binc"}),
+            ponder="ponder" in words,
+            only=None if only is None else tuple(only),
+        )
+
+    def report(self, found: Report) -> None:
+        """`info depth ... pv ...`."""
+        plies = scores.mate_plies(found.score)
+        if plies is None:
+            score = f"cp {scores.centipawns(found.score)}"
+        else:
+            # Moves, not plies; a side that is mated in n plies has n // 2 moves left.
+            score = f"mate {(plies + 1) // 2 if plies > 0 else -(-plies // 2)}"
+        rate = int(found.nodes / max(found.seconds, 0.001))
+        self.write(
+            f"info depth {found.depth} seldepth {found.deepest} multipv {found.number} "
+            f"score {score} nodes {found.nodes} nps {rate} hashfull {found.filled} "
+            f"tbhits {found.hits} time {int(1000 * found.seconds)} "
+            f"pv {self.moves_text(found.moves)}"
+        )
+
+    def answer(self, answer: Answer) -> None:
+        """`bestmove M [ponder M]`."""
+        if answer.move is None:
+            self.write("bestmove (none)")
+            return
+        text = f"bestmove {self.moves_text([answer.move])}"
+        if answer.ponder is not None:
+            text += f" ponder {self.moves_text([answer.ponder])}"
+        self.write(text)
+
+
+_NUMBERS = (
+    "wtime", "btime", "winc", "binc", "movestogo", "movetime", "depth", "nodes", "mate",
+)  # fmt: skip
+_WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
+
+
+def _whole(number: float | None) -> int | None:
+    """A count of 1 or more, if there is one."""
+    return None if number is None else max(1, int(number))
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    """Seconds, if there are any milliseconds."""
+    return None if milliseconds is None else max(0.0, milliseconds / 1000)

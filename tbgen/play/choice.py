@@ -1,0 +1,120 @@
+"""Choosing a move: progress for the winner, safety for the side that draws.
+
+    win, order 0, or order k above 255     the best move is shorter, or of a lower order
+    win, order k at 255                    keep the opponent in his pattern, without becoming an
+                                           offender as grave: `Aim.WIN`
+    draw                                   an idle move; where there is none, the first of
+                                           `DRAWING_AIMS` that can be reached
+    loss                                   the longest resistance
+
+Values alone are enough for all but patterns and draws: those are loops by nature, and who offends
+in a loop is a matter of the moves made (`tbgen.play.safety`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tbgen.indexing import Position
+from tbgen.play.preference import RootMove, equally_good, is_direct_win
+from tbgen.play.prober import Prober
+from tbgen.play.repetition import Trials
+from tbgen.play.safety import SAFE, Aim, Rank, StreakGame
+from tbgen.play.streaks import Offences, is_irreversible
+from tbgen.referee import Verdict
+from tbgen.rules import legal_moves
+from tbgen.tables import Outcome, ProbeResult, Rules
+
+DRAWING_AIMS = (Aim.REST, Aim.BREAK, Aim.OUTLAST)
+
+
+def choose(
+    tables: Prober,
+    position: Position,
+    root: ProbeResult,
+    moves: Sequence[RootMove],
+    history: Sequence[Position],
+) -> RootMove | None:
+    """The move to play; see `GameTablebase.best_move`."""
+    if not moves:
+        return None
+    good = equally_good(root, moves)
+    if len(good) == 1 or root.rules in (None, Rules.NONE):
+        return good[0]
+    offences = Offences(root.rule_set)
+    game = [*history, position]
+    if is_direct_win(root):
+        return _by_rank(tables, root, offences, game, (Aim.WIN,))
+    if root.outcome == Outcome.DRAW:
+        for move in good:
+            if is_irreversible(position, move.move) or not offences.threats(
+                position, move.move, move.after
+            ):
+                return move
+        return _by_rank(tables, root, offences, game, DRAWING_AIMS)
+    return good[0]
+
+
+def _by_rank(
+    tables: Prober,
+    root: ProbeResult,
+    offences: Offences,
+    game: Sequence[Position],
+    aims: Sequence[Aim],
+) -> RootMove:
+    """The move of the lowest rank for the first aim that can be reached.
+
+    The referee has the last word: a repetition that he would punish in the game as it stands is
+    left for another move, the more often it has occurred. He also decides, with what has been on
+    the board least often, where the arena is larger than `safety.MAX_STAKES`.
+    """
+    ranked: list[tuple[RootMove, Rank | None]] = []
+    for aim in aims:
+        ranked = StreakGame(tables, root, offences, aim).ranked(game)
+        if any(rank is not None for _, rank in ranked):
+            break
+    ranked.sort(key=lambda choice: _eagerness(game, *choice))
+    least, best = None, ranked[0][0]
+    trials = Trials(game, offences.rule_set)
+    for move, _ in ranked:
+        punished = _punished(trials, game, move, root.outcome)
+        if least is None or punished < least:
+            least, best = punished, move
+        if not punished:
+            break
+    return best
+
+
+def _eagerness(
+    game: Sequence[Position], move: RootMove, rank: Rank | None
+) -> tuple[bool, Rank, int, object]:
+    """The key of a move, best first; without a rank, what has been on the board least often."""
+    if rank is None:
+        return True, SAFE, game.count(move.after), move.sort_key
+    return False, rank, 0, move.sort_key
+
+
+def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
+    """How often the position has occurred that the move, or a reply, repeats to one's cost.
+
+    That is a repetition that the referee gives to the opponent; where one is winning, also one
+    that he gives to nobody.
+    """
+    position = game[-1]
+    if is_irreversible(position, move.move):
+        return 0
+    spoilt = {Verdict.won_by(position.side.other)}
+    if outcome == Outcome.WIN:
+        spoilt.add(Verdict.DRAW)
+    seen = set(game)
+    if move.after in seen and trials.verdict(move.move) in spoilt:
+        return game.count(move.after)
+    replies = ((reply, move.after.after(*reply)) for reply in legal_moves(move.after))
+    return max(
+        (
+            game.count(now)
+            for reply, now in replies
+            if now in seen and trials.verdict(move.move, reply) in spoilt
+        ),
+        default=0,
+    )

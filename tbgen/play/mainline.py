@@ -1,0 +1,110 @@
+"""Best play of both sides, from a position to the end.
+
+mate or stalemate    through conversions into supporting tables, if need be
+loop                 the opponent must offend for ever: the loop is given once
+draw                 nothing is forced: no moves are given
+unknown              the line enters a material without a table
+cut                  as many plies as were asked for
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tbgen.indexing import Position, Side
+from tbgen.play.choice import choose
+from tbgen.play.preference import RootMove
+from tbgen.play.prober import Prober
+from tbgen.play.repetition import is_lost_by, judge_repetition
+from tbgen.referee import Judgement
+from tbgen.rules import in_check
+from tbgen.tables import Outcome, ProbeResult
+
+PATIENCE = 4
+"""How often a position may occur in a line that no verdict ends."""
+
+
+class Ending(StrEnum):
+    """How a line ends."""
+
+    MATE = "mate"
+    STALEMATE = "stalemate"
+    LOOP = "loop"
+    DRAW = "draw"
+    UNKNOWN = "unknown"
+    CUT = "cut"
+
+
+@dataclass(frozen=True, slots=True)
+class LineMove:
+    """One move of a line: where it is made, what that position is worth, and the move."""
+
+    position: Position
+    result: ProbeResult
+    choice: RootMove
+
+
+@dataclass(frozen=True, slots=True)
+class Mainline:
+    """A line of best play.
+
+    `result` is the value of the position it starts from. `loop_start` numbers the move (from 0)
+    with which the loop begins that all moves from there on make up, and `verdict` is the
+    referee's word on it.
+    """
+
+    start: Position
+    result: ProbeResult
+    moves: tuple[LineMove, ...]
+    ending: Ending
+    loop_start: int | None = None
+    verdict: Judgement | None = None
+
+    @property
+    def final(self) -> Position:
+        """The position at the end of the line."""
+        return self.moves[-1].choice.after if self.moves else self.start
+
+    @property
+    def winner(self) -> Side | None:
+        """The side that has won at the end of the line; None for a draw, or an open end."""
+        if self.ending in (Ending.MATE, Ending.STALEMATE):
+            return self.final.side.other
+        return next((side for side in Side if is_lost_by(self.verdict, side.other)), None)
+
+    @property
+    def missing(self) -> str | None:
+        """The material whose table the line would need to go on."""
+        return self.moves[-1].choice.missing if self.moves else None
+
+
+def follow(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
+    """The line from `start`; see `GameTablebase.mainline`."""
+    moves: list[LineMove] = []
+    game = [start]
+    while True:
+        position = game[-1]
+        root, choices = tables.probe_with_moves(position)
+        first = moves[0].result if moves else root
+        if root.outcome == Outcome.DRAW:
+            return Mainline(start, first, tuple(moves), Ending.DRAW)
+        begin = game.index(position)
+        if begin < len(moves):
+            verdict = judge_repetition(game, root.rule_set)
+            winner = position.side if root.outcome == Outcome.WIN else position.side.other
+            # A winner who was led round once without result knows it from the game, and deviates.
+            if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:
+                # What was judged may begin later than the first occurrence.
+                loop = begin + (verdict.span[0] if verdict and verdict.span else 0)
+                return Mainline(start, first, tuple(moves), Ending.LOOP, loop, verdict)
+        choice = choose(tables, position, root, choices, game[:-1])
+        if choice is None:
+            ending = Ending.MATE if in_check(position) else Ending.STALEMATE
+            return Mainline(start, first, tuple(moves), ending)
+        if plies is not None and len(moves) >= plies:
+            return Mainline(start, first, tuple(moves), Ending.CUT)
+        moves.append(LineMove(position, root, choice))
+        if choice.result is None:
+            return Mainline(start, first, tuple(moves), Ending.UNKNOWN)
+        game.append(choice.after)

@@ -1,0 +1,144 @@
+"""What a side prefers: one order of moves for probing, play, the command line and the board.
+
+    value of the position after a move  ->  worth of the move  ->  sort key, best first
+
+The order is that of Fang, Hsu & Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"): a
+win by mate or conversion before any win by the rules, then the lowest order, then the shortest way.
+A loser wants the opposite. What is not known, for want of a table, counts as better than a loss and
+worse than a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tbgen.indexing import Move, Position
+from tbgen.tables import Outcome, ProbeResult, Value
+
+_RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
+
+
+class Preference(NamedTuple):
+    """The place of a value among all values, for the side that has it; smaller is better."""
+
+    outcome: int
+    order: int
+    plies: int
+
+    @classmethod
+    def of(cls, value: Value | None) -> Preference:
+        """The preference of a value; None is a value that is not known."""
+        if value is None or value.outcome == Outcome.DRAW:
+            return cls(_RANKS[value.outcome if value else None], 0, 0)
+        sign = 1 if value.outcome == Outcome.WIN else -1
+        return cls(_RANKS[value.outcome], sign * value.order, sign * value.plies)
+
+
+def worth_of_move(child: Value, converts: bool) -> Value:
+    """What a move is worth to the side that makes it.
+
+    `child` is the value of the position it leads to, for the opponent. One ply is added; order
+    and distance of a capture come along. `converts`: the move is a capture and the table of the
+    position before it counts to conversion, where a win of any length is one in 1 ply, and a
+    loss one in 2 (Fang, Hsu & Hsu 2002, section 6.3).
+    """
+    outcome = Outcome(-child.outcome)
+    if outcome == Outcome.DRAW:
+        return Value(outcome)
+    if converts:
+        return Value(outcome, 0, 1 if outcome == Outcome.WIN else 2)
+    return Value(outcome, child.order, child.plies + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RootMove:
+    """A legal move, and what it leads to.
+
+    `result` is the probe of the position after the move, None where its table is missing;
+    `missing` then names the material. `best` marks every move that is as good as the one that
+    `best_move` would choose from.
+    """
+
+    move: Move
+    after: Position
+    result: ProbeResult | None
+    converts: bool
+    capture: bool
+    check: bool
+    missing: str | None = None
+    best: bool = False
+
+    @property
+    def worth(self) -> Value | None:
+        """The value of the move for the side that makes it; None if unknown."""
+        return None if self.result is None else worth_of_move(self.result.exact, self.converts)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome for the side that makes the move; None if unknown."""
+        return None if self.result is None else Outcome(-self.result.outcome)
+
+    @property
+    def value(self) -> int | None:
+        """The number of the position after the move (`ProbeResult.value`)."""
+        return None if self.result is None else self.result.value
+
+    @property
+    def order(self) -> int | None:
+        """The order of the position after the move."""
+        return None if self.result is None else self.result.order
+
+    @property
+    def plies(self) -> int | None:
+        """The distance of the position after the move; None for a draw too."""
+        return None if self.result is None else self.result.plies
+
+    @property
+    def ends_game(self) -> bool:
+        """Whether the opponent has no legal move left."""
+        result = self.result
+        return (
+            result is not None
+            and result.outcome == Outcome.LOSS
+            and not result.order
+            and result.plies == 0
+        )
+
+    @property
+    def preference(self) -> Preference:
+        """Two moves of the same preference are equally good."""
+        return Preference.of(self.worth)
+
+    @property
+    def sort_key(self) -> tuple[Preference, bool, bool, Preference, str]:
+        """Best first; no two moves of a position have the same key.
+
+        Of equally good moves: those that end the game, then captures, then what leads to the
+        better position (captures that convert differ in that), then by text.
+        """
+        child = None if self.result is None else worth_of_move(self.result.exact, False)
+        return (
+            self.preference,
+            not self.ends_game,
+            not self.capture,
+            Preference.of(child),
+            self.move.iccs,
+        )
+
+
+def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
+    """The moves, of a list best first, that keep the value `root` as well as any known move.
+
+    Where only a move into a missing table can keep it, those moves.
+    """
+    known = [move for move in moves if move.outcome == root.outcome]
+    unknown = [move for move in moves if move.outcome is None]
+    kept = known or unknown or list(moves)
+    return [move for move in kept if move.preference == kept[0].preference]
+
+
+def is_direct_win(result: ProbeResult) -> bool:
+    """Whether the opponent is in his pattern already: the value is 255 (docs/values.md)."""
+    return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

@@ -1,0 +1,97 @@
+"""Probing with the rules: values of legal positions, and of every move from them.
+
+    Position  ->  legal?  ->  tbgen.tables.Tablebase  ->  value
+              ->  legal moves, each probed  ->  sorted (`preference`)
+
+What to play among equals is for `choice`, and whole lines are for `mainline`; both probe here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tbgen.indexing import Position, PositionError
+from tbgen.indexing.squares import EMPTY
+from tbgen.play.preference import RootMove, equally_good
+from tbgen.rules import check_legal, in_check, is_terminal, legal_moves
+from tbgen.tables import (
+    IllegalPositionError,
+    Metric,
+    MissingTableError,
+    Outcome,
+    ProbeResult,
+    Tablebase,
+)
+
+
+class Prober(Tablebase):
+    """A `tbgen.tables.Tablebase` that refuses illegal positions, and knows their moves.
+
+    Every method that takes a position raises `IllegalPositionError` for one that cannot arise
+    (the kings face each other, or the side not to move is in check), beside what
+    `Tablebase.probe` raises. A position without a legal move is lost in 0 plies whether there is
+    a table for it or not.
+    """
+
+    def probe(self, position: Position) -> ProbeResult:
+        """The value of a position for the side to move."""
+        _require_legal(position)
+        return self._probe_legal(position)
+
+    def probe_many(self, positions: Iterable[Position]) -> list[ProbeResult]:
+        """The values of many positions, in their order; raises like `probe`."""
+        checked = list(positions)
+        for position in checked:
+            _require_legal(position)
+        return super().probe_many(checked)
+
+    def probe_root(self, position: Position) -> list[RootMove]:
+        """Every legal move with the value of the position it leads to, best first.
+
+        Where that position's table is missing the move's outcome is None; the table of the
+        position itself must be there. No moves: the side to move has lost. Raises like `probe`.
+        """
+        return self.probe_with_moves(position)[1]
+
+    def probe_with_moves(self, position: Position) -> tuple[ProbeResult, list[RootMove]]:
+        """What `probe` and `probe_root` say, for the price of one."""
+        root = self.probe(position)
+        moves = []
+        for move in legal_moves(position):
+            after = position.after(*move)
+            capture = position.board[move.target] != EMPTY
+            result, missing = None, None
+            try:
+                result = self._probe_legal(after)
+            except MissingTableError as error:
+                missing = error.material
+            moves.append(
+                RootMove(
+                    move,
+                    after,
+                    result,
+                    converts=capture and root.metric == Metric.DTC,
+                    capture=capture,
+                    check=in_check(after),
+                    missing=missing,
+                )
+            )
+        moves.sort(key=lambda move: move.sort_key)
+        best = equally_good(root, moves)
+        return root, [replace(move, best=True) if move in best else move for move in moves]
+
+    def _probe_legal(self, position: Position) -> ProbeResult:
+        try:
+            return super().probe(position)
+        except MissingTableError:
+            if not is_terminal(position):
+                raise
+        return ProbeResult(Outcome.LOSS, 0, 0, 0, position.material, self.rule_set, None)
+
+
+def _require_legal(position: Position) -> None:
+    try:
+        check_legal(position)
+    except PositionError as error:
+        raise IllegalPositionError(position.fen, str(error)) from error

@@ -1,0 +1,91 @@
+"""Repetitions of a game that is given by its positions, judged by the referee.
+
+    positions, oldest first  ->  moves between them  ->  tbgen.referee.judge
+    a game and moves to try  ->  Trials, which read the game once  ->  verdicts
+
+What a table calls a draw or a direct win is decided in play by the moves of both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.referee import Game, Judgement, Verdict, judge, verdict_on
+from tbgen.rules.moves import is_legal_move
+from tbgen.tables import Rules, RuleSet
+
+
+def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
+    """What the referee says of the last position of a game, if it has occurred before.
+
+    `game` has the positions, oldest first; what comes before a gap in them is left out. None
+    where nothing is repeated, or where the rules are none.
+    """
+    rules = rule_set.rules
+    if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
+        return None
+    moves = _moves_to(game[game.index(game[-1]) :])
+    played = game[len(game) - 1 - len(moves) :]
+    if game[-1] not in played[:-1]:
+        return None
+    first = played.index(game[-1])
+    return judge(played[first], moves[first:], rules=rules, minor_chases=rule_set.minor_chases)
+
+
+class Trials:
+    """Moves that are tried at the end of a game, judged as repetitions of what came before.
+
+    `game` as in `judge_repetition`. It is read once, and only if anything is judged.
+    """
+
+    def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:
+        self._positions = game
+        self._rule_set = rule_set
+
+    @cached_property
+    def _game(self) -> Game:
+        moves = _moves_to(self._positions)
+        first = self._positions[len(self._positions) - 1 - len(moves)]
+        return Game.read(first, moves, self._rule_set.minor_chases)
+
+    def verdict(self, *moves: Move) -> Verdict:
+        """The verdict after some more moves; `UNDECIDED` where nothing is repeated."""
+        rules = self._rule_set.rules
+        if rules is None or rules == Rules.NONE:
+            return Verdict.UNDECIDED
+        for move in moves:
+            self._game.push(move)
+        verdict = verdict_on(self._game, rules=rules)
+        for _ in moves:
+            self._game.pop()
+        return verdict
+
+
+def _moves_to(game: Sequence[Position]) -> list[Move]:
+    """The moves that led to the last position of a game, from the last gap on."""
+    moves: list[Move] = []
+    for after, before in pairwise(reversed(game)):
+        move = move_between(before, after)
+        if move is None or not is_legal_move(bytearray(before.board), before.side, *move):
+            break
+        moves.append(move)
+    return moves[::-1]
+
+
+def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
+    """Whether a repetition has been judged against a side."""
+    return judgement is not None and judgement.verdict == Verdict.won_by(side.other)
+
+
+def move_between(before: Position, after: Position) -> Move | None:
+    """The move that leads from one position to the next, None if none does."""
+    changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
+    sources = [square for square in changed if after.board[square] == EMPTY]
+    if len(changed) != 2 or len(sources) != 1 or after.side == before.side:
+        return None
+    move = Move(sources[0], sum(changed) - sources[0])
+    return move if before.after(*move) == after else None

@@ -1,0 +1,295 @@
+"""Safety: which moves keep a side from being for ever the greater offender.
+
+    Stake                    one's turn: position, both streaks, the rival's last attacks
+      |  move, reply         a `Step` to the next Stake, or to where nothing is at stake
+    arena                    all Stakes within reach; small, because an idle move ends it
+      |  `solve`
+    ranks                    how far a Stake is from what must happen again and again
+
+A side that draws is safe once it makes an idle move: the table says that the position it then has
+is drawn as well, and what lies before cannot be held against it. Where it cannot force that, it may
+still be able to break its streak (`tbgen.play.streaks`) by another offence, a check after chases
+say, again and again. Where it cannot force that either, the position is drawn because the rival
+must offend as gravely for ever, and it is the rival's streak that must not be broken, or only so
+often. A side that wins by the rival's offence needs both: the rival's streak goes on, its own is
+broken again and again. These are the four members of `Aim`.
+
+All are one game, in which every step is good, neutral or bad: a side succeeds if the bad steps
+come to an end, and good ones do not (`solve`). Ranks fall with every move until then, so that
+whoever plays by them returns to no Stake on the way. Stakes that differ in their streaks may share
+a position: only on the way to an idle move, where streaks do not matter, it is certain that no
+position is repeated at all. That is why it is the first choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+from tbgen.indexing import Position
+from tbgen.play.preference import RootMove, equally_good, is_direct_win
+from tbgen.play.prober import Prober
+from tbgen.play.repetition import move_between
+from tbgen.play.streaks import (
+    KING,
+    NOBODY,
+    Offences,
+    Threats,
+    Victims,
+    extended,
+    follow,
+    is_irreversible,
+)
+from tbgen.rules import legal_moves
+from tbgen.tables import Outcome, ProbeResult
+
+MAX_STAKES = 1000
+"""So many positions of one's own turn are looked at for one aim at most (about a second)."""
+
+
+class Kind(Enum):
+    """What a step means for the side that plays by the ranks."""
+
+    NEUTRAL = auto()
+    GOOD = auto()
+    """Must happen again and again."""
+    BAD = auto()
+    """May happen, but not for ever; outweighs what is good in the same step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """A position with the side in question to move, and what of the past matters.
+
+    `own` and `rival` are the streaks, empty where they do not matter; `threats` is what the
+    rival's last move attacks, which is an offence only in view of the answer: None if that move is
+    not known, or does not matter.
+    """
+
+    position: Position
+    own: Victims
+    rival: Victims = NOBODY
+    threats: Threats | None = None
+
+
+class Step(NamedTuple):
+    """A move and a reply, and the Stake that they lead to."""
+
+    kind: Kind
+    next: Stake
+
+
+class Option(NamedTuple):
+    """A move that keeps the value of its position, and its steps, one for every reply.
+
+    Replies after which nothing is at stake are left out; a move without steps is safe.
+    """
+
+    move: RootMove
+    steps: Sequence[Step]
+
+
+Arena = dict[Stake, Sequence[Option]]
+
+
+class Rank(NamedTuple):
+    """How many bad steps may still have to be taken, and how many steps until a good one."""
+
+    bad: int
+    steps: int
+
+
+SAFE = Rank(0, 0)
+"""The rank of a move after which nothing is at stake."""
+
+
+def solve(arena: Arena) -> dict[Stake, Rank]:
+    """The ranks of the Stakes from which one's side succeeds whatever the rival replies.
+
+    A parity game with three priorities, by its nested fixpoints: least over the bad steps,
+    greatest over the good ones, least over the steps between two good ones. Stakes that the arena
+    does not hold count as failures, an empty choice of options too.
+    """
+    ranks: dict[Stake, Rank] = {}
+    for bad in range(len(arena)):
+        region = [stake for stake in arena if stake not in ranks]
+        while True:
+            reached = _reach_good(arena, region, ranks, bad)
+            if len(reached) == len(region):
+                break
+            region = list(reached)
+        if not reached:
+            break
+        ranks |= reached
+    return ranks
+
+
+def _reach_good(
+    arena: Arena, region: Sequence[Stake], settled: dict[Stake, Rank], bad: int
+) -> dict[Stake, Rank]:
+    """Ranks of the Stakes of a region that can force a settled Stake, or a good step within it."""
+    inside = set(region)
+    reached: dict[Stake, Rank] = {}
+
+    def serves(step: Step) -> bool:
+        return (
+            step.next in settled
+            or (step.kind == Kind.GOOD and step.next in inside)
+            or (step.kind == Kind.NEUTRAL and step.next in reached)
+        )
+
+    for steps in range(1, len(region) + 1):
+        new = [
+            stake
+            for stake in region
+            if stake not in reached
+            and any(all(serves(step) for step in option.steps) for option in arena[stake])
+        ]
+        if not new:
+            break
+        reached |= dict.fromkeys(new, Rank(bad, steps))
+    return reached
+
+
+def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
+    """The rank that a Stake has by an option; None if one of its steps leads out of the ranks."""
+    worst = SAFE
+    for step in option.steps:
+        rank = ranks.get(step.next)
+        if rank is None:
+            return None
+        if step.kind == Kind.NEUTRAL:
+            rank = Rank(rank.bad, rank.steps + 1)
+        else:
+            rank = Rank(rank.bad + (step.kind == Kind.BAD), 1)
+        worst = max(worst, rank)
+    return worst
+
+
+# -- arenas ------------------------------------------------------------------------------------
+
+
+class Aim(Enum):
+    """What a side must bring about at a Stake."""
+
+    REST = auto()
+    """Come to an idle move, whatever the streaks."""
+    BREAK = auto()
+    """Break its own streak, if by another offence; the rival's does not matter."""
+    OUTLAST = auto()
+    """Keep the rival in a streak that is as grave as its own."""
+    WIN = auto()
+    """Keep the rival in a graver streak than its own, which it breaks again and again."""
+
+    @property
+    def heeds_rival(self) -> bool:
+        """Whether the rival's streak matters."""
+        return self in (Aim.OUTLAST, Aim.WIN)
+
+    def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
+        """The kind of a step: the streaks after it, and whether it breaks them."""
+        if not self.heeds_rival:
+            return Kind.NEUTRAL
+        if rival_breaks:
+            return Kind.BAD
+        if self == Aim.OUTLAST:
+            return Kind.BAD if KING in own and KING not in rival else Kind.GOOD
+        is_graver = KING in rival and KING not in own
+        return Kind.GOOD if breaks or is_graver else Kind.NEUTRAL
+
+
+class StreakGame:
+    """The moves and replies that matter for an aim, at positions worth the same as `root`."""
+
+    def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
+        self._tables = tables
+        self._root = root
+        self._offences = offences
+        self._aim = aim
+
+    def stake(self, game: Sequence[Position]) -> Stake:
+        """The Stake at the end of a game."""
+        own = NOBODY if self._aim == Aim.REST else self._offences.streak(game)
+        move = move_between(*game[-2:]) if len(game) > 1 else None
+        if not self._aim.heeds_rival or move is None:
+            return Stake(game[-1], own)
+        threats = self._offences.threats(game[-2], move, game[-1])
+        return Stake(game[-1], own, self._offences.streak(game[:-1]), threats)
+
+    def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
+        """The moves that keep the value of the last position of a game, with their ranks.
+
+        None where the rival can prevent the aim, or where the arena is too large to tell.
+        """
+        start = self.stake(game)
+        arena, ranks = self.arena(start)
+        return [(option.move, rank_of(option, ranks)) for option in arena[start]]
+
+    def options(self, stake: Stake) -> list[Option]:
+        """The moves that keep the value, and their steps."""
+        moves = equally_good(*self._tables.probe_with_moves(stake.position))
+        return [Option(move, tuple(self._steps(stake, move))) for move in moves]
+
+    def arena(self, start: Stake) -> tuple[Arena, dict[Stake, Rank]]:
+        """The arena from a Stake on, as far as it is needed and `MAX_STAKES` allows, and ranks.
+
+        Where the rival's streak does not matter it grows by one move of one's own at a time, until
+        that many are enough: the rank is then the least there is, and less after the next move.
+        """
+        arena: Arena = {}
+        ranks: dict[Stake, Rank] = {}
+        layer = [start]
+        while layer and start not in ranks and len(arena) < MAX_STAKES:
+            layer = layer[: MAX_STAKES - len(arena)]
+            arena |= {stake: self.options(stake) for stake in layer}
+            if not self._aim.heeds_rival:
+                ranks = solve(arena)
+            layer = _open_ends(arena, ranks, start)
+        return arena, ranks or solve(arena)
+
+    def _steps(self, stake: Stake, move: RootMove) -> Iterator[Step]:
+        """The steps that a move may become."""
+        offences, after = self._offences, move.after
+        threats = offences.threats(stake.position, move.move, after)
+        wins = self._aim == Aim.WIN
+        if is_irreversible(stake.position, move.move) or not (threats or wins):
+            return
+        rival, rival_breaks = NOBODY, False
+        if stake.threats is not None:
+            offence = offences.offence(stake.threats, move.move, after)
+            rival, rival_breaks = extended(follow(stake.rival, move.move), offence)
+        for reply in legal_moves(after):
+            now = after.after(*reply)
+            offence = offences.offence(threats, reply, now)
+            own, breaks = extended(follow(stake.own, reply), offence)
+            if is_irreversible(after, reply) or (breaks and not wins) or not self._matters(now):
+                continue
+            if self._aim == Aim.REST:
+                own = NOBODY
+            kind = self._aim.kind(own, breaks, rival, rival_breaks)
+            answer = offences.threats(after, reply, now) if self._aim.heeds_rival else None
+            yield Step(kind, Stake(now, own, rival, answer))
+
+    def _matters(self, position: Position) -> bool:
+        """Whether the rival keeps the value by going there; what is worth more ends the matter."""
+        value = self._tables.probe(position)
+        if self._aim == Aim.WIN:
+            return is_direct_win(value) and value.order == self._root.order
+        return value.outcome == Outcome.DRAW
+
+
+def _open_ends(arena: Arena, ranks: dict[Stake, Rank], start: Stake) -> list[Stake]:
+    """The Stakes outside the arena that are reached from `start` through such without a rank."""
+    seen = {start: None}
+    agenda = [start]
+    while agenda:
+        stake = agenda.pop()
+        if stake in ranks or stake not in arena:
+            continue
+        for option in arena[stake]:
+            new = [step.next for step in option.steps if step.next not in seen]
+            seen |= dict.fromkeys(new)
+            agenda += new
+    return [stake for stake in seen if stake not in arena]

@@ -1,0 +1,118 @@
+"""Streaks: what all the latest moves of a side have in common, as the repetition rules see it.
+
+    move   ->  threats    its checks and new attacks: pairs (attacker, victim)
+    reply  ->  offence    the victims whose attacks the reply has met; none: the move was idle
+    moves  ->  streak     the victims that every one of them chases, followed as they move
+
+The king counts as one more victim, `KING`, whom checks chase: a side that does nothing but check
+has the streak {KING}, one that always chases a knight has the knight's square, and a side whose
+last move was idle has none. A streak that grows for ever is a perpetual check or chase; a side
+that breaks its streak again and again commits neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tbgen.indexing import Move, Position
+from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
+from tbgen.play.repetition import move_between
+from tbgen.rules import in_check
+from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_be_victim
+from tbgen.tables import Rules, RuleSet
+
+KING = -1
+"""In place of a victim's square: the king, wherever he stands."""
+
+Victims = frozenset[int]
+"""Squares of pieces of one side, and `KING`."""
+Threats = frozenset[tuple[int, int]]
+"""Pairs (attacker, victim) of squares; a check is the one pair `CHECK`."""
+
+CHECK: Threats = frozenset({(KING, KING)})
+NOBODY: Victims = frozenset()
+NO_THREATS: Threats = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Offences:
+    """What counts as an offence, under one rule set."""
+
+    rule_set: RuleSet
+
+    def threats(self, before: Position, move: Move, after: Position) -> Threats:
+        """What a move attacks that it did not attack before, whatever the reply."""
+        if self.rule_set.rules in (None, Rules.NONE):
+            return NO_THREATS
+        if in_check(after):
+            return CHECK
+        if self.rule_set.rules == Rules.CHECK:
+            return NO_THREATS
+        old, new = bytearray(before.board), bytearray(after.board)
+        pieces = [(square, code) for square, code in enumerate(new) if code != EMPTY]
+        mover = before.side
+        attackers = [s for s, code in pieces if piece_side(code) == mover and may_be_offender(code)]
+        victims = [s for s, code in pieces if piece_side(code) != mover and may_be_victim(code, s)]
+        return frozenset(
+            (attacker, victim)
+            for attacker in attackers
+            for victim in victims
+            if is_new_attack(old, new, *move, attacker, victim, self.rule_set.minor_chases)
+        )
+
+    def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
+        """Whom a move with these threats has chased, given the reply; where they stand after it."""
+        if not threats or threats == CHECK:
+            return frozenset(victim for _, victim in threats)
+        board = bytearray(replied.board)
+        chased = {
+            victim
+            for attacker, victim in threats
+            if is_answered(board, *reply, attacker, victim, self.rule_set.minor_chases)
+        }
+        return follow(frozenset(chased), reply)
+
+    def streak(self, game: Sequence[Position]) -> Victims:
+        """The streak of the side to move in the last position of a game, from its own moves.
+
+        Goes back to the last of its moves that was idle or cannot be undone, or to a gap.
+        """
+        offences: list[tuple[Victims, Move]] = []
+        for number in range(len(game) - 1, 1, -2):
+            start, made, now = game[number - 2 : number + 1]
+            move, reply = move_between(start, made), move_between(made, now)
+            if move is None or reply is None:
+                break
+            if is_irreversible(start, move) or is_irreversible(made, reply):
+                break
+            offence = self.offence(self.threats(start, move, made), reply, now)
+            if not offence:
+                break
+            offences.append((offence, reply))
+        streak = NOBODY
+        for offence, reply in reversed(offences):
+            streak = extended(follow(streak, reply), offence)[0]
+        return streak
+
+
+def extended(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
+    """A streak after one more move, and whether the move has broken it (or started it anew).
+
+    Both have the victims where they stand now. A streak that is broken begins with the offence.
+    """
+    common = streak & offence
+    return (common or offence), not common and (bool(streak) or not offence)
+
+
+def follow(victims: Victims, move: Move) -> Victims:
+    """The squares of pieces after a move of their side."""
+    if move.source not in victims:
+        return victims
+    return victims - {move.source} | {move.target}
+
+
+def is_irreversible(position: Position, move: Move) -> bool:
+    """Whether no repetition can reach back beyond the move: a capture, or a pawn's advance."""
+    is_pawn = piece_kind(position.board[move.source]) == PieceType.PAWN
+    return position.board[move.target] != EMPTY or (is_pawn and move.source % 9 == move.target % 9)

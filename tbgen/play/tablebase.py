@@ -1,0 +1,77 @@
+"""The tablebase that plays: positions in; values, moves and lines out.
+
+    probe    `prober`      choose    `choice`      follow    `mainline`
+
+Plain Python over the scalar rules: nothing here imports numba, and nothing prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tbgen.indexing import Position
+from tbgen.play.choice import choose
+from tbgen.play.mainline import Mainline, follow
+from tbgen.play.preference import RootMove
+from tbgen.play.prober import Prober
+from tbgen.tables import Metric, Rules
+from tbgen.tables.cache import DEFAULT_CACHE_BYTES
+from tbgen.tables.tablebase import DEFAULT_MAX_OPEN
+
+
+class GameTablebase(Prober):
+    """A `Prober` that plays: its methods raise for a position what `Prober` raises."""
+
+    def best_move(self, position: Position, history: Sequence[Position] = ()) -> RootMove | None:
+        """A move that keeps the value of the position; None if there is no legal move.
+
+        `history` has the positions of the game before this one, oldest first. A winner makes
+        progress with every move: a lower order, or the same order and a shorter distance, or a
+        conversion; where the opponent is already forced to repeat for ever (value 255), a move
+        that keeps him there without becoming an offender as grave. A loser resists as long as he
+        can. A side that draws never becomes the greater offender: it makes an idle move, or is
+        on the shortest way to one, or to what else breaks its run of offences; the history says
+        what that run is (`tbgen.play.safety`). Raises like `probe`.
+        """
+        root, moves = self.probe_with_moves(position)
+        return choose(self, position, root, moves, history)
+
+    def mainline(self, position: Position, plies: int | None = None) -> Mainline:
+        """Best play of both sides to the end, or for so many plies; raises like `probe`."""
+        return follow(self, position, plies)
+
+
+def open_tablebase(
+    path: Path | str,
+    *,
+    rules: Rules | str | None = None,
+    orders: int | None = None,
+    minor_chases: bool | None = None,
+    metric: Metric | str | None = None,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
+    max_open: int = DEFAULT_MAX_OPEN,
+) -> GameTablebase:
+    """Open the tables of a directory for probing and play.
+
+    `rules` ("none", "check", "wxf"), `orders` (a limit on orders, 0 for none) and `minor_chases`
+    (whether an advisor or elephant that attacks a protected rook, knight or cannon chases it) may
+    be left out where the directory has one rule set; `metric` ("dtm", "dtc") where no material has
+    two tables of it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are
+    open.
+
+    >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
+    ...     tables.best_move(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R3K4 w")).move.iccs
+    'a0a9'
+
+    Raises `OSError` if there is no such directory. All methods may be used from several threads.
+    """
+    return GameTablebase.open(
+        path,
+        rules=rules,
+        orders=orders,
+        minor_chases=minor_chases,
+        metric=metric,
+        cache_bytes=cache_bytes,
+        max_open=max_open,
+    )

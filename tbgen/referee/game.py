@@ -1,0 +1,110 @@
+"""A game as the referee reads it: the record that its scalar functions work on.
+
+    position, moves  ->  Game.read  ->  boards, identities, log  ->  the chases of each ply
+    push, pop        ->  a game with other moves at its end, what came before worked out once
+
+Whether anything repeats, and who is to blame, is for `verdict` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import Position
+from tbgen.indexing.squares import SQUARES, Side
+from tbgen.referee import record
+from tbgen.rules import check_legal, play
+
+Pairs = list[tuple[int, int]]
+"""The (attacker, victim) squares, after a ply, of every chase that it makes."""
+
+
+class Game:
+    """A game as lists, `boards`, `ids` and `log`: the record that the scalar functions read.
+
+    It grows and shrinks at its end. What a ply chases is kept once it has been worked out, so that
+    to judge a game again and again costs what has changed; `minor_chases` is part of the game
+    for that reason. Raises `PositionError` if the first position is not legal.
+    """
+
+    def __init__(self, position: Position, minor_chases: bool = True) -> None:
+        check_legal(position)
+        self.minor_chases = minor_chases
+        self.boards = [bytearray(position.board)]
+        self.ids = [[-1] * SQUARES]
+        self.log = [[0] * record.LOG_FIELDS]
+        record.start_record(self.boards, self.ids, self.log, position.side)
+        self._positions = [position]
+        self._pairs: list[Pairs | None] = []
+
+    @classmethod
+    def read(cls, position: Position, moves: Sequence[Move], minor_chases: bool = True) -> Game:
+        """Play the moves from a position.
+
+        Raises `PositionError` if it is not legal and `MoveTextError` for the first illegal move.
+        """
+        game = cls(position, minor_chases)
+        for ply, move in enumerate(moves):
+            try:
+                game.push(move)
+            except InputError as error:
+                raise type(error)(f"ply {ply + 1}: {error}", error.hint) from None
+        return game
+
+    @property
+    def plies(self) -> int:
+        """How many plies have been played."""
+        return len(self._pairs)
+
+    @property
+    def first(self) -> Position:
+        """The position that the game begins with."""
+        return self._positions[0]
+
+    @property
+    def last(self) -> Position:
+        """The position at hand."""
+        return self._positions[-1]
+
+    def side(self, ply: int) -> Side:
+        """The side that plays a ply."""
+        return self._positions[ply].side
+
+    def move(self, ply: int) -> Move:
+        """The move of a ply."""
+        row = self.log[ply]
+        return Move(row[record.SOURCE], row[record.TARGET])
+
+    def push(self, move: Move) -> None:
+        """Play a move; raises `MoveTextError`, and changes nothing, if it is illegal."""
+        now, ply = self.last, self.plies
+        self._positions.append(play(now, move))
+        self.boards.append(bytearray(SQUARES))
+        self.ids.append([-1] * SQUARES)
+        self.log.append([0] * record.LOG_FIELDS)
+        self._pairs.append(None)
+        record.append_ply(self.boards, self.ids, self.log, ply, now.side, *move)
+
+    def pop(self) -> None:
+        """Take the last move back; raises `IndexError` if there is none."""
+        self._pairs.pop()
+        for rows in (self._positions, self.boards, self.ids, self.log):
+            rows.pop()
+        if self._pairs:
+            self._pairs[-1] = None  # they depend on the reply that is taken back
+
+    def pairs(self, ply: int, reply: int) -> Pairs:
+        """The chases of a ply, as `record.chase_pairs` finds them."""
+        known = self._pairs[ply]
+        if known is not None and reply == ply + 1:
+            return known
+        attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+        count = record.chase_pairs(
+            self.boards, self.log, ply, reply, self.minor_chases, attackers, victims
+        )
+        found = list(zip(attackers[:count], victims[:count], strict=True))
+        if reply == ply + 1:
+            self._pairs[ply] = found
+        return found

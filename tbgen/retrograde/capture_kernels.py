@@ -1,0 +1,245 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The kernels of phase 2b: every capture of one kind of piece, from a view.
+
+A view is the supporting table in the parent's order, without the captured piece (`supporting.py`).
+
+    a piece of a mid group is captured     the view has the same lead and inner piece
+    the inner piece is captured            the view has no inner piece: one code per row
+    an advisor or elephant is captured     the view has another lead, not mirror-reduced
+
+In the first and third case one move of one capturing piece is a maximum over a row. Which views
+there are, and where the codes go, is for the driver to say (`captures.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.rows.bitsets import (
+    BIT,
+    EMPTY,
+    MIRROR,
+    WORD,
+    attack_stands,
+    attacks_on_inner,
+    count_bits,
+    first_square,
+    has,
+    inner_attackers,
+    without_first,
+)
+from tbgen.rows.frame import (
+    EYE,
+    FIRST_EXTEND,
+    FIRST_MAN,
+    GROUP,
+    GROUPS,
+    INNER_KIND,
+    INNER_SIDE,
+    KIND,
+    MIDS,
+    MIRRORED,
+    SIDE,
+    STRIDE,
+    TARGET,
+    rank_of,
+)
+
+MANY_SQUARES = 20
+"""From so many squares on, a maximum of two whole rows is faster than one of each square."""
+
+
+@part
+def _raise_bits(codes, base, lo, hi, code):
+    """Raise the codes of the squares of a set to at least `code`.
+
+    base : int64, the slot of the row's first square
+    code : unsigned, one code
+    """
+    while lo | hi:
+        at = base + first_square(lo, hi)
+        lo, hi = without_first(lo, hi)
+        if codes[at] < code:
+            codes[at] = code
+
+
+@part
+def _raise_row(codes, base, view, source, lo, hi, saved):
+    """Raise a row to the view's row, for the squares of a set only.
+
+    The whole row is one vector maximum; the few squares outside the set are put back.
+
+    base, source : int64, the slots of the first squares of both rows
+    """
+    if (lo == EMPTY) and (hi == EMPTY):
+        return
+    row = codes[base : base + STRIDE]
+    other = view[source : source + STRIDE]
+    if count_bits(lo & WORD) + count_bits(hi & WORD) < MANY_SQUARES:
+        while lo | hi:
+            s = first_square(lo, hi)
+            lo, hi = without_first(lo, hi)
+            row[s] = max(row[s], other[s])
+        return
+    out_lo, out_hi = ~lo & WORD, ~hi & WORD
+    lo, hi = out_lo, out_hi
+    while lo | hi:
+        s = first_square(lo, hi)
+        lo, hi = without_first(lo, hi)
+        saved[s] = row[s]
+    for s in range(STRIDE):
+        row[s] = max(row[s], other[s])
+    while out_lo | out_hi:
+        s = first_square(out_lo, out_hi)
+        out_lo, out_hi = without_first(out_lo, out_hi)
+        row[s] = saved[s]
+
+
+@part
+def _capture_by_attackers(
+    codes, row, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
+):
+    """Captures of the piece on `victim` by the attackers of `side`.
+
+    first, rest : int64, the first row of the view's lead, and the view's mid before the capture
+    victim : int64, a square
+    lo, hi : uint64, the squares of lead and mid
+    """
+    base = row * STRIDE
+    for man in range(frame.men.shape[0]):
+        if frame.men[man, SIDE] != side:
+            continue
+        square = np.int64(frame.mid_squares[mid, man])
+        x, y = attack_stands(frame.men[man, KIND], side, square, victim, lo, hi)
+        if x | y:
+            step = frame.extend[frame.mid_companions[mid, man], victim] - rank_of(mid, man, frame)
+            after = rest + step * strides[frame.men[man, GROUP]]
+            _raise_row(codes, base, view, (first + after) * STRIDE, x, y, saved)
+    if frame.size[INNER_SIDE] == side and frame.size[INNER_KIND] >= 0:
+        code = view[(first + rest) * STRIDE + victim]
+        if code:
+            x, y = inner_attackers(frame.size[INNER_KIND], side, victim, lo, hi)
+            _raise_bits(codes, base, x & frame.inner_area[0], y & frame.inner_area[1], code)
+
+
+@part
+def _view_mid(mid, without, frame, strides):
+    """The view's mid of a frame's mid.
+
+    without : int64, a group that is left out; -1 for none
+    """
+    result = np.int64(0)
+    for g in range(frame.size[GROUPS]):
+        if g != without:
+            result += rank_of(mid, frame.groups[g, FIRST_MAN], frame) * strides[g]
+    return result
+
+
+@borrowing_kernel
+def k_capture_group(
+    lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame, saved
+):
+    """Captures by `side` of a man of the mid.
+
+    victims : int64, his group
+    """
+    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    first_man = frame.groups[victims, FIRST_MAN]
+    for lead in range(lead_0, lead_1):
+        first_move, last_move = frame.move_start[side, lead], frame.move_start[side, lead + 1]
+        for mid in range(mids):
+            row = lead * mids + mid
+            if not (legal[row, 0] | legal[row, 1]):
+                continue
+            lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+            hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+            others = _view_mid(mid, victims, frame, strides)
+            for man in range(first_man, frame.men.shape[0]):
+                if frame.men[man, GROUP] != victims:
+                    break
+                victim = np.int64(frame.mid_squares[mid, man])
+                companions = frame.mid_companions[mid, man] - frame.groups[victims, FIRST_EXTEND]
+                rest = others + companions * strides[victims]
+                _capture_by_attackers(codes, row, lead * view_mids, mid, rest, victim, side,
+                                      lo, hi, view, frame, strides, saved)  # fmt: skip
+                for m in range(first_move, last_move):
+                    if frame.lead_moves[m, TARGET] != victim:
+                        continue
+                    eye = np.int64(frame.lead_moves[m, EYE])
+                    if has(lo, hi, eye):
+                        continue
+                    source = np.int64(frame.lead_after[m]) * view_mids
+                    if frame.lead_moves[m, MIRRORED]:
+                        source = (source + view_frame.mid_mirror[rest]) * STRIDE
+                        for s in range(STRIDE):
+                            if s != eye:
+                                code = view[source + MIRROR[s]]
+                                codes[row * STRIDE + s] = max(codes[row * STRIDE + s], code)
+                    else:
+                        source = (source + rest) * STRIDE
+                        _raise_row(codes, row * STRIDE, view, source, ~BIT[eye, 0], ~BIT[eye, 1],
+                                   saved)  # fmt: skip
+
+
+@borrowing_kernel
+def k_capture_defender(
+    lead_0, lead_1, column_0, column_1, dropped, side, codes, legal, view, view_frame, strides,
+    frame, saved,
+):  # fmt: skip
+    """Captures by `side` of an advisor or elephant.
+
+    column_0, column_1 : int64, its columns [column_0, column_1) of the lead
+    dropped : int64 (leads of the range, columns), the view's lead without that piece
+    """
+    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        for mid in range(mids):
+            row = lead * mids + mid
+            if not (legal[row, 0] | legal[row, 1]):
+                continue
+            lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+            hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+            rest = _view_mid(mid, -1, frame, strides)
+            for column in range(column_0, column_1):
+                victim = np.int64(frame.lead_squares[lead, column])
+                first = dropped[lead - lead_0, column - column_0] * view_mids
+                _capture_by_attackers(codes, row, first, mid, rest, victim, side, lo, hi, view,
+                                      frame, strides, saved)  # fmt: skip
+
+
+@borrowing_kernel
+def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
+    """Captures by `side` of the inner piece; the view has one code per row."""
+    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        for mid in range(mids):
+            row = lead * mids + mid
+            if not (legal[row, 0] | legal[row, 1]):
+                continue
+            base = row * STRIDE
+            lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+            hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+            rest = _view_mid(mid, -1, frame, strides)
+            for man in range(frame.men.shape[0]):
+                if frame.men[man, SIDE] != side:
+                    continue
+                square = np.int64(frame.mid_squares[mid, man])
+                companions = np.int64(frame.mid_companions[mid, man])
+                stride = strides[frame.men[man, GROUP]]
+                first = lead * view_mids + rest - rank_of(mid, man, frame) * stride
+                x, y = attacks_on_inner(frame.men[man, KIND], side, square, lo, hi)
+                while x | y:
+                    s = first_square(x, y)
+                    x, y = without_first(x, y)
+                    code = view[first + frame.extend[companions, s] * stride]
+                    codes[base + s] = max(codes[base + s], code)
+            for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+                s = np.int64(frame.lead_moves[m, TARGET])
+                if has(lo, hi, s) or has(lo, hi, np.int64(frame.lead_moves[m, EYE])):
+                    continue
+                after = rest
+                if frame.lead_moves[m, MIRRORED]:
+                    after = np.int64(view_frame.mid_mirror[rest])
+                code = view[np.int64(frame.lead_after[m]) * view_mids + after]
+                codes[base + s] = max(codes[base + s], code)

@@ -1,0 +1,30 @@
+"""Phase 4b: direct wins by perpetual chase.
+
+    sieve     rows of positions in which a side has a piece under attack
+    victims   whom a loss candidate chases: the pieces that each of its moves attacks anew
+    graph     what is left of the pattern as a graph, with exact attacks and victims
+    game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
+    search    the four in order: initialise, prune, declare
+
+Its independent twin is `tbgen.verify.chase`; the two share no code.
+
+Parameters of kernels, unless a kernel says otherwise:
+    lead_0, lead_1 : int64, the leads [lead_0, lead_1) are worked on
+    row, square : int64, the slot of a position: the square is the inner piece's
+    key : int64, the same in one number: row * 90 + square
+    source, target : int64, the squares where a move begins and ends
+    victim : int64, the square of the piece that is chased
+    lo, hi : uint64, the two words of a set of squares
+    before, after : int8 (90,), the boards before and after a move
+    squares : int64 (pieces,), where the pieces stand, in the layout's order
+    codes : int64 (pieces,), the piece codes in that order
+    board : int8 (90,), a position
+    minor_chases : bool, whether advisors and elephants chase protected rooks, knights and cannons
+    setting : Setting
+    places : Places
+    desk : Desk, of the thread
+    suspects : Suspects
+    graph : PatternGraph
+    nodes : int64 (offence nodes,), the key of each
+    moves : int64 (reply nodes,), the move that leads to each, source * 90 + target
+"""

@@ -1,0 +1,264 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The chase pattern as a game on a graph, apart from xiangqi.
+
+Two kinds of nodes alternate. At an *offence node* the offender is to move, and every edge is a
+chase of one and the same victim; at a *reply node* the winner-to-be is to move, and every edge
+answers the chase. A play that never ends is won if the replies are neither checks for ever nor
+chases of one and the same piece for ever (docs/values.md, "Patterns, exactly"): each of these is
+a condition that must be met again and again, whatever the offender does.
+
+    safe    greatest set: an offence node all of whose edges, a reply node one of whose edges,
+            stay in the set
+    calm    replies that are neither a check nor a new attack meet every condition at once; most
+            patterns have them everywhere
+    exact   what cannot force calm replies for ever is solved condition by condition: a least
+            fixpoint inside a greatest one
+
+The fixpoints are kernels that create nothing; what they iterate over is laid out here.
+
+Graphs are in compressed rows. Offence node o has the reply nodes offence_start[o] up to
+offence_start[o + 1]: reply nodes are numbered in that order, one for each edge. Reply node r has
+the edges reply_start[r] up to reply_start[r + 1], each leading to offence node reply_target[e].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel
+
+ONE = np.uint64(1)
+ALL_BITS = ~np.uint64(0)
+CHECK_BIT = np.uint64(1 << 63)
+"""Of the words of conditions: not to check for ever. The bits below are the offender's pieces."""
+
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+
+class PatternGraph(NamedTuple):
+    """The edges between offence nodes and reply nodes."""
+
+    offence_start: Integers
+    """int64 (offence nodes + 1,)."""
+    reply_start: Integers
+    """int64 (reply nodes + 1,)."""
+    reply_target: Integers
+    """int64 (edges,)."""
+    calm: Bools
+    """bool (edges,): the reply is no check, and attacks nothing anew."""
+
+
+class _Backwards(NamedTuple):
+    """The edges seen from where they lead to, and scratch for what dies."""
+
+    offence_of: Integers
+    """int64 (reply nodes,): the offence node that each reply node follows."""
+    start: Integers
+    """int64 (offence nodes + 1,): where the edges into each offence node begin in `source`."""
+    source: Integers
+    """int64 (edges,): the reply nodes of the edges, by target."""
+    left: Integers
+    """int64 (reply nodes,): how many edges are left."""
+    dead: Integers
+    """int64 (offence nodes,): a stack."""
+
+
+def _backwards(graph: PatternGraph) -> _Backwards:
+    """Turn the edges around."""
+    offences, replies = len(graph.offence_start) - 1, len(graph.reply_start) - 1
+    into = np.bincount(graph.reply_target, minlength=offences)
+    reply_of = np.repeat(np.arange(replies), np.diff(graph.reply_start))
+    return _Backwards(
+        np.repeat(np.arange(offences), np.diff(graph.offence_start)),
+        np.concatenate([[0], np.cumsum(into)]).astype(np.int64),
+        reply_of[np.argsort(graph.reply_target, kind="stable")],
+        np.zeros(replies, np.int64),
+        np.zeros(offences, np.int64),
+    )
+
+
+@borrowing_kernel
+def _k_safe(graph, backwards, alive_offence, alive_reply):
+    """Shrink both sets to the greatest safe ones.
+
+    An offence node dies with any of its reply nodes, a reply node with the last of its edges.
+
+    backwards : _Backwards, of the graph
+    alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
+    """
+    offences, replies = graph.offence_start.size - 1, graph.reply_start.size - 1
+    left, dead = backwards.left, backwards.dead
+    for r in range(replies):
+        left[r] = 0
+        for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+            left[r] += alive_offence[graph.reply_target[e]]
+    count = 0
+    for o in range(offences):
+        if alive_offence[o]:
+            for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+                if not alive_reply[r] or left[r] == 0:
+                    alive_offence[o] = False
+            if not alive_offence[o]:
+                dead[count] = o
+                count += 1
+    while count:
+        count -= 1
+        o = dead[count]
+        for i in range(backwards.start[o], backwards.start[o + 1]):
+            r = backwards.source[i]
+            left[r] -= 1
+            owner = backwards.offence_of[r]
+            if left[r] == 0 and alive_offence[owner]:
+                alive_offence[owner] = False
+                dead[count] = owner
+                count += 1
+    for r in range(replies):
+        alive_reply[r] = alive_reply[r] and left[r] > 0
+
+
+@borrowing_kernel
+def _k_reach_calm(graph, safe, inside, reaching):
+    """Add to `reaching` the reply nodes that reach a calm reply whatever the offender does.
+
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), those that may be passed
+    reaching : bool (reply nodes,), inout
+    """
+    changed = True
+    while changed:
+        changed = False
+        for r in range(inside.size):
+            if not inside[r] or reaching[r]:
+                continue
+            for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+                target = graph.reply_target[e]
+                if not safe[target]:
+                    continue
+                good = graph.calm[e]
+                if not good:
+                    good = True
+                    for f in range(graph.offence_start[target], graph.offence_start[target + 1]):
+                        good = good and reaching[f]
+                if good:
+                    reaching[r] = True
+                    changed = True
+                    break
+
+
+def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
+    """bool (reply nodes,): where the winner can force calm replies again and again.
+
+    The greatest set of which every node reaches, inside the set, a calm reply: a least fixpoint
+    is iterated until it loses nothing.
+    """
+    safe = safe.copy()
+    while True:
+        reaching = np.zeros_like(inside)
+        _k_reach_calm(graph, safe, inside, reaching)
+        if not (inside & ~reaching).any():
+            return inside
+        inside = reaching
+        _k_safe(graph, backwards, safe, inside)
+
+
+class Conditions(NamedTuple):
+    """What the exact stage knows of the pairs (reply, offence that follows it).
+
+    Edge e and the i-th edge of the offence node it leads to are pair pair_start[e] + i. The
+    offender's pieces are bits of a word, numbered at each offence node anew.
+    """
+
+    check: Bools
+    """bool (edges,): the reply gives check."""
+    pair_start: Integers
+    """int64 (edges + 1,)."""
+    chased: NDArray[np.uint64]
+    """uint64 (pairs,): the pieces that the reply attacks anew, and the offence answers for."""
+    pieces: np.uint64
+    """The numbers of the pieces that can be chased at all."""
+    follow: NDArray[np.int8]
+    """int8 (edges, pieces): the number of each piece at the offence node that an edge leads to."""
+
+
+@borrowing_kernel
+def _k_force(graph, conditions, calm, safe, inside, forced):
+    """Set in each reply node's word the conditions that can be forced to be met.
+
+    conditions : Conditions
+    calm : bool (reply nodes,), where all conditions are met
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), those that may be passed
+    forced : uint64 (reply nodes,), inout; a bit for the checks and one for each piece
+    """
+    changed = True
+    while changed:
+        changed = False
+        for r in range(inside.size):
+            if not inside[r] or calm[r]:
+                continue
+            word = forced[r]
+            for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+                target = graph.reply_target[e]
+                if not safe[target]:
+                    continue
+                met = ALL_BITS
+                first = graph.offence_start[target]
+                for f in range(first, graph.offence_start[target + 1]):
+                    pair = conditions.pair_start[e] + f - first
+                    here = np.uint64(0)
+                    if not conditions.check[e] or forced[f] & CHECK_BIT:
+                        here |= CHECK_BIT
+                    for piece in range(conditions.follow.shape[1]):
+                        one = ONE << np.uint64(piece)
+                        after = ONE << np.uint64(conditions.follow[e, piece])
+                        chased = not conditions.check[e] and conditions.chased[pair] & one
+                        if not chased or forced[f] & after:
+                            here |= one
+                    met &= here
+                word |= met
+            if word != forced[r]:
+                forced[r] = word
+                changed = True
+
+
+def _exact(
+    graph: PatternGraph,
+    backwards: _Backwards,
+    conditions: Conditions,
+    calm: Bools,
+    safe: Bools,
+    inside: Bools,
+) -> Bools:
+    """bool (reply nodes,): the winning ones.
+
+    Nodes of `calm` win. For the others, each condition (not to check for ever; for each piece,
+    not to chase it for ever) must be met again and again: from every node the next meeting can
+    be forced, or a calm node, inside the set.
+    """
+    safe, inside = safe.copy(), inside.copy()
+    needed = conditions.pieces | CHECK_BIT
+    while True:
+        forced = np.where(calm, ALL_BITS, np.uint64(0))
+        _k_force(graph, conditions, calm, safe, inside, forced)
+        lost = inside & ~calm & (forced & needed != needed)
+        if not lost.any():
+            return inside
+        inside &= ~lost
+        _k_safe(graph, backwards, safe, inside)
+
+
+def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
+    """bool (reply nodes,): from where the winner-to-be wins by the offence alone.
+
+    conditions : called with bool (reply nodes,): those that cannot force calm replies, for which
+        the exact stage needs to know the pairs
+    """
+    backwards = _backwards(graph)
+    safe = np.ones(len(graph.offence_start) - 1, np.bool_)
+    inside = np.ones(len(graph.reply_start) - 1, np.bool_)
+    _k_safe(graph, backwards, safe, inside)
+    calm = _calm(graph, backwards, safe, inside)
+    return _exact(graph, backwards, conditions(inside & ~calm), calm, safe, inside)

@@ -1,0 +1,434 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The chase candidates as an explicit graph: exact attacks, victims, and replies.
+
+    offence node   (candidate position, victim V), the offender to move
+    reply node     one chase of V from there, with the pieces that attack V anew
+    edge           a reply that answers the attack, and leads to an offence node of the same V
+
+Attacks are judged by the predicates of the referee (`tbgen.rules.chases`) on whole boards, move
+by move: only the few positions that the sieve of sweeps has left come this far. The victim is
+part of the node, since chasing two pieces in turn is allowed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
+from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replies
+from tbgen.retrograde.chase.victims import (
+    Setting,
+    attacked_anew,
+    attackers_anew,
+    common_victims,
+    is_won,
+)
+from tbgen.rows.bitsets import (
+    BIT,
+    FULL,
+    MIRROR,
+    ONE,
+    WORD_SQUARES,
+    count_bits,
+    first_square,
+    has,
+    without_first,
+)
+from tbgen.rows.boards import (
+    Desk,
+    Places,
+    copy,
+    find,
+    is_mirrored,
+    make_desk,
+    move,
+    set_up,
+)
+from tbgen.rows.frame import MIDS, canonical
+from tbgen.rows.sets import Rows
+from tbgen.rows.workers import Workers
+from tbgen.rules.attacks import in_check
+from tbgen.rules.chases import is_answered, may_be_victim
+from tbgen.rules.moves import generate_moves
+
+KING = int(PieceType.KING)
+
+_ROOM = 4096
+"""Reply nodes that a thread writes before they are put aside: 360 KB. A thread that fills its room
+goes on with it empty, and with twice the room where one candidate alone needs more."""
+
+
+class Suspects(NamedTuple):
+    """The loss candidates, each with the pieces that it must chase."""
+
+    keys: NDArray[np.int64]
+    """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""
+    victims: NDArray[np.uint64]
+    """uint64 (candidates, 2): the common victims, as a set of squares."""
+    node_start: NDArray[np.int64]
+    """int64 (candidates + 1,): the first offence node of each, one node for each victim."""
+
+
+@part
+def _place(key, places, squares, board):
+    """Set up the position of a key."""
+    set_up(key // SQUARES, key % SQUARES, places, squares, board)
+
+
+@part
+def _node(row, square, victim, suspects):
+    """The offence node of a position and a victim in it; -1 for none."""
+    key = row * SQUARES + square
+    c = np.searchsorted(suspects.keys, key)
+    if c == suspects.keys.size or suspects.keys[c] != key:
+        return np.int64(-1)
+    lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
+    if not has(lo, hi, victim):
+        return np.int64(-1)
+    if victim < WORD_SQUARES:
+        return suspects.node_start[c] + count_bits(lo & (BIT[victim, 0] - ONE))
+    return suspects.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
+
+
+@borrowing_kernel
+def _k_victims(first, last, suspects, setting, places, desk):
+    """Write the common victims of the candidates [first, last).
+
+    first, last : int64
+    """
+    for c in range(first, last):
+        key = suspects.keys[c]
+        lo, hi = common_victims(key // SQUARES, key % SQUARES, setting, places, desk)
+        suspects.victims[c, 0] = lo
+        suspects.victims[c, 1] = hi
+
+
+class Draft(NamedTuple):
+    """A part of the graph as it is found: room, filled from the front."""
+
+    node_replies: NDArray[np.int64]
+    """int64 (room,): the number of reply nodes of each offence node."""
+    moves: NDArray[np.int64]
+    """int64 (room,): the move of each reply node, source * 90 + target."""
+    reply_edges: NDArray[np.int64]
+    """int64 (room,): its number of edges."""
+    edge_target: NDArray[np.int64]
+    """int64 (room,): the offence node that each edge leads to."""
+    edge_move: NDArray[np.int64]
+    """int64 (room,): its reply, source * 90 + target."""
+    edge_calm: NDArray[np.bool_]
+    """bool (room,): whether the reply is no check, and attacks nothing anew."""
+    edge_check: NDArray[np.bool_]
+    """bool (room,): whether the reply gives check."""
+
+    @classmethod
+    def empty(cls, nodes: int, room: int) -> Draft:
+        """Room for some offence nodes, for `room` reply nodes, and for four edges each."""
+        return cls(
+            np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
+            np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
+            np.zeros(4 * room, np.bool_), np.zeros(4 * room, np.bool_),
+        )  # fmt: skip
+
+    def filled(self, nodes: int, replies: int, edges: int) -> Draft:
+        """What has been written, in arrays of its own."""
+        sizes = (nodes, replies, replies, edges, edges, edges, edges)
+        arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
+        return Draft(*arrays)
+
+
+@part
+def _chase(victim, source, target, setting, places, desk):
+    """Play a move of the offender on the desk, if it is a chase that goes on.
+
+    Returns the number of pieces that attack the victim anew, in `desk.attackers`; -1 for moves
+    that lose (captures and illegal ones among them), which leave the desk as it was.
+    """
+    if desk.board[target] != 0:
+        return -1
+    copy(desk.board, desk.after)
+    move(desk.squares, desk.after, source, target)
+    row, square = find(desk.squares, places)
+    if is_won(row, square, setting):
+        move(desk.squares, desk.after, target, source)
+        return -1
+    return attackers_anew(desk.board, desk.after, desk.squares, places.codes, source, target,
+                           victim, setting.minor_chases, desk.attackers)  # fmt: skip
+
+
+@part
+def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk):
+    """What a reply of the winner leads to.
+
+    attackers : int64, how many in `desk.attackers` the reply has to answer
+    reply, reply_to : int64, the squares where the reply begins and ends
+    Returns the offence node (-1 for none), whether the reply gives check, and whether it is calm.
+    """
+    if desk.after[reply_to] != 0:
+        return np.int64(-1), False, False
+    copy(desk.after, desk.replied)
+    move(desk.squares, desk.replied, reply, reply_to)
+    check, calm = False, False
+    # Few replies lead to a candidate: that is asked first.
+    row, square = find(desk.squares, places)
+    place = np.int64(reply_to if reply == victim else victim)
+    if is_mirrored(row, square, desk.squares, places, desk.other, desk.scratch):
+        place = MIRROR[place]
+    node = _node(row, square, place, suspects)
+    if node >= 0:
+        answered = False
+        for n in range(attackers):
+            answered = answered or is_answered(
+                desk.replied, reply, reply_to, desk.attackers[n], victim, setting.minor_chases
+            )
+        if not answered:
+            node = np.int64(-1)
+    if node >= 0:
+        check = in_check(desk.replied, 1 - setting.winner)
+        if not check:
+            x, y = attacked_anew(
+                desk.after, desk.replied, desk.squares, places.codes, reply, reply_to, FULL, FULL,
+                setting.minor_chases,
+            )  # fmt: skip
+            calm = not (x | y)
+    move(desk.squares, desk.replied, reply_to, reply)
+    return node, check, calm
+
+
+@borrowing_kernel
+def _k_edges(first, last, suspects, setting, places, desk, draft):
+    """Write the part of the graph that begins at the candidates [first, last), if it has room.
+
+    Returns how far it came: the first candidate that is not written, the number of reply nodes,
+    and the number of edges.
+
+    first, last : int64
+    draft : Draft, out
+    """
+    node_start = suspects.node_start
+    replies = edges = 0
+    for c in range(first, last):
+        lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
+        node = node_start[c] - node_start[first]
+        replies_before, edges_before = replies, edges
+        while lo | hi:
+            victim = first_square(lo, hi)
+            lo, hi = without_first(lo, hi)
+            draft.node_replies[node] = 0
+            _place(suspects.keys[c], places, desk.squares, desk.board)
+            count = generate_moves(desk.board, 1 - setting.winner, desk.sources, desk.targets)
+            for m in range(count):
+                source, target = desk.sources[m], desk.targets[m]
+                attackers = _chase(victim, source, target, setting, places, desk)
+                if attackers < 0:
+                    continue
+                answers = generate_moves(
+                    desk.after, setting.winner, desk.answers, desk.answer_targets
+                )
+                if replies == draft.moves.size or edges + answers > draft.edge_target.size:
+                    return c, replies_before, edges_before
+                draft.moves[replies] = source * SQUARES + target
+                begin = edges
+                for a in range(answers):
+                    reply, reply_to = desk.answers[a], desk.answer_targets[a]
+                    goal, check, calm = _answer(
+                        victim, attackers, reply, reply_to, suspects, setting, places, desk
+                    )
+                    if goal >= 0:
+                        draft.edge_target[edges] = goal
+                        draft.edge_move[edges] = reply * SQUARES + reply_to
+                        draft.edge_calm[edges] = calm
+                        draft.edge_check[edges] = check
+                        edges += 1
+                draft.reply_edges[replies] = edges - begin
+                move(desk.squares, desk.after, target, source)
+                replies += 1
+                draft.node_replies[node] += 1
+            node += 1
+    return last, replies, edges
+
+
+@borrowing_kernel
+def _k_pairs(
+    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, desk
+):
+    """What the winner's own chases are, where they matter (see `game.Conditions`).
+
+    region : bool (reply nodes,), those to look at
+    edge_move : int64 (edges,), the reply of each edge, source * 90 + target
+    pair_start : int64 (edges + 1,), as in `game.Conditions`
+    chased : uint64 (pairs,), out; follow : int8 (edges, pieces), out
+    """
+    offender = 1 - setting.winner
+    pieces = places.codes.size
+    squares, other, board, after = desk.squares, desk.other, desk.board, desk.after
+    replied, attackers, victims = desk.replied, desk.attackers, desk.victims
+    for o in range(nodes.size):
+        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+            if not region[r]:
+                continue
+            for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
+                _place(nodes[o], places, squares, board)
+                move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
+                copy(board, after)
+                source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
+                move(squares, after, source, target)
+                row, square = find(squares, places)
+                mirrored = is_mirrored(row, square, squares, places, other, desk.scratch)
+                pairs = 0
+                for v in range(pieces):
+                    victim = squares[v]
+                    if piece_side(places.codes[v]) != offender:
+                        continue
+                    place = MIRROR[victim] if mirrored else victim
+                    for i in range(pieces):
+                        if other[i] == place:
+                            follow[e, v] = i
+                    if not may_be_victim(after[victim], victim):
+                        continue
+                    new = attackers_anew(board, after, squares, places.codes, source, target,
+                                          victim, setting.minor_chases,
+                                          attackers[pairs:])  # fmt: skip
+                    for _ in range(new):
+                        victims[pairs] = v
+                        pairs += 1
+                goal = graph.reply_target[e]
+                begin = graph.offence_start[goal]
+                for f in range(begin, graph.offence_start[goal + 1]):
+                    next_source, next_target = moves[f] // SQUARES, moves[f] % SQUARES
+                    if mirrored:
+                        next_source, next_target = MIRROR[next_source], MIRROR[next_target]
+                    copy(after, replied)
+                    replied[next_target] = replied[next_source]
+                    replied[next_source] = 0
+                    word = np.uint64(0)
+                    for p in range(pairs):
+                        if is_answered(replied, next_source, next_target, attackers[p],
+                                       squares[victims[p]], setting.minor_chases):  # fmt: skip
+                            word |= ONE << np.uint64(victims[p])
+                    chased[pair_start[e] + f - begin] = word
+
+
+@borrowing_kernel
+def _k_mark(winning, nodes, graph, moves, marked, places, desk):
+    """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
+
+    A reply node that wins after an offence node that does not lose is no part of the pattern; it
+    is found by the propagation, two plies later.
+
+    winning : bool (reply nodes,)
+    marked : Rows of the winner, inout
+    """
+    for o in range(nodes.size):
+        loses = True
+        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+            loses = loses and winning[r]
+        if not loses:
+            continue
+        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
+            _place(nodes[o], places, desk.squares, desk.board)
+            move(desk.squares, desk.board, moves[r] // SQUARES, moves[r] % SQUARES)
+            row, square = find(desk.squares, places)
+            marked[row, 0] |= BIT[square, 0]
+            marked[row, 1] |= BIT[square, 1]
+
+
+@borrowing_kernel
+def _k_list(losses, keys, frame):
+    """List the keys of the canonical positions of a set; returns how many.
+
+    losses : Rows of the offender
+    keys : int64 (positions of the set,), out
+    """
+    mids = frame.size[MIDS]
+    count = 0
+    for row in range(losses.shape[0]):
+        lo, hi = losses[row, 0], losses[row, 1]
+        while lo | hi:
+            square = first_square(lo, hi)
+            lo, hi = without_first(lo, hi)
+            mid, canonical_square = canonical(row // mids, row % mids, square, frame)
+            if mid == row % mids and canonical_square == square:
+                keys[count] = row * SQUARES + square
+                count += 1
+    return count
+
+
+def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64 (n + 1,): where each of n consecutive runs begins."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _suspects(setting: Setting, places: Places, desk: Desk) -> Suspects:
+    """The loss candidates with their victims."""
+    keys = np.zeros(int(np.bitwise_count(setting.losses).sum()), np.int64)
+    keys = keys[: _k_list(setting.losses, keys, places.frame)]
+    victims = np.zeros((len(keys), 2), np.uint64)
+    suspects = Suspects(keys, victims, np.zeros(len(keys) + 1, np.int64))
+    _k_victims(0, len(keys), suspects, setting, places, desk)
+    suspects.node_start[:] = _starts(np.bitwise_count(victims).sum(axis=1))
+    return suspects
+
+
+def _edges(
+    suspects: Suspects, setting: Setting, places: Places, desks: list[Desk], workers: Workers
+) -> Draft:
+    """The edges of all suspects, put together from what the threads find."""
+    start = suspects.node_start
+    drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in desks]
+    parts: dict[int, Draft] = {}
+
+    def collect(first: int, last: int, thread: int) -> None:
+        while True:
+            draft = drafts[thread]
+            end, replies, edges = _k_edges(
+                first, last, suspects, setting, places, desks[thread], draft
+            )
+            parts[first] = draft.filled(start[end] - start[first], replies, edges)
+            if end == last:
+                return
+            if end == first:
+                drafts[thread] = Draft.empty(len(draft.node_replies), 2 * len(draft.moves))
+            first = end
+
+    # Even where there are none: so all kernels are compiled by the first search, under one lock.
+    collect(0, 0, 0)
+    workers.run(collect, len(suspects.keys))
+    columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
+    return Draft(*(np.concatenate(column) for column in columns))
+
+
+def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Workers) -> None:
+    """Mark the winner's positions that win because the offender must chase one piece for ever.
+
+    marked : Rows, inout; canonical positions are added to it
+    """
+    desks = [make_desk(places) for _ in range(workers.threads)]
+    desk = desks[0]
+    suspects = _suspects(setting, places, desk)
+    edges = _edges(suspects, setting, places, desks, workers)
+    graph = PatternGraph(
+        _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
+    )
+    nodes = np.repeat(suspects.keys, np.diff(suspects.node_start))
+
+    def conditions(region: NDArray[np.bool_]) -> Conditions:
+        of_region = np.repeat(region, edges.reply_edges)
+        pairs = np.where(of_region, edges.node_replies[edges.edge_target], 0)
+        pair_start = _starts(pairs)
+        chased = np.zeros(pair_start[-1], np.uint64)
+        follow = np.zeros((len(edges.edge_target), len(places.codes)), np.int8)
+        _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
+                 setting, places, desk)  # fmt: skip
+        own = [i for i, code in enumerate(places.codes.tolist())
+               if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
+        return Conditions(
+            edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
+        )
+
+    winning = winning_replies(graph, conditions)
+    _k_mark(winning, nodes, graph, edges.moves, marked, places, desk)

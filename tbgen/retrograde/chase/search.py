@@ -1,0 +1,142 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Phase 4b: direct wins by perpetual chase: the pattern of docs/values.md, "Patterns, exactly".
+
+initialise   win candidates are positions in which the offender attacks some piece: a sieve
+             (`sieve.py`)
+prune        by sweeps to the greatest fixpoint (`candidates.py`); then a loss candidate whose
+             moves do not chase one and the same piece falls, and with it what leads there:
+             hardly any candidate is left (`victims.py`)
+declare      what is left becomes a graph with exact attacks and the victim in each node
+             (`graph.py`), solved with the winner's own clauses: not for ever checking, nor for
+             ever chasing one piece (`game.py`)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, rare_collections
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.chase.graph import find_chase_wins
+from tbgen.retrograde.chase.sieve import attacked_row
+from tbgen.retrograde.chase.victims import Setting, judge
+from tbgen.retrograde.legality import legal_row
+from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
+from tbgen.rows.boards import Places, make_places
+from tbgen.rows.frame import MIDS, canonical, make_frame
+from tbgen.rows.records import Records
+from tbgen.rows.sets import clear_lead, empty_frontier, put_row
+from tbgen.rows.workers import Workers
+
+
+@borrowing_kernel
+def k_attacked(lead_0, lead_1, side, within, found, frame):
+    """Put the positions of `within` where `side` is not in check but has a piece attacked."""
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo, hi = within[row, 0], within[row, 1]
+            if not (lo | hi):
+                continue
+            calm_lo, calm_hi = legal_row(lead, mid, 1 - side, frame)
+            lo &= calm_lo
+            hi &= calm_hi
+            if lo | hi:
+                x, y = attacked_row(lead, mid, 1 - side, frame)
+                lo &= x
+                hi &= y
+                if lo | hi:
+                    put_row(lead, mid, lo, hi, found, mids)
+
+
+@borrowing_kernel
+def _k_keep_images(lead_0, lead_1, marked, wins, frame):
+    """Keep in `wins` the positions whose canonical slot is marked.
+
+    marked : Rows, in; canonical positions
+    wins : Rows, inout
+    """
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        for mid in range(mids):
+            row = lead * mids + mid
+            for word in range(2):
+                bits, kept = wins[row, word], EMPTY
+                while bits:
+                    bit = lowest_bit(bits)
+                    bits &= bits - ONE
+                    slot_mid, square = canonical(lead, mid, bit + WORD_SQUARES * word, frame)
+                    slot = lead * mids + slot_mid
+                    if has(marked[slot, 0], marked[slot, 1], square):
+                        kept |= ONE << np.uint64(bit)
+                wins[row, word] = kept
+
+
+class ChaseSearch:
+    """The search for one winner's direct wins by perpetual chase, order after order."""
+
+    def __init__(self, memory: Memory, places: Places, *, minor_chases: bool) -> None:
+        """Remember nothing yet.
+
+        memory : of searches whose mark is `k_attacked`
+        minor_chases : `Setting.minor_chases`
+        """
+        self._memory = memory
+        self._places = places
+        self._minor_chases = minor_chases
+
+    def declare(self, order: int, lost: Records | None = None) -> int:
+        """Find the direct wins of an order, and make them due; returns how many there are.
+
+        lost : the offender's positions that perpetual checks of this order decide
+        """
+        with self._memory.search(order) as search:
+            search.initialise(lost)
+            search.prune()
+            _prune_finished(search)
+            setting = Setting(
+                int(search.winner), self._minor_chases, search.live,
+                search.win_candidates.rows, search.loss_candidates.rows,
+            )  # fmt: skip
+            workers = search.sets.workers
+            with search.frontier() as failed:
+                judge(setting, self._places, failed, workers)
+                search.drop_losses(failed)
+            search.prune()
+            if not search.loss_candidates.rows.any():
+                return 0
+            marked = search.sets.empty()
+            find_chase_wins(setting, self._places, marked, workers)
+            search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
+            search.declare(search.win_candidates)
+            return search.sets.count(search.win_candidates.rows)
+
+
+def _prune_finished(search: Search) -> None:
+    """Prune losses all of whose moves are won by now: there the offender chases no longer."""
+    losses = search.loss_candidates.rows
+    with search.frontier() as pruned_losses:
+        with search.frontier() as unfinished:
+            search.sweep(search.offender, search.win_candidates, losses, unfinished)
+            search.sets.put_difference(losses, unfinished.rows, pruned_losses)
+        search.prune_losses(pruned_losses)
+
+
+def compile_chases() -> None:
+    """Compile the kernels of chases, by searching where there is nothing to be found."""
+    layout = Layout.of(Material.parse("KRKN"))
+    frame = make_frame(layout)
+    places = make_places(layout, frame)
+    with rare_collections(), Workers(1) as workers:
+        front = empty_frontier(layout.leads, layout.mids, workers.storage)
+        rows = front.rows
+        setting = Setting(int(Side.RED), True, rows, rows, rows)
+        judge(setting, places, front, workers)
+        find_chase_wins(setting, places, rows, workers)
+        k_attacked(0, 0, int(Side.RED), rows, front, frame)
+        _k_keep_images(0, 0, rows, rows, frame)

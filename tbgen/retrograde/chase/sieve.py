@@ -1,0 +1,174 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Rows of positions in which a side has a piece under attack: a first sieve for chases.
+
+The sieve is coarse: it looks at attacks on the line, not at roots, pins or exchanges. Whether an
+attack is a chase is decided later, for the few positions that are left, by the predicates of
+`tbgen.rules.chases`, which the referee uses too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.squares import FILES, SQUARES, PieceType
+from tbgen.rows.bitsets import (
+    AREA,
+    BIT,
+    EMPTY,
+    FULL,
+    PAWN,
+    attack_stands,
+    attacks_on_inner,
+    has,
+    inner_attackers,
+)
+from tbgen.rows.frame import INNER_KIND, INNER_SIDE, KIND, RED_DEFENDERS, SIDE
+from tbgen.rules.board import is_own_half
+
+ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
+
+
+@part
+def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
+    """For which inner squares an advisor or elephant on `source` attacks `target`.
+
+    side : int64, its owner
+    """
+    ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
+    if ranks == 1 and files == 1:
+        if has(AREA[side, ADVISOR, 0], AREA[side, ADVISOR, 1], target):
+            return FULL, FULL
+    elif ranks == 2 and files == 2:
+        eye = (source + target) // 2
+        area_lo, area_hi = AREA[side, ELEPHANT, 0], AREA[side, ELEPHANT, 1]
+        if has(area_lo, area_hi, target) and not has(occ_lo, occ_hi, eye):
+            return ~BIT[eye, 0], ~BIT[eye, 1]
+    return EMPTY, EMPTY
+
+
+@part
+def _defender_reaches(side, source, occ_lo, occ_hi):
+    """The squares that an advisor or elephant on `source` attacks.
+
+    side : int64, its owner
+    """
+    lo, hi = EMPTY, EMPTY
+    for target in range(SQUARES):
+        x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
+        if x | y:
+            lo |= BIT[target, 0]
+            hi |= BIT[target, 1]
+    return lo, hi
+
+
+@part
+def _may_be_chased(kind, side, square):
+    """Whether a piece may be a victim: no pawn on its own half.
+
+    docs/referee.md, section 2, point 2.
+
+    kind, side : int64, what it is (no king), and its owner
+    """
+    return kind != PAWN or not is_own_half(side, square // FILES)
+
+
+@part
+def _guard_columns(side, frame):
+    """The columns of a side's advisors and elephants in `Frame.lead_squares`: first, and end.
+
+    side : int64
+    """
+    reds = frame.size[RED_DEFENDERS]
+    if side == 0:
+        return np.int64(1), reds
+    return reds + 1, np.int64(frame.lead_squares.shape[1])
+
+
+@part
+def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
+    """For which inner squares the offender's piece on `source` attacks a piece of the other side.
+
+    kind : int64, ROOK, KNIGHT or CANNON, or ADVISOR for a defender of either kind
+    side : int64, the offender
+    """
+    victim_side = 1 - side
+    lo, hi = EMPTY, EMPTY
+    first, last = _guard_columns(victim_side, frame)
+    # Defenders of the other side are out of reach of one's own.
+    if kind != ADVISOR:
+        for column in range(first, last):
+            target = np.int64(frame.lead_squares[lead, column])
+            x, y = attack_stands(kind, side, source, target, occ_lo, occ_hi)
+            lo |= x
+            hi |= y
+    for man in range(frame.men.shape[0]):
+        if frame.men[man, SIDE] != victim_side:
+            continue
+        target = np.int64(frame.mid_squares[mid, man])
+        if not _may_be_chased(frame.men[man, KIND], victim_side, target):
+            continue
+        if kind == ADVISOR:
+            x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
+        else:
+            x, y = attack_stands(kind, side, source, target, occ_lo, occ_hi)
+        lo |= x
+        hi |= y
+    if frame.size[INNER_SIDE] == victim_side:
+        if kind == ADVISOR:
+            x, y = _defender_reaches(side, source, occ_lo, occ_hi)
+        else:
+            x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
+        if frame.size[INNER_KIND] == PAWN:
+            # Only beyond the river.
+            if victim_side == 0:
+                x = EMPTY
+            else:
+                y = EMPTY
+        lo |= x
+        hi |= y
+    return lo, hi
+
+
+@part
+def attacked_row(lead, mid, side, frame):
+    """The positions of a row in which some piece of `side`, no king or pawn, attacks a piece.
+
+    side : int64, the offender
+    """
+    occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
+    occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
+    lo, hi = EMPTY, EMPTY
+    first, last = _guard_columns(side, frame)
+    for column in range(first, last):
+        source = np.int64(frame.lead_squares[lead, column])
+        x, y = _attacked_by(ADVISOR, side, source, lead, mid, occ_lo, occ_hi, frame)
+        lo |= x
+        hi |= y
+    for man in range(frame.men.shape[0]):
+        kind = frame.men[man, KIND]
+        if frame.men[man, SIDE] != side or kind == PAWN:
+            continue
+        source = np.int64(frame.mid_squares[mid, man])
+        x, y = _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame)
+        lo |= x
+        hi |= y
+    kind = frame.size[INNER_KIND]
+    if frame.size[INNER_SIDE] == side and kind != PAWN:
+        # The inner piece attacks: gather the squares from which it reaches each victim.
+        victim_side = 1 - side
+        first, last = _guard_columns(victim_side, frame)
+        for column in range(first, last):
+            target = np.int64(frame.lead_squares[lead, column])
+            x, y = inner_attackers(kind, side, target, occ_lo, occ_hi)
+            lo |= x
+            hi |= y
+        for man in range(frame.men.shape[0]):
+            if frame.men[man, SIDE] != victim_side:
+                continue
+            target = np.int64(frame.mid_squares[mid, man])
+            if _may_be_chased(frame.men[man, KIND], victim_side, target):
+                x, y = inner_attackers(kind, side, target, occ_lo, occ_hi)
+                lo |= x
+                hi |= y
+    return lo, hi

@@ -1,0 +1,201 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Whom a loss candidate chases: the pieces that each of its moves attacks anew.
+
+Attacks are judged by the predicates of the referee (`tbgen.rules.chases`) on whole boards, move
+by move: only the positions that the sieve of sweeps has left come this far, and nearly all of
+them fail here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.squares import PieceType, piece_kind, piece_side
+from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
+from tbgen.rows.boards import Places, copy, find, make_desk, move, set_up
+from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET
+from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row
+from tbgen.rows.workers import Workers
+from tbgen.rules.chases import is_new_attack, may_be_victim
+from tbgen.rules.moves import generate_moves
+
+ELEPHANT = int(PieceType.ELEPHANT)
+
+
+class Setting(NamedTuple):
+    """The sets that a search works on."""
+
+    winner: int
+    """The side that a chase for ever would let win; the other one is the offender."""
+    minor_chases: bool
+    """Whether advisors and elephants chase protected rooks, knights and cannons."""
+    live: Rows
+    """The winner's positions that are no win for him, known or by a capture."""
+    wins: Rows
+    """His positions that may be direct wins."""
+    losses: Rows
+    """The offender's positions that may be direct losses."""
+
+
+@part
+def is_won(row, square, setting):
+    """Whether the winner, to move, has won.
+
+    True also where no position is legal: so an illegal move of the offender is no escape.
+    """
+    return not has(setting.live[row, 0], setting.live[row, 1], square)
+
+
+@part
+def attackers_anew(before, after, squares, codes, source, target, victim, minor_chases, attackers):
+    """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
+
+    squares : int64 (pieces,), the pieces on `after`
+    attackers : int64 (PAIRS,), out; returns how many
+    """
+    side = piece_side(after[target])
+    count = 0
+    for a in range(codes.size):
+        if piece_side(codes[a]) == side and is_new_attack(
+            before, after, source, target, squares[a], victim, minor_chases
+        ):
+            attackers[count] = squares[a]
+            count += 1
+    return count
+
+
+@part
+def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_chases):
+    """Of the wanted squares, those whose piece the move attacks anew.
+
+    squares : int64 (pieces,), the pieces on `after`
+    lo, hi : uint64, the wanted squares
+    """
+    side = piece_side(after[target])
+    found_lo, found_hi = EMPTY, EMPTY
+    for v in range(codes.size):
+        victim = squares[v]
+        if piece_side(codes[v]) == side or not has(lo, hi, victim):
+            continue
+        if not may_be_victim(after[victim], victim):
+            continue
+        for a in range(codes.size):
+            if piece_side(codes[a]) == side and is_new_attack(
+                before, after, source, target, squares[a], victim, minor_chases
+            ):
+                found_lo |= BIT[victim, 0]
+                found_hi |= BIT[victim, 1]
+                break
+    return found_lo, found_hi
+
+
+@part
+def _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk):
+    """Of a set of victims, those that the quiet move `source`-`target` chases.
+
+    to_row, to_square : int64, the slot of the position after the move, which is not won
+    """
+    # A win candidate is not in check, so the move is none.
+    if not has(setting.wins[to_row, 0], setting.wins[to_row, 1], to_square):
+        return EMPTY, EMPTY
+    move(desk.squares, desk.after, source, target)
+    lo, hi = attacked_anew(
+        desk.board, desk.after, desk.squares, places.codes, source, target, lo, hi,
+        setting.minor_chases,
+    )  # fmt: skip
+    move(desk.squares, desk.after, target, source)
+    return lo, hi
+
+
+@part
+def common_victims(row, square, setting, places, desk):
+    """The pieces that every move of the offender chases (unless it loses), as a set of squares.
+
+    Captures lose by this order: the candidate would not be one otherwise.
+    """
+    frame = places.frame
+    mids = frame.size[MIDS]
+    lead, mid = row // mids, row % mids
+    offender = 1 - setting.winner
+    squares, board, after = desk.squares, desk.board, desk.after
+    lo, hi = FULL, FULL
+    chases = 0
+    # Moves of the lead come first: they seldom chase, which settles most candidates, and it takes
+    # no search to find the rows that they lead to.
+    for m in range(frame.move_start[offender, lead], frame.move_start[offender, lead + 1]):
+        to_row, to_square = np.int64(frame.lead_after[m]) * mids, np.int64(square)
+        if frame.lead_moves[m, MIRRORED]:
+            to_row += frame.mid_mirror[mid]
+            to_square = MIRROR[square]
+        else:
+            to_row += mid
+        if is_won(to_row, to_square, setting):
+            continue
+        eye = np.int64(frame.lead_moves[m, EYE])
+        if eye == square or has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+            continue
+        if chases == 0:
+            set_up(row, square, places, squares, board)
+            copy(board, after)
+        chases += 1
+        source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
+        lo, hi = _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk)
+        if not (lo | hi):
+            return lo, hi
+    if chases == 0:
+        set_up(row, square, places, squares, board)
+        copy(board, after)
+    count = generate_moves(board, offender, desk.sources, desk.targets)
+    for m in range(count):
+        source, target = desk.sources[m], desk.targets[m]
+        if piece_kind(board[source]) <= ELEPHANT or board[target] != 0:
+            continue
+        move(squares, after, source, target)
+        to_row, to_square = find(squares, places)
+        move(squares, after, target, source)
+        if not is_won(to_row, to_square, setting):
+            chases += 1
+            lo, hi = _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk)
+            if not (lo | hi):
+                return lo, hi
+    if chases == 0:
+        return EMPTY, EMPTY
+    return lo, hi
+
+
+@borrowing_kernel
+def _k_judge(lead_0, lead_1, found, setting, places, desk):
+    """Put the loss candidates that need not chase any one piece on `found`.
+
+    found : Frontier of the offender, out
+    """
+    mids = places.frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
+            row = lead * mids + mid
+            failed_lo, failed_hi = EMPTY, EMPTY
+            left_lo, left_hi = setting.losses[row, 0], setting.losses[row, 1]
+            while left_lo | left_hi:
+                square = first_square(left_lo, left_hi)
+                left_lo, left_hi = without_first(left_lo, left_hi)
+                lo, hi = common_victims(row, square, setting, places, desk)
+                if not (lo | hi):
+                    failed_lo |= BIT[square, 0]
+                    failed_hi |= BIT[square, 1]
+            if failed_lo | failed_hi:
+                put_row(lead, mid, failed_lo, failed_hi, found, mids)
+
+
+def judge(setting: Setting, places: Places, found: Frontier, workers: Workers) -> None:
+    """Put the loss candidates that need not chase any one piece on `found`."""
+    desks = [make_desk(places) for _ in range(workers.threads)]
+    workers.run(
+        lambda lead_0, lead_1, thread: _k_judge(
+            lead_0, lead_1, found, setting, places, desks[thread]
+        ),
+        len(found.counts),
+    )

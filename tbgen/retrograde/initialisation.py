@@ -1,0 +1,94 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Phase 2c: the positions of a side, sorted by their captures; no plane is needed after that.
+
+    no capture          may be lost as soon as all its moves are
+    best capture draws  can never be lost, and waits for nothing
+    best capture wins   waits until its ply is due, and is never lost
+    best capture loses  waits until its ply is due: until then the loser has a longer way
+
+With the positions without any move (`Propagation.start`), these are the *seeds* of the
+propagation: what Fang, Hsu & Hsu 2002, section 5, call the initialization phase.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.retrograde.journal import Waiting
+from tbgen.retrograde.supporting import Plane
+from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
+from tbgen.rows.frame import MIDS, STRIDE
+from tbgen.rows.sets import Rows, Sets
+from tbgen.tables.codes import CodeSpace
+
+
+class Sorted(NamedTuple):
+    """The legal positions of one side, by their captures."""
+
+    legal: Rows
+    losable: Rows
+    """Those without any capture."""
+    waiting: Waiting
+    """Those whose best capture wins or loses."""
+
+
+@borrowing_kernel
+def _k_sort(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
+    """Sort the positions of a side by their captures.
+
+    codes : unsigned (rows * 90,), in; the best captures, 0 for none, anything where no position
+        is legal
+    draw : int, the code of a draw
+    legal : Rows, in; losable : Rows, out; the positions without any capture
+    slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
+        the first lead's first slot on
+    waiting : unsigned (slots of the leads,), out; the codes of those captures
+
+    Returns how many of those there are.
+    """
+    mids = frame.size[MIDS]
+    count = 0
+    for row in range(lead_0 * mids, lead_1 * mids):
+        first = (row - lead_0 * mids) * STRIDE
+        for word in range(2):
+            bits = legal[row, word]
+            without = EMPTY
+            while bits:
+                s = lowest_bit(bits)
+                bits &= bits - ONE
+                code = codes[row * STRIDE + WORD_SQUARES * word + s]
+                if code == 0:
+                    without |= ONE << np.uint64(s)
+                elif code != draw:
+                    slots[count] = first + WORD_SQUARES * word + s
+                    waiting[count] = code
+                    count += 1
+            losable[row, word] = without
+    return count
+
+
+def sort_by_captures(sets: Sets, legal: Rows, codes: Plane, code_space: CodeSpace) -> Sorted:
+    """Sort the legal positions of a side.
+
+    codes : the best captures (rows * 90,), as `find_captures` leaves them
+    """
+    chunks, workers = sets.chunks, sets.workers
+    losable, waiting = sets.empty(), Waiting(workers.storage)
+    slots = chunks.rows * STRIDE
+    buffers = [
+        (np.empty(slots, np.uint32), np.empty(slots, codes.dtype)) for _ in range(workers.threads)
+    ]
+
+    def sort(chunk: int, _: int, thread: int) -> None:
+        waiting_slots, waiting_codes = buffers[thread]
+        count = _k_sort(
+            *chunks.lead_range(chunk), codes, code_space.draw, legal, losable, waiting_slots,
+            waiting_codes, sets.frame,
+        )  # fmt: skip
+        waiting.add_lists(chunk, waiting_codes[:count], waiting_slots[:count])
+
+    workers.run(sort, chunks.number, chunks.number)
+    return Sorted(legal, losable, waiting)

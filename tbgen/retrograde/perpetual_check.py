@@ -1,0 +1,98 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Phase 4a: direct wins by perpetual check (Fang, Hsu & Hsu 2002, section 5.1).
+
+A win candidate is a position in check: the offender's move into it was a check. The greatest
+fixpoint (`candidates.py`) is the pattern, but for the winner's own clause: from every win candidate
+he must be able to reach, as often as he likes, a reply that is no check, or he is a perpetual
+checker too (*mutual checking indefinitely*) and wins nothing. That matters only where some loss
+candidate is itself in check.
+"""
+
+from __future__ import annotations
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.legality import legal_row
+from tbgen.rows.frame import MIDS
+from tbgen.rows.records import PackedRows
+from tbgen.rows.sets import clear_lead, put_row
+
+
+@borrowing_kernel
+def k_in_check(lead_0, lead_1, side, within, found, frame):
+    """Put the positions of `within` in which `side`, to move, is in check on `found`."""
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo, hi = within[row, 0], within[row, 1]
+            if lo | hi:
+                # The opponent could be to move wherever he does not attack this side's king.
+                calm_lo, calm_hi = legal_row(lead, mid, 1 - side, frame)
+                lo &= ~calm_lo
+                hi &= ~calm_hi
+                if lo | hi:
+                    put_row(lead, mid, lo, hi, found, mids)
+
+
+def declare_perpetual_checks(
+    memory: Memory, order: int, *, keep_losses: bool = False
+) -> PackedRows | None:
+    """Find the direct wins of one side at one order, and make them due.
+
+    memory : of searches whose mark is `k_in_check`
+
+    Returns, if `keep_losses`, the offender's positions that lose by this order.
+    """
+    with memory.search(order) as search:
+        search.initialise()
+        search.prune()
+        while _prune_checkers(search):
+            pass
+        if search.captures_win:
+            _declare_captures(search)
+        search.declare(search.win_candidates)
+        return search.sets.packed(search.loss_candidates.rows) if keep_losses else None
+
+
+def _declare_captures(search: Search) -> None:
+    """Make positions in check that a capture wins by this order direct wins too.
+
+    The offence was committed, and what follows is won (docs/values.md, "Patterns, exactly").
+    """
+    unknown = search.propagation.unknown[search.winner]
+    with search.frontier() as won_by_capture, search.frontier() as in_check:
+        search.sets.put_difference(unknown, search.live, won_by_capture)
+        search.sets.over(k_in_check, int(search.winner), won_by_capture.rows, in_check)
+        search.declare(in_check)
+
+
+def _prune_checkers(search: Search) -> bool:
+    """Prune wins whose owner would check for ever himself; whether there were any.
+
+    The winner's own clause as a least fixpoint. A win is *calm* if a reply leads to a loss whose
+    owner is not in check, or to a loss in check all of whose moves lead to calm wins (or to wins
+    outside the pattern).
+    """
+    sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
+    wins, losses = search.win_candidates.rows, search.loss_candidates.rows
+    with search.frontier() as in_check:
+        sets.over(k_in_check, int(offender), losses, in_check)
+        if not in_check.counts.any():
+            return False
+        checked = sets.copied(in_check.rows)
+    # For now, win candidates that are not known to be calm are escapes too.
+    sets.unite(wins, search.escapes)
+    with search.frontier() as calm_wins, search.frontier() as calm_losses:
+        sets.put_difference(losses, checked, calm_losses)
+        while True:
+            sweep(winner, calm_losses, wins, calm_wins)
+            if not sets.transfer(calm_wins, search.escapes):
+                break
+            sweep(offender, None, checked, calm_losses, search.escapes)
+            if not sets.transfer(calm_losses, checked):
+                break
+    with search.frontier() as pruned_wins:
+        sets.put_common(wins, search.escapes, pruned_wins)
+        return search.prune_wins(pruned_wins)

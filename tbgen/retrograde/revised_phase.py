@@ -1,0 +1,55 @@
+"""The revised propagation phase (Fang, Hsu & Hsu 2002, section 5): order after order.
+
+    the original propagation                                    order 0
+    repeat   find direct wins: checks, then chases              order 1, 2, ...
+             propagate them
+    until    no unknown position changes
+
+A *k-th order* win or loss is one that iteration k finds. The final phase of the whole analysis,
+which makes draws of what is still unknown, is `Solution`.
+"""
+
+from __future__ import annotations
+
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.candidates import Memory
+from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
+from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
+from tbgen.retrograde.propagation import Propagation
+from tbgen.rows.boards import make_places
+from tbgen.tables.names import Rules, RuleSet
+
+
+def settle_orders(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+    """Settle the orders of a rule set, after order 0.
+
+    An order without direct wins is still propagated where captures into supporting tables have
+    values of it. Returns how many direct wins each order has by chases.
+    """
+    sets = propagation.sets
+    room = sets.empty(), sets.empty()
+    checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
+    chases: list[ChaseSearch] = []
+    if rule_set.rules == Rules.WXF:
+        places = make_places(layout, sets.frame)
+        chases = [
+            ChaseSearch(
+                Memory(propagation, winner, k_attacked, room), places,
+                minor_chases=rule_set.minor_chases,
+            )
+            for winner in Side
+        ]  # fmt: skip
+    found: dict[int, int] = {}
+    order, changed = 1, True
+    while (changed or order <= propagation.last_order) and not 0 < rule_set.orders < order:
+        lost = [
+            declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks
+        ]
+        found[order] = sum(
+            search.declare(order, by_checks)
+            for search, by_checks in zip(chases, lost, strict=False)
+        )
+        changed = propagation.run(order)
+        order += 1
+    return found

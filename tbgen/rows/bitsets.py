@@ -1,0 +1,423 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Sets of squares as two words, and what moves do to them.
+
+    lo   bits 0..44   ranks 0 to 4         bit = square
+    hi   bits 0..44   ranks 5 to 9         bit = square - 45
+    lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material that has none
+
+A *row* of the index is such a pair: one bit for each square of the inner piece. The functions
+here move the inner piece of a whole row at once, or tell for which squares of the inner piece an
+attack or a path of another piece stands. They know nothing of the index.
+
+Functions return sets as pairs of words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.squares import FILES, SQUARES, PieceType, Side, area, mirror_square
+
+U64 = np.uint64
+EMPTY = U64(0)
+ONE = U64(1)
+FULL = U64(0xFFFF_FFFF_FFFF_FFFF)
+WORD_SQUARES = 45
+"""Squares of a word: the board is cut along the river."""
+WORD = U64((1 << WORD_SQUARES) - 1)
+OFF_BOARD = U64(1 << 63)
+FIRST_RANK = U64((1 << 9) - 1)
+
+ROOK, KNIGHT, CANNON, PAWN = (
+    int(PieceType.ROOK),
+    int(PieceType.KNIGHT),
+    int(PieceType.CANNON),
+    int(PieceType.PAWN),
+)
+
+
+def _file_mask(*files: int) -> np.uint64:
+    """The squares of one word on some files."""
+    return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
+
+
+_NOT_A = U64(int(WORD) & ~int(_file_mask(0)))
+_NOT_I = U64(int(WORD) & ~int(_file_mask(8)))
+_NOT_AB = U64(int(WORD) & ~int(_file_mask(0, 1)))
+_NOT_HI = U64(int(WORD) & ~int(_file_mask(7, 8)))
+_FILE_A, _FILE_B, _FILE_C, _FILE_D, _FILE_E, _FILE_F, _FILE_G, _FILE_H, _FILE_I = (
+    _file_mask(file) for file in range(FILES)
+)
+_1, _2, _4, _6, _8, _9, _18, _27, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 27, 36))
+
+
+def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
+    """The two words of a set of squares."""
+    bits = sum(1 << square for square in squares)
+    return bits & int(WORD), bits >> WORD_SQUARES
+
+
+def _geometry() -> dict[str, np.ndarray]:
+    """The static tables below, computed once at import."""
+    steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
+    ray = np.full((SQUARES, 4, 9), -1, np.int8)
+    knight = np.full((SQUARES, 8), -1, np.int8)
+    knight_leg = np.full((SQUARES, 8), -1, np.int8)
+    leg_between = np.full((SQUARES, SQUARES), -1, np.int8)
+    pawn = np.full((2, SQUARES, 3), -1, np.int8)
+    pawn_sources = np.full((2, SQUARES, 3), -1, np.int8)
+    between = np.zeros((SQUARES, SQUARES, 2), np.uint64)
+    aligned = np.zeros((SQUARES, SQUARES), np.bool_)
+
+    def square(rank: int, file: int) -> int:
+        return 9 * rank + file if 0 <= rank < 10 and 0 <= file < 9 else -1
+
+    for s in range(SQUARES):
+        rank, file = divmod(s, 9)
+        for d, (up, right) in enumerate(steps):
+            passed: list[int] = []
+            for k in range(1, 10):
+                t = square(rank + k * up, file + k * right)
+                if t < 0:
+                    break
+                ray[s, d, k - 1] = t
+                between[s, t] = square_set(passed)
+                aligned[s, t] = True
+                passed.append(t)
+            left = (right, up)  # the two perpendicular directions are +left and -left
+            for sign in (1, -1):
+                t = square(rank + 2 * up + sign * left[0], file + 2 * right + sign * left[1])
+                if t >= 0:
+                    leg = square(rank + up, file + right)
+                    j = 2 * d + (sign < 0)
+                    knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
+        for side, forward in ((Side.RED, 1), (Side.BLACK, -1)):
+            pawn[side, s, 0] = square(rank + forward, file)
+            if (rank >= 5) == (side == Side.RED):
+                pawn[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
+    pawn_attacks = np.zeros((2, SQUARES, SQUARES), np.bool_)
+    for owner in range(2):
+        for s in range(SQUARES):
+            for j, t in enumerate(pawn[owner, s]):
+                if t >= 0:
+                    pawn_attacks[owner, s, t] = True
+                    pawn_sources[owner, t, j] = s
+    return {
+        "ray": ray, "knight": knight, "knight_leg": knight_leg, "leg_between": leg_between,
+        "pawn": pawn, "pawn_sources": pawn_sources, "between": between, "aligned": aligned,
+        "pawn_attacks": pawn_attacks,
+    }  # fmt: skip
+
+
+_tables = _geometry()
+RAY = _tables["ray"]
+"""int8 (90, 4, 9): the squares up, down, right and left of a square, -1 after the last."""
+KNIGHT_TARGETS = _tables["knight"]
+"""int8 (90, 8): where a knight jumps to, -1 off the board."""
+KNIGHT_LEGS = _tables["knight_leg"]
+"""int8 (90, 8): the leg of each jump, next to the origin."""
+LEG_BETWEEN = _tables["leg_between"]
+"""int8 (90, 90): the leg of the jump from one square to another, -1 where there is none."""
+KNIGHT_LEGS_BACK = np.where(
+    KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
+).astype(np.int8)
+"""int8 (90, 8): the leg of each jump back, from the square of `KNIGHT_TARGETS` to this one."""
+PAWN_TARGETS = _tables["pawn"]
+"""int8 (2, 90, 3): where a pawn of either side steps to, -1 for none."""
+PAWN_SOURCES = _tables["pawn_sources"]
+"""int8 (2, 90, 3): where a pawn of either side steps to a square from, -1 for none."""
+PAWN_ATTACKS = _tables["pawn_attacks"]
+"""bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
+BETWEEN = _tables["between"]
+"""uint64 (90, 90, 2): the squares strictly between two squares of one line."""
+ALIGNED = _tables["aligned"]
+"""bool (90, 90): whether two different squares share a rank or a file."""
+NOWHERE = SQUARES
+"""A number that stands for no square: the empty set of `BIT`."""
+BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
+"""uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
+MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)
+"""int64 (90,): the mirror image of each square."""
+AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side in Side], np.uint64)
+"""uint64 (2, 7, 2): the area of each side's piece types."""
+
+
+@intrinsic
+def _count_trailing_zeros(typingctx, word):
+    """The instruction of that name."""
+    del typingctx, word
+
+    def generate(context, builder, signature, args):
+        del context, signature
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _population_count(typingctx, word):
+    """The instruction of that name."""
+    del typingctx, word
+
+    def generate(context, builder, signature, args):
+        del context, signature
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
+lowest_bit: Any = _count_trailing_zeros
+"""The number of the lowest set bit of a uint64 that is not zero, an int64."""
+count_bits: Any = _population_count
+"""The number of set bits of a uint64, an int64."""
+
+
+@part
+def first_square(lo, hi):
+    """The lowest square of a set that is not empty."""
+    if lo:
+        return lowest_bit(lo)
+    return WORD_SQUARES + lowest_bit(hi)
+
+
+@part
+def without_first(lo, hi):
+    """A set that is not empty, without its lowest square."""
+    if lo:
+        return lo & (lo - ONE), hi
+    return lo, hi & (hi - ONE)
+
+
+@part
+def has(lo, hi, square):
+    """Whether a set has a square."""
+    return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
+
+
+@part
+def up(lo, hi):
+    """Every square one rank higher."""
+    return (lo << _9) & WORD, ((hi << _9) & WORD) | (lo >> _36)
+
+
+@part
+def down(lo, hi):
+    """Every square one rank lower."""
+    return (lo >> _9) | ((hi & FIRST_RANK) << _36), hi >> _9
+
+
+@part
+def _sideways(word):
+    """Every square one file to either side."""
+    return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
+
+
+@part
+def _mirror_word(w):
+    return (
+        ((w & _FILE_A) << _8) | ((w & _FILE_B) << _6) | ((w & _FILE_C) << _4)
+        | ((w & _FILE_D) << _2) | (w & _FILE_E) | ((w & _FILE_F) >> _2)
+        | ((w & _FILE_G) >> _4) | ((w & _FILE_H) >> _6) | ((w & _FILE_I) >> _8)
+    )  # fmt: skip
+
+
+@part
+def mirrored(lo, hi):
+    """The mirror image of a set; the off-board bit stays."""
+    return _mirror_word(lo) | (lo & OFF_BOARD), _mirror_word(hi)
+
+
+@part
+def _slide_along_ranks(start, free):
+    """Squares that a slide along a rank reaches from `start` through `free` (one word).
+
+    Occluded fills by doubling: three steps cover the eight squares of a rank.
+    """
+    reach, path = start, free & _NOT_A
+    reach |= path & (reach << _1)
+    path &= path << _1
+    reach |= path & (reach << _2)
+    path &= path << _2
+    reach |= path & (reach << _4)
+    right = (reach << _1) & free & _NOT_A
+    reach, path = start, free & _NOT_I
+    reach |= path & (reach >> _1)
+    path &= path >> _1
+    reach |= path & (reach >> _2)
+    path &= path >> _2
+    reach |= path & (reach >> _4)
+    return right | ((reach >> _1) & free & _NOT_I)
+
+
+@part
+def _fill_up(start, free):
+    """Fill one word upwards, start included."""
+    reach = start | (free & (start << _9))
+    path = free & (free << _9)
+    reach |= path & (reach << _18)
+    return (reach | (free & (reach << _9))) & WORD
+
+
+@part
+def _fill_down(start, free):
+    """Fill one word downwards, start included."""
+    reach = start | (free & (start >> _9))
+    path = free & (free >> _9)
+    reach |= path & (reach >> _18)
+    return reach | (free & (reach >> _9))
+
+
+@part
+def slides(lo, hi, free_lo, free_hi):
+    """Squares from which a rook (or a cannon that captures nothing) reaches the set.
+
+    The set and the path must be free; a slide is its own inverse.
+    """
+    out_lo = _slide_along_ranks(lo, free_lo)
+    out_hi = _slide_along_ranks(hi, free_hi)
+    low = _fill_up(lo, free_lo)
+    high = _fill_up(hi | ((low >> _36) & free_hi), free_hi)
+    out_lo |= (low << _9) & free_lo
+    out_hi |= ((high << _9) | (low >> _36)) & free_hi
+    high = _fill_down(hi, free_hi)
+    low = _fill_down(lo | (((high & FIRST_RANK) << _36) & free_lo), free_lo)
+    out_hi |= (high >> _9) & free_hi
+    out_lo |= ((low >> _9) | ((high & FIRST_RANK) << _36)) & free_lo
+    return out_lo, out_hi
+
+
+@part
+def jumps_into(lo, hi, free_lo, free_hi):
+    """Squares from which a knight jumps into the set: its leg, next to it, must be free."""
+    # Long step along a file: the set moved sideways, then two ranks back; the leg is the rank
+    # between.
+    side_lo, side_hi = _sideways(lo), _sideways(hi)
+    a_lo, a_hi = down(side_lo, side_hi)
+    a_lo, a_hi = down(a_lo, a_hi)
+    leg_lo, leg_hi = down(free_lo, free_hi)
+    out_lo, out_hi = a_lo & leg_lo, a_hi & leg_hi
+    a_lo, a_hi = up(side_lo, side_hi)
+    a_lo, a_hi = up(a_lo, a_hi)
+    leg_lo, leg_hi = up(free_lo, free_hi)
+    out_lo |= a_lo & leg_lo
+    out_hi |= a_hi & leg_hi
+    # Long step along a rank.
+    a_lo, a_hi = up(lo, hi)
+    b_lo, b_hi = down(lo, hi)
+    a_lo |= b_lo
+    a_hi |= b_hi
+    out_lo |= ((a_lo >> _2) & _NOT_HI) & ((free_lo >> _1) & _NOT_I)
+    out_hi |= ((a_hi >> _2) & _NOT_HI) & ((free_hi >> _1) & _NOT_I)
+    out_lo |= ((a_lo << _2) & _NOT_AB) & ((free_lo << _1) & _NOT_A)
+    out_hi |= ((a_hi << _2) & _NOT_AB) & ((free_hi << _1) & _NOT_A)
+    return out_lo & free_lo, out_hi & free_hi
+
+
+@part
+def pawn_steps_into(lo, hi, free_lo, free_hi, side):
+    """Squares from which a pawn of `side` steps into the set; sideways only over the river."""
+    if side == 0:
+        a_lo, a_hi = down(lo, hi)
+        a_hi |= _sideways(hi)
+    else:
+        a_lo, a_hi = up(lo, hi)
+        a_lo |= _sideways(lo)
+    return a_lo & free_lo, a_hi & free_hi
+
+
+@part
+def inner_sources(kind, side, lo, hi, free_lo, free_hi):
+    """Squares from which the inner piece reaches the set in one quiet move."""
+    if kind == KNIGHT:
+        return jumps_into(lo, hi, free_lo, free_hi)
+    if kind == PAWN:
+        return pawn_steps_into(lo, hi, free_lo, free_hi, side)
+    return slides(lo, hi, free_lo, free_hi)
+
+
+@part
+def attack_stands(kind, side, source, target, occ_lo, occ_hi):
+    """For which squares of the inner piece another piece on `source` attacks `target`.
+
+    The off-board bit tells whether the attack stands when there is no inner piece.
+    """
+    if kind == ROOK or kind == CANNON:
+        if not ALIGNED[source, target]:
+            return EMPTY, EMPTY
+        lo, hi = BETWEEN[source, target, 0], BETWEEN[source, target, 1]
+        screens = count_bits(lo & occ_lo) + count_bits(hi & occ_hi)
+        if kind == CANNON:
+            if screens == 0:
+                return lo, hi
+            screens -= 1
+        if screens == 0:
+            return ~lo, ~hi
+        return EMPTY, EMPTY
+    if kind == KNIGHT:
+        leg = np.int64(LEG_BETWEEN[source, target])
+        if leg < 0 or has(occ_lo, occ_hi, leg):
+            return EMPTY, EMPTY
+        return ~BIT[leg, 0], ~BIT[leg, 1]
+    if PAWN_ATTACKS[side, source, target]:
+        return FULL, FULL
+    return EMPTY, EMPTY
+
+
+@part
+def line_attacks(kind, source, occ_lo, occ_hi):
+    """The free squares that a rook or cannon on `source` attacks: a line works both ways."""
+    lo, hi = EMPTY, EMPTY
+    for direction in range(4):
+        screens = 0
+        for k in range(9):
+            s = np.int64(RAY[source, direction, k])
+            if s < 0:
+                break
+            if has(occ_lo, occ_hi, s):
+                screens += 1
+                if kind == ROOK or screens == 2:
+                    break
+            elif kind == ROOK or screens == 1:
+                lo |= BIT[s, 0]
+                hi |= BIT[s, 1]
+    return lo, hi
+
+
+@part
+def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
+    """The squares on which another piece on `source` attacks the inner piece."""
+    if kind == ROOK or kind == CANNON:
+        return line_attacks(kind, source, occ_lo, occ_hi)
+    lo, hi = EMPTY, EMPTY
+    for k in range(8 if kind == KNIGHT else 3):
+        if kind == KNIGHT:
+            s, leg = np.int64(KNIGHT_TARGETS[source, k]), np.int64(KNIGHT_LEGS[source, k])
+        else:
+            s, leg = np.int64(PAWN_TARGETS[side, source, k]), np.int64(NOWHERE)
+        if s >= 0 and not has(occ_lo, occ_hi, leg):
+            lo |= BIT[s, 0]
+            hi |= BIT[s, 1]
+    return lo & ~occ_lo, hi & ~occ_hi
+
+
+@part
+def inner_attackers(kind, side, target, occ_lo, occ_hi):
+    """The squares on which the inner piece attacks `target`; free of other pieces."""
+    if kind == ROOK or kind == CANNON:
+        return line_attacks(kind, target, occ_lo, occ_hi)
+    lo, hi = EMPTY, EMPTY
+    for k in range(8 if kind == KNIGHT else 3):
+        if kind == KNIGHT:
+            s, leg = np.int64(KNIGHT_TARGETS[target, k]), np.int64(KNIGHT_LEGS_BACK[target, k])
+        else:
+            s, leg = np.int64(PAWN_SOURCES[side, target, k]), np.int64(NOWHERE)
+        if s >= 0 and not has(occ_lo, occ_hi, leg):
+            lo |= BIT[s, 0]
+            hi |= BIT[s, 1]
+    return lo & ~occ_lo, hi & ~occ_hi

@@ -1,0 +1,161 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Positions of rows as boards, and back: where the row kernels meet the scalar rules.
+
+(row, square)  ->  set_up  ->  board and squares  ->  moves  ->  find  ->  (row, square)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.squares import SQUARES
+from tbgen.rows.frame import INNER_KIND, MIDS, Frame
+from tbgen.rules.board import MAX_MOVES
+
+PAIRS = 256
+"""Room for the pairs of a piece of one side and a piece of the other that it attacks."""
+
+
+class Places(NamedTuple):
+    """What it takes to turn slots into boards and back."""
+
+    frame: Frame
+    codes: NDArray[np.int64]
+    """int64 (pieces,): piece codes in the layout's order."""
+    descriptor: NDArray[np.int64]
+    """int64: the layout (`tbgen.indexing.slots`)."""
+    inner_squares: NDArray[np.int64]
+    """int64 (inner size,): the inner piece's square of each inner slot."""
+
+
+def make_places(layout: Layout, frame: Frame) -> Places:
+    """Collect the arrays for a layout with an inner piece."""
+    assert layout.inner is not None
+    return Places(
+        frame,
+        np.array(layout.piece_codes, np.int64),
+        layout.descriptor,
+        np.array(layout.inner.area, np.int64),
+    )
+
+
+@part
+def set_up(row, square, places, squares, board):
+    """Write the squares (in the layout's order) and the board of a position.
+
+    squares : int64 (pieces,), out
+    board : int8 (90,), out
+    """
+    frame = places.frame
+    lead, mid = row // frame.size[MIDS], row % frame.size[MIDS]
+    at = frame.lead_squares.shape[1]
+    for i in range(at):
+        squares[i] = frame.lead_squares[lead, i]
+    for man in range(frame.men.shape[0]):
+        squares[at] = frame.mid_squares[mid, man]
+        at += 1
+    if frame.size[INNER_KIND] >= 0:
+        squares[at] = square
+    for s in range(SQUARES):
+        board[s] = 0
+    for i in range(places.codes.size):
+        board[squares[i]] = places.codes[i]
+
+
+@part
+def find(squares, places):
+    """The row and inner square of a placement.
+
+    squares : int64 (pieces,), in the layout's order
+    """
+    slot = slot_of_squares(squares, places.descriptor)
+    size = places.inner_squares.size
+    return slot // size, places.inner_squares[slot % size]
+
+
+@part
+def is_mirrored(row, square, squares, places, scratch, scratch_board):
+    """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`.
+
+    squares : int64 (pieces,), a placement whose slot it is (`find`)
+    scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
+    """
+    set_up(row, square, places, scratch, scratch_board)
+    differs = False
+    for i in range(places.codes.size):
+        differs = differs or scratch_board[squares[i]] != places.codes[i]
+    return differs
+
+
+@part
+def move(squares, board, source, target):
+    """Move a piece quietly, on the board and in the list of squares.
+
+    squares : int64 (pieces,), inout; board : int8 (90,), inout
+    """
+    board[target] = board[source]
+    board[source] = 0
+    for i in range(squares.size):
+        if squares[i] == source:
+            squares[i] = target
+
+
+class Desk(NamedTuple):
+    """One thread's boards and lists."""
+
+    squares: NDArray[np.int64]
+    """int64 (pieces,): where the pieces stand, in the layout's order."""
+    other: NDArray[np.int64]
+    """int64 (pieces,): the same of another position."""
+    board: NDArray[np.int8]
+    """int8 (90,): the position that is looked at."""
+    after: NDArray[np.int8]
+    """int8 (90,): after a move."""
+    replied: NDArray[np.int8]
+    """int8 (90,): after a reply."""
+    scratch: NDArray[np.int8]
+    """int8 (90,): the board of `other`."""
+    sources: NDArray[np.int64]
+    """int64 (MAX_MOVES,): where the moves on `board` begin."""
+    targets: NDArray[np.int64]
+    """int64 (MAX_MOVES,): where they end."""
+    answers: NDArray[np.int64]
+    """int64 (MAX_MOVES,): where the moves on `after` begin."""
+    answer_targets: NDArray[np.int64]
+    """int64 (MAX_MOVES,): where they end."""
+    attackers: NDArray[np.int64]
+    """int64 (PAIRS,): squares of attackers."""
+    victims: NDArray[np.int64]
+    """int64 (PAIRS,): the pieces that they attack, by their places in `squares`."""
+
+
+def make_desk(places: Places) -> Desk:
+    """The boards and lists of one thread."""
+    pieces = len(places.codes)
+
+    def board() -> NDArray[np.int8]:
+        return np.zeros(SQUARES, np.int8)
+
+    def numbers(count: int) -> NDArray[np.int64]:
+        return np.zeros(count, np.int64)
+
+    return Desk(
+        numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
+        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(PAIRS), numbers(PAIRS),
+    )  # fmt: skip
+
+
+@part
+def copy(board, copy):
+    """Copy a board.
+
+    board, copy : int8 (90,), from and to
+    """
+    for s in range(SQUARES):
+        copy[s] = board[s]

@@ -1,0 +1,280 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""A layout as the row kernels see it: flat arrays, and the moves of the leads.
+
+    lead   the defenders of both sides: `lead_squares`, and every quiet move of one of them as
+           (`lead_after`, `lead_moves`)
+    mid    the other pieces but the inner one, its *men*: `mid_squares` says where they stand,
+           `men` what they are, `mid_companions` and `extend` how a man moves to another mid
+
+A row is lead * mids + mid. Planes of codes have STRIDE slots per row in memory (every square of
+the inner piece), so that a row is addressed by squares even where the file leaves squares out.
+
+A man's move changes one digit of the mid, the rank of his group's placement: lift him, and what
+stays is the other digits (`lifted`) and a row of `extend` (`mid_companions`), which has the new
+digit for each square that he may be put down on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.groups import Defenders
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import SQUARES, PieceType, Side, area
+from tbgen.rows.bitsets import AREA, BIT, FULL, MIRROR, NOWHERE, OFF_BOARD
+
+STRIDE = SQUARES
+"""Slots per row of a plane in memory, where there is an inner piece."""
+
+
+class Frame(NamedTuple):
+    """The arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
+
+    size: NDArray[np.int64]
+    """int64 (7,): the words named below."""
+    lead_squares: NDArray[np.int8]
+    """int8 (L, pieces): Red's king, advisors, elephants, then Black's."""
+    lead_taken: NDArray[np.uint64]
+    """uint64 (L, 2): the squares of each lead."""
+    self_mirrored: NDArray[np.bool_]
+    """bool (L,): leads that are their own mirror image."""
+    move_start: NDArray[np.int64]
+    """int64 (2, L + 1): where the moves of each side's defenders begin in `lead_moves`."""
+    lead_after: NDArray[np.int32]
+    """int32 (moves,): the lead after the move; apart, because most moves are settled by it."""
+    lead_moves: NDArray[np.int8]
+    """int8 (moves, 4): the words of a move named below."""
+    mid_squares: NDArray[np.int8]
+    """int8 (M, N): the square of each man; of one group ascending."""
+    mid_companions: NDArray[np.int32]
+    """int32 (M, N): the row of `extend` for the companions of each man, the others of his group."""
+    mid_taken: NDArray[np.uint64]
+    """uint64 (M, 2): the squares of each mid; all ones where they overlap, so that one test
+    against the (never empty) lead finds both kinds of overlap."""
+    mid_mirror: NDArray[np.int32]
+    """int32 (M,): the mirror image of each mid."""
+    men: NDArray[np.int64]
+    """int64 (N, 4): the words of a man named below."""
+    groups: NDArray[np.int64]
+    """int64 (G, 7): the words of a group named below."""
+    extend: NDArray[np.int32]
+    """int32 (companion placements of all groups, 90): the rank of the placement that a square
+    makes of companions, -1 where no man of the group may stand beside them."""
+    inner_area: NDArray[np.uint64]
+    """uint64 (2,): the squares of the inner piece; the off-board bit where there is none."""
+
+
+LEADS, MIDS, GROUPS, INNER_KIND, INNER_SIDE, RED_DEFENDERS, TWIN = range(7)
+"""Words of `Frame.size`. TWIN is the last of the men like the inner piece, the one on the largest
+square; INNER_KIND and TWIN are -1 where there is none."""
+KIND, SIDE, GROUP_STRIDE = range(3)
+"""Words of `Frame.men` and of `Frame.groups`: what they are, and how much a rank of the group's
+placement counts in the mid."""
+GROUP = 3
+"""Word of `Frame.men`: the group."""
+SIZE, FIRST_MAN, FIRST_EXTEND, COMPANIONS = range(3, 7)
+"""Words of `Frame.groups`: its placements, the first of its men, and where the placements of
+companions begin in `Frame.extend`, and how many they are."""
+MIRRORED, EYE, TARGET, SOURCE = range(4)
+"""Words of `Frame.lead_moves`: whether the lead after the move is the mirror image of what the
+move makes, the square that must be free for an elephant's move (NOWHERE for other pieces), where
+the move ends and where it begins."""
+
+_STEPS = {
+    PieceType.KING: ((1, 0), (-1, 0), (0, 1), (0, -1)),
+    PieceType.ADVISOR: ((1, 1), (1, -1), (-1, 1), (-1, -1)),
+    PieceType.ELEPHANT: ((2, 2), (2, -2), (-2, 2), (-2, -2)),
+}
+
+
+def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Quiet moves among one side's own placements.
+
+    Returns int64 (size + 1,) starts and int64 (n, 4): placement after the move, eye, target,
+    source. An elephant's eye may be taken by any other piece, so it is kept for the rows.
+    """
+    kinds = (
+        [PieceType.KING]
+        + [PieceType.ADVISOR] * defenders.advisors
+        + [PieceType.ELEPHANT] * defenders.elephants
+    )
+    starts, after, extra = [0], [], []
+    for placement in defenders.squares:
+        taken = set(placement.tolist())
+        for j, kind in enumerate(kinds):
+            rank, file = divmod(int(placement[j]), 9)
+            for up, right in _STEPS[kind]:
+                target = 9 * (rank + up) + file + right
+                if not 0 <= file + right < 9 or target not in area(defenders.side, kind):
+                    continue
+                eye = 9 * (rank + up // 2) + file + right // 2
+                if kind != PieceType.ELEPHANT:
+                    eye = NOWHERE
+                if target in taken or eye in taken:
+                    continue
+                moved = placement.copy()
+                moved[j] = target
+                after.append(moved)
+                extra.append((eye, target, placement[j]))
+        starts.append(len(after))
+    if not after:
+        return np.array(starts, np.int64), np.zeros((0, 4), np.int64)
+    ranks = defenders.rank(np.array(after, np.int8))
+    return np.array(starts, np.int64), np.column_stack([ranks, np.array(extra, np.int64)])
+
+
+def _lead_moves(
+    layout: Layout,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
+    """`Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
+    ranks = layout.lead_ranks
+    starts, after, moves, offset = [], [], [], 0
+    for side in Side:
+        first, table = _defender_moves(layout.defenders[side])
+        counts = np.diff(first)[ranks[side]]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        lead = np.repeat(np.arange(layout.leads), counts)
+        entry = table[first[ranks[side]][lead] + np.arange(start[-1]) - start[lead]]
+        other = ranks[1 - side][lead]
+        red, black = (entry[:, 0], other) if side == Side.RED else (other, entry[:, 0])
+        target_lead, mirrored = layout.lead_of(red, black)
+        after.append(target_lead.astype(np.int32))
+        moves.append(np.column_stack([mirrored, entry[:, 1:]]).astype(np.int8))
+        starts.append(start + offset)
+        offset += int(start[-1])
+    return np.stack(starts).astype(np.int64), np.concatenate(after), np.concatenate(moves)
+
+
+def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
+    """uint64 (n, 2): the union of the squares in each row; all ones where two are equal."""
+    taken = np.zeros((len(squares), 2), np.uint64)
+    overlap = np.zeros(len(squares), bool)
+    for column in squares.T.astype(np.int64):
+        bit = BIT[column]
+        overlap |= ((taken & bit) != 0).any(axis=1)
+        taken |= bit
+    taken[overlap] = FULL
+    return taken
+
+
+def _men(
+    layout: Layout,
+) -> tuple[
+    NDArray[np.int8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]
+]:
+    """`Frame.mid_squares`, `mid_companions`, `mid_mirror`, `men` and `groups`."""
+    number = sum(group.count for group in layout.groups)
+    squares = np.zeros((layout.mids, number), np.int8)
+    companions = np.zeros((layout.mids, number), np.int32)
+    mirror = np.zeros(layout.mids, np.int32)
+    men = np.zeros((number, 4), np.int64)
+    groups = np.zeros((len(layout.groups), 7), np.int64)
+    first_man = first_extend = 0
+    for g, (group, stride) in enumerate(zip(layout.groups, layout.strides, strict=True)):
+        groups[g] = (group.kind, group.side, stride, group.size, first_man, first_extend,
+                     len(group.extend))  # fmt: skip
+        rank = np.arange(layout.mids) // stride % group.size
+        own = slice(first_man, first_man + group.count)
+        men[own] = group.kind, group.side, stride, g
+        squares[:, own] = group.squares[rank]
+        companions[:, own] = first_extend + group.companions[rank]
+        mirror += group.mirror[rank] * np.int32(stride)
+        first_man += group.count
+        first_extend += len(group.extend)
+    return squares, companions, mirror, men, groups
+
+
+def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
+    """Lay out the arrays; without moves for layouts that are only read (views after captures)."""
+    leads, mids = layout.leads, layout.mids
+    ranks = layout.lead_ranks
+    lead_squares = np.concatenate(
+        [defenders.squares[ranks[side]] for side, defenders in enumerate(layout.defenders)], axis=1
+    )
+    if with_moves:
+        move_start, lead_after, lead_moves = _lead_moves(layout)
+    else:
+        move_start = np.zeros((2, leads + 1), np.int64)
+        lead_after, lead_moves = np.zeros(0, np.int32), np.zeros((0, 4), np.int8)
+    mid_squares, mid_companions, mid_mirror, men, groups = _men(layout)
+    extend = [np.zeros((0, SQUARES), np.int32), *(group.extend for group in layout.groups)]
+    inner, twin = layout.inner, layout.twin
+    inner_words = (-1, -1) if inner is None else (int(inner.kind), int(inner.side))
+    last_twin = -1 if twin < 0 else int(np.flatnonzero(men[:, GROUP] == twin)[-1])
+    red_pieces = layout.defenders[Side.RED].pieces
+    return Frame(
+        size=np.array([leads, mids, len(groups), *inner_words, red_pieces, last_twin]),
+        lead_squares=np.ascontiguousarray(lead_squares),
+        lead_taken=_taken(lead_squares),
+        self_mirrored=layout.self_mirrored if layout.reduced else np.zeros(leads, np.bool_),
+        move_start=move_start,
+        lead_after=lead_after,
+        lead_moves=lead_moves,
+        mid_squares=mid_squares,
+        mid_companions=mid_companions,
+        mid_taken=_taken(mid_squares),
+        mid_mirror=mid_mirror,
+        men=men,
+        groups=groups,
+        extend=np.concatenate(extend),
+        inner_area=AREA[inner.side, inner.kind].copy()
+        if inner is not None
+        else np.array([OFF_BOARD, 0], np.uint64),
+    )
+
+
+@part
+def rank_of(mid, man, frame):
+    """The rank of the placement that a man and his companions make.
+
+    mid, man : int64, the man as a column of `Frame.mid_squares`
+    """
+    return np.int64(frame.extend[frame.mid_companions[mid, man], frame.mid_squares[mid, man]])
+
+
+@part
+def lifted(mid, man, frame):
+    """What a mid is without the digit of a man's group: to it, his next rank is to be added.
+
+    mid, man : int64, as in `rank_of`
+    """
+    return mid - rank_of(mid, man, frame) * frame.men[man, GROUP_STRIDE]
+
+
+@part
+def canonical(lead, mid, square, frame):
+    """The mid and the inner square that the index uses for the placement of a slot.
+
+    See `tbgen.indexing.layout`: of the twins of the inner piece, the one on the largest square
+    is the inner piece; of the two images on a self-mirrored lead, the smaller slot counts.
+
+    square : int64, of the inner piece
+    """
+    mid_a, square_a = _largest_inside(mid, square, frame)
+    if not frame.self_mirrored[lead]:
+        return mid_a, square_a
+    image = np.int64(frame.mid_mirror[mid])
+    mid_b, square_b = _largest_inside(image, MIRROR[square], frame)
+    if mid_b < mid_a or (mid_b == mid_a and square_b < square_a):
+        return mid_b, square_b
+    return mid_a, square_a
+
+
+@part
+def _largest_inside(mid, square, frame):
+    """Exchange the inner piece with the twin on the largest square, if that is larger.
+
+    square : int64, of the inner piece
+    """
+    twin = frame.size[TWIN]
+    if twin < 0:
+        return mid, square
+    largest = np.int64(frame.mid_squares[mid, twin])
+    if square > largest:
+        return mid, square
+    rank = frame.extend[frame.mid_companions[mid, twin], square]
+    return lifted(mid, twin, frame) + rank * frame.men[twin, GROUP_STRIDE], largest

@@ -1,0 +1,257 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Where the quiet moves of a whole lead may have come from: row algebra by lines of the board.
+
+Lines are scanned in place of moves, so that all slides along a line are one running union. It
+pays where many rows of a lead are on the frontier; `moves.py` goes from row to row instead.
+
+The inner piece moves within a row, the others from row to row (`frame.py`). Which set is gathered,
+and in which way, is for the sweep to say (`sweep.py`), whose buffers this works on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.squares import SQUARES
+from tbgen.rows.bitsets import (
+    BIT,
+    CANNON,
+    EMPTY,
+    FULL,
+    KNIGHT,
+    KNIGHT_LEGS,
+    KNIGHT_TARGETS,
+    NOWHERE,
+    PAWN_TARGETS,
+    ROOK,
+    has,
+    inner_sources,
+    mirrored,
+)
+from tbgen.rows.frame import (
+    COMPANIONS,
+    EYE,
+    FIRST_EXTEND,
+    GROUP_STRIDE,
+    GROUPS,
+    INNER_KIND,
+    INNER_SIDE,
+    KIND,
+    MIDS,
+    MIRRORED,
+    SIDE,
+    SIZE,
+)
+
+
+@part
+def gather_dense(lead, side, front, reached, scratch, frame):
+    """Add the predecessors of a frontier in one lead to `reached`.
+
+    side : int64, to move in the predecessors
+    """
+    mids = frame.size[MIDS]
+    taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
+    for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+        target = np.int64(frame.lead_after[m])
+        if front.counts[target] == 0:
+            continue
+        image, eye = frame.lead_moves[m, MIRRORED], np.int64(frame.lead_moves[m, EYE])
+        free_lo, free_hi = ~BIT[eye, 0], ~BIT[eye, 1]
+        first = target * mids
+        for mid in range(mids):
+            if image:
+                row = first + frame.mid_mirror[mid]
+                lo, hi = mirrored(front.rows[row, 0], front.rows[row, 1])
+            else:
+                lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
+            # Asked for elephants alone: what others do needs no look at the mid.
+            if eye != NOWHERE and has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+                continue
+            reached[mid, 0] |= lo & free_lo
+            reached[mid, 1] |= hi & free_hi
+    if front.counts[lead] == 0:
+        return
+    first = lead * mids
+    for mid in range(mids):
+        overlap = (frame.mid_taken[mid, 0] & taken_lo) | (frame.mid_taken[mid, 1] & taken_hi)
+        scratch.open[mid] = EMPTY if overlap else FULL
+    if frame.size[INNER_SIDE] == side:
+        kind = frame.size[INNER_KIND]
+        for mid in range(mids):
+            lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
+            if lo | hi:
+                free_lo = frame.inner_area[0] & ~(taken_lo | frame.mid_taken[mid, 0])
+                free_hi = frame.inner_area[1] & ~(taken_hi | frame.mid_taken[mid, 1])
+                lo, hi = inner_sources(kind, side, lo, hi, free_lo, free_hi)
+                reached[mid, 0] |= lo
+                reached[mid, 1] |= hi
+    for g in range(frame.size[GROUPS]):
+        if frame.groups[g, SIDE] == side:
+            _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
+
+
+@part
+def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
+    """Predecessors by moves of a mid group, for all rows of one lead.
+
+    One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
+
+    g : int64, the group
+    first : int64, the first row of the lead
+    taken_lo, taken_hi : uint64, the squares of the lead
+    """
+    mids = frame.size[MIDS]
+    kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
+    size, first_extend = frame.groups[g, SIZE], frame.groups[g, FIRST_EXTEND]
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    for outer in range(mids // (stride * size)):
+        for c in range(frame.groups[g, COMPANIONS]):
+            any_live = False
+            for square in range(SQUARES):
+                rank = np.int64(frame.extend[first_extend + c, square])
+                live[square] = False
+                if rank < 0:
+                    mid_of[square] = -1
+                    continue
+                mid = (outer * size + rank) * stride
+                mid_of[square] = mid
+                union = EMPTY
+                for i in range(first + mid, first + mid + stride):
+                    union |= rows[i, 0] | rows[i, 1]
+                if union:
+                    live[square] = True
+                    any_live = True
+            if not any_live:
+                continue
+            if kind == ROOK or kind == CANNON:
+                if stride == 1:
+                    _gather_single_lines(first, front, reached, scratch)
+                else:
+                    _gather_lines(first, stride, front, reached, scratch)
+            else:
+                _gather_steps(
+                    kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame
+                )
+
+
+@part
+def _line(direction, number):
+    """A line of the board: its first square, the step to the next, and how many steps.
+
+    direction : int64, down, up, left or right
+    number : int64, the file or rank
+    """
+    if direction == 0:
+        return 81 + number, -9, 9
+    if direction == 1:
+        return number, 9, 9
+    if direction == 2:
+        return number * 9 + 8, -1, 8
+    return number * 9, 1, 8
+
+
+@part
+def _gather_single_lines(first, front, reached, scratch):
+    """`_gather_lines` for a stride of one: in half the time, the union being in registers.
+
+    first : int64, the first row of the lead
+    """
+    is_open, mid_of, rows = scratch.open, scratch.mid_of, front.rows
+    for direction in range(4):
+        for number in range(9 if direction < 2 else 10):
+            square, step, length = _line(direction, number)
+            lo, hi = EMPTY, EMPTY
+            for _ in range(length):
+                target = mid_of[square]
+                if target < 0:
+                    lo, hi = EMPTY, EMPTY
+                else:
+                    lo |= rows[first + target, 0]
+                    hi |= rows[first + target, 1]
+                    lo &= ~BIT[square, 0] & is_open[target]
+                    hi &= ~BIT[square, 1] & is_open[target]
+                square += step
+                source = mid_of[square]
+                if source >= 0:
+                    reached[source, 0] |= lo
+                    reached[source, 1] |= hi
+
+
+@part
+def _gather_lines(first, stride, front, reached, scratch):
+    """Predecessors by slides: walk each line of the board in its four directions.
+
+    The running union holds the frontier of the squares passed so far, as far as the way back to
+    them is open: each passed square must be free of the inner piece and of the other pieces.
+
+    first, stride : int64, the first row of the lead, and the group's stride
+    """
+    line, is_open = scratch.line, scratch.open
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    for direction in range(4):
+        for number in range(9 if direction < 2 else 10):
+            square, step, length = _line(direction, number)
+            running = False
+            for _ in range(length):
+                passed = square
+                square += step
+                target = mid_of[passed]
+                if target < 0:
+                    running = False
+                    continue
+                if not running:
+                    if not live[passed]:
+                        continue
+                    running = True
+                    for i in range(stride):
+                        line[i, 0] = EMPTY
+                        line[i, 1] = EMPTY
+                not_lo, not_hi = ~BIT[passed, 0], ~BIT[passed, 1]
+                source = mid_of[square]
+                for i in range(stride):
+                    way = is_open[target + i]
+                    lo = (line[i, 0] | rows[first + target + i, 0]) & not_lo & way
+                    hi = (line[i, 1] | rows[first + target + i, 1]) & not_hi & way
+                    line[i, 0] = lo
+                    line[i, 1] = hi
+                    if source >= 0:
+                        reached[source + i, 0] |= lo
+                        reached[source + i, 1] |= hi
+
+
+@part
+def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
+    """Predecessors by knight jumps and pawn steps.
+
+    kind, first, stride : int64, KNIGHT or PAWN, the first row of the lead, the group's stride
+    """
+    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    for square in range(SQUARES):
+        source = mid_of[square]
+        if source < 0:
+            continue
+        for k in range(8 if kind == KNIGHT else 3):
+            if kind == KNIGHT:
+                target_square = np.int64(KNIGHT_TARGETS[square, k])
+            else:
+                target_square = np.int64(PAWN_TARGETS[side, square, k])
+            if target_square < 0 or not live[target_square]:
+                continue
+            target = first + mid_of[target_square]
+            if kind == KNIGHT:
+                leg = np.int64(KNIGHT_LEGS[square, k])
+                if has(taken_lo, taken_hi, leg):
+                    continue
+                not_lo, not_hi = ~BIT[leg, 0], ~BIT[leg, 1]
+                for i in range(stride):
+                    mid = source + i
+                    if has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], leg):
+                        continue
+                    reached[mid, 0] |= rows[target + i, 0] & not_lo
+                    reached[mid, 1] |= rows[target + i, 1] & not_hi
+            else:
+                for i in range(stride):
+                    reached[source + i, 0] |= rows[target + i, 0]
+                    reached[source + i, 1] |= rows[target + i, 1]

@@ -1,0 +1,237 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Sets of positions on record: bytes in place of rows, while nobody looks at them.
+
+    chunk     some consecutive leads: what is recorded, and read back, at a time
+    record    the positions of a chunk that belong together, row by row:
+
+              gap         rows since the row before (zigzag, seven bits a byte, least first)
+              squares     a byte each, 128 more for the last one; or where there are many
+              DENSE       and both words of the row, six bytes each
+
+    `PackedRows`   a set, a compressed record for each chunk
+    `Log`          what has been recorded since somebody looked last
+
+What is done with records is in `sets.py`. Records that stand for codes are no business of this
+package: `tbgen.retrograde.journal`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
+from tbgen.rows.frame import STRIDE
+from tbgen.rows.storage import Kept, Storage
+
+ROW_BYTES = 18
+"""Bytes of a row in a record, at most: five of a gap, then DENSE and twelve."""
+
+DENSE = 255
+"""Comes before a row that is written as two words; no square has this number."""
+
+_DENSE_FROM = 13
+"""Squares from which two words (DENSE and twelve bytes) are no longer than a byte for each."""
+
+Bytes = NDArray[np.uint8]
+"""uint8 (n,): a record, or room for some."""
+
+
+class Records(Protocol):
+    """Positions on record, by chunk; every chunk comes once, so that threads may share them."""
+
+    def __len__(self) -> int:
+        """How many chunks have any."""
+
+    def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
+        """Some of these chunks: the number of each, and its records."""
+
+
+@part
+def write_row(out, at, gap, lo, hi):
+    """Write a row that is not empty to a record; returns the place after it.
+
+    out : uint8 (n,), inout; at : int64, the place to write at
+    gap : int64, rows since the row before
+    """
+    rest = (gap << 1) ^ (gap >> 63)
+    while rest >= 128:
+        out[at] = 128 | (rest & 127)
+        at += 1
+        rest >>= 7
+    out[at] = rest
+    at += 1
+    if count_bits(lo) + count_bits(hi) >= _DENSE_FROM:
+        out[at] = DENSE
+        at += 1
+        for i in range(6):
+            out[at] = (lo >> np.uint64(8 * i)) & np.uint64(255)
+            out[at + 6] = (hi >> np.uint64(8 * i)) & np.uint64(255)
+            at += 1
+        return at + 6
+    while lo:
+        out[at] = lowest_bit(lo)
+        at += 1
+        lo &= lo - ONE
+    while hi:
+        out[at] = WORD_SQUARES + lowest_bit(hi)
+        at += 1
+        hi &= hi - ONE
+    out[at - 1] |= 128
+    return at
+
+
+@part
+def read_row(data, at):
+    """Read the row at a place: the place after it, the gap, and its set of squares.
+
+    data : uint8 (n,), in; at : int64, the place to read at
+    """
+    shift, rest = 0, np.int64(0)
+    while True:
+        byte = np.int64(data[at])
+        at += 1
+        rest |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            break
+    gap = (rest >> 1) ^ -(rest & 1)
+    lo, hi = EMPTY, EMPTY
+    if data[at] == DENSE:
+        at += 1
+        for i in range(6):
+            lo |= np.uint64(data[at]) << np.uint64(8 * i)
+            hi |= np.uint64(data[at + 6]) << np.uint64(8 * i)
+            at += 1
+        return at + 6, gap, lo, hi
+    while True:
+        byte = np.int64(data[at])
+        at += 1
+        square = byte & 127
+        if square < WORD_SQUARES:
+            lo |= ONE << np.uint64(square)
+        else:
+            hi |= ONE << np.uint64(square - WORD_SQUARES)
+        if byte >= 128:
+            return at, gap, lo, hi
+
+
+@borrowing_kernel
+def k_record_lists(slots, starts, out, ends):
+    """Record lists of positions; list i is slots[starts[i] : starts[i + 1]], ascending.
+
+    slots : uint32 (n,), row * 90 + square, rows from the chunk's first one on
+    starts : int64 (lists + 1,), in
+    """
+    at = 0
+    for i in range(ends.size):
+        previous, row = np.int64(0), np.int64(-1)
+        lo, hi = EMPTY, EMPTY
+        for n in range(starts[i], starts[i + 1]):
+            slot = np.int64(slots[n])
+            if slot // STRIDE != row:
+                if row >= 0:
+                    at = write_row(out, at, row - previous, lo, hi)
+                    previous = row
+                row = slot // STRIDE
+                lo, hi = EMPTY, EMPTY
+            square = slot - row * STRIDE
+            if square < WORD_SQUARES:
+                lo |= ONE << np.uint64(square)
+            else:
+                hi |= ONE << np.uint64(square - WORD_SQUARES)
+        ends[i] = write_row(out, at, row - previous, lo, hi)
+        at = ends[i]
+
+
+@borrowing_kernel
+def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
+    """Record the positions of a set in the chunks [chunk_0, chunk_1)."""
+    at = 0
+    for chunk in range(chunk_0, chunk_1):
+        previous = chunk * size * mids
+        for row in range(previous, min(leads, (chunk + 1) * size) * mids):
+            lo, hi = members[row, 0], members[row, 1]
+            if lo | hi:
+                at = write_row(out, at, row - previous, lo, hi)
+                previous = row
+        ends[chunk] = at
+
+
+class _Packer(threading.local):
+    """Each thread's own compressor and decompressor: they cannot be shared."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=1, write_checksum=False).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+packer = _Packer()
+"""The calling thread's `compress` and `decompress`."""
+
+
+def split_records(
+    first: int, last: int, out: Bytes, ends: NDArray[np.int64]
+) -> Iterator[tuple[int, Bytes]]:
+    """The records of the chunks [first, last) that hold anything, as a kernel wrote them.
+
+    out : the records, one after the other; ends : int64 (chunks,), where each one ends
+    """
+    start = 0
+    for chunk in range(first, last):
+        end = int(ends[chunk])
+        if end > start:
+            yield chunk, out[start:end]
+        start = end
+
+
+class PackedRows:
+    """A set of positions, compressed, while nobody looks at it: `Records`, read one by one."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._records: dict[int, Kept] = {}
+
+    def add(self, chunk: int, record: Bytes) -> None:
+        """Add the positions of a record; one for each chunk."""
+        self._records[chunk] = self._storage.keep(packer.compress(record.data))
+
+    def __len__(self) -> int:
+        """How many chunks have any positions."""
+        return len(self._records)
+
+    def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
+        """Some of these chunks, unpacked one at a time."""
+        for chunk in list(self._records)[chunks]:
+            data = packer.decompress(self._storage.fetch(self._records[chunk]))
+            yield chunk, [np.frombuffer(data, np.uint8)]
+
+
+class Log:
+    """What has been recorded since somebody looked last."""
+
+    def __init__(self) -> None:
+        self._records: dict[int, list[Bytes]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, chunk: int, record: Bytes) -> None:
+        """Note a record."""
+        with self._lock:
+            self._records.setdefault(chunk, []).append(record)
+
+    def add_all(self, records: Records) -> None:
+        """Note the records of all chunks."""
+        with self._lock:
+            for chunk, of_chunk in records[:]:
+                self._records.setdefault(chunk, []).extend(of_chunk)
+
+    def take(self) -> Records:
+        """The records; they are forgotten here."""
+        records, self._records = self._records, {}
+        return list(records.items())

@@ -1,0 +1,397 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Sets of positions of one side to move, and their algebra.
+
+    Rows        all rows of a frame, a pair of words each
+    Frontier    a set that is often sparse: rows, and for each lead a list of those in use
+    Records     a set that nobody looks at: `records.py`
+
+    `Sets`      what is done with them, over all leads, by threads
+
+Every lead is written by one thread, so that no order of threads can be seen in a set. Sets that
+follow from moves are the sweep's (`sweep.py`); what a set means is for `tbgen.retrograde` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
+from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, canonical
+from tbgen.rows.records import (
+    ROW_BYTES,
+    Bytes,
+    PackedRows,
+    Records,
+    k_record,
+    read_row,
+    split_records,
+)
+from tbgen.rows.storage import Storage
+from tbgen.rows.workers import FEW_RANGES, RANGES, Chunks, Workers
+
+Rows = NDArray[np.uint64]
+"""uint64 (rows, 2): a set of positions of one side to move."""
+
+SMALL_FRONTIER = 2000
+"""Rows on a frontier below which one thread is faster than cutting the work into ranges."""
+
+_LISTED = 16
+"""One row in so many of a lead is listed: a lead with more on it is gathered as a whole anyway
+(`sweep.py`), and lists of all would take a quarter of the memory of the rows."""
+
+
+class Frontier(NamedTuple):
+    """A sparse set of positions: rows, and for each lead a list of those that are not empty.
+
+    Positions may be taken out of `rows` alone, so that a listed row may be empty; rows that come
+    to be used must be listed (`put_row`).
+    """
+
+    rows: Rows
+    counts: NDArray[np.int32]
+    """int32 (leads,): rows that are in use; the list holds the first `limit` of them."""
+    listed: NDArray[np.int32]
+    """int32 (leads * limit,): the mids of those rows, from lead * limit on."""
+    limit: int
+    """A lead with more rows than this is read as a whole."""
+
+
+def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
+    """A frontier without positions."""
+    limit = mids // _LISTED
+    return Frontier(
+        storage.zeros((leads * mids, 2), np.uint64),
+        np.zeros(leads, np.int32),
+        np.zeros(leads * limit, np.int32),
+        limit,
+    )
+
+
+def ranges_for(front: Frontier) -> int:
+    """How many ranges are worth while: one for a frontier of a few rows."""
+    return 1 if front.counts.sum() < SMALL_FRONTIER else RANGES
+
+
+@part
+def clear_lead(lead, front, mids):
+    """Empty the rows of a frontier in one lead."""
+    first = lead * mids
+    if front.counts[lead] > front.limit:
+        for row in range(first, first + mids):
+            front.rows[row, 0] = EMPTY
+            front.rows[row, 1] = EMPTY
+    else:
+        for i in range(front.counts[lead]):
+            row = first + front.listed[lead * front.limit + i]
+            front.rows[row, 0] = EMPTY
+            front.rows[row, 1] = EMPTY
+    front.counts[lead] = 0
+
+
+@part
+def put_row(lead, mid, lo, hi, front, mids):
+    """Put a row that was empty on a frontier."""
+    first = lead * mids
+    front.rows[first + mid, 0] = lo
+    front.rows[first + mid, 1] = hi
+    if front.counts[lead] < front.limit:
+        front.listed[lead * front.limit + front.counts[lead]] = mid
+    front.counts[lead] += 1
+
+
+@borrowing_kernel
+def _k_clear(lead_0, lead_1, front, mids):
+    """Empty a frontier."""
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, front, mids)
+
+
+@borrowing_kernel
+def _k_difference(lead_0, lead_1, members, others, target, mids):
+    """Make a set the positions of one set that are not in another.
+
+    target : Rows, out
+    """
+    for row in range(lead_0 * mids, lead_1 * mids):
+        target[row, 0] = members[row, 0] & ~others[row, 0]
+        target[row, 1] = members[row, 1] & ~others[row, 1]
+
+
+@borrowing_kernel
+def _k_put_difference(lead_0, lead_1, members, others, found, mids):
+    """Make a frontier the positions of one set that are not in another."""
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo, hi = members[row, 0] & ~others[row, 0], members[row, 1] & ~others[row, 1]
+            if lo | hi:
+                put_row(lead, mid, lo, hi, found, mids)
+
+
+@borrowing_kernel
+def _k_put_common(lead_0, lead_1, members, others, found, mids):
+    """Make a frontier the positions that two sets have in common."""
+    for lead in range(lead_0, lead_1):
+        clear_lead(lead, found, mids)
+        for mid in range(mids):
+            row = lead * mids + mid
+            lo, hi = members[row, 0] & others[row, 0], members[row, 1] & others[row, 1]
+            if lo | hi:
+                put_row(lead, mid, lo, hi, found, mids)
+
+
+@borrowing_kernel
+def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
+    """Take what is on a frontier out of `source`, and add it to `target` (which may be `found`).
+
+    found : Frontier, in
+    source, target : Rows, inout
+    moved : int64 (leads,), out; the rows that hold any of it, counted at the range's first lead
+    """
+    count = 0
+    for lead in range(lead_0, lead_1):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
+            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
+            row = lead * mids + mid
+            lo, hi = found.rows[row, 0], found.rows[row, 1]
+            source[row, 0] &= ~lo
+            source[row, 1] &= ~hi
+            target[row, 0] |= lo
+            target[row, 1] |= hi
+            count += 1 if lo | hi else 0
+    moved[lead_0] = count
+
+
+@borrowing_kernel
+def k_add(data, row_0, filtered, within, target):
+    """Add the positions of a record to a set, if `filtered` those alone that lie in `within`.
+
+    target : Rows, inout
+    """
+    at, row = 0, np.int64(row_0)
+    while at < data.size:
+        at, gap, lo, hi = read_row(data, at)
+        row += gap
+        if filtered:
+            lo &= within[row, 0]
+            hi &= within[row, 1]
+        target[row, 0] |= lo
+        target[row, 1] |= hi
+
+
+@borrowing_kernel
+def k_remove(data, row_0, target):
+    """Take the positions of a record out of a set.
+
+    target : Rows, inout
+    """
+    at, row = 0, np.int64(row_0)
+    while at < data.size:
+        at, gap, lo, hi = read_row(data, at)
+        row += gap
+        target[row, 0] &= ~lo
+        target[row, 1] &= ~hi
+
+
+@borrowing_kernel
+def _k_put(data, row_0, filtered, within, found, mids):
+    """Put the positions of a record on a frontier, if `filtered` those that lie in `within`.
+
+    found : Frontier, inout; rows of other records stay
+    """
+    at, row = 0, np.int64(row_0)
+    while at < data.size:
+        at, gap, lo, hi = read_row(data, at)
+        row += gap
+        if filtered:
+            lo &= within[row, 0]
+            hi &= within[row, 1]
+        if not (lo | hi):
+            continue
+        if found.rows[row, 0] | found.rows[row, 1]:
+            found.rows[row, 0] |= lo
+            found.rows[row, 1] |= hi
+        else:
+            put_row(row // mids, row % mids, lo, hi, found, mids)
+
+
+@borrowing_kernel
+def _k_count(lead_0, lead_1, members, counts, frame):
+    """Count the positions of a set, mirror images and exchanged twins once.
+
+    counts : int64 (leads,), out; the number of a range at its first lead
+    """
+    mids = frame.size[MIDS]
+    for lead in range(lead_0, lead_1):
+        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
+        for mid in range(mids):
+            row = lead * mids + mid
+            for word in range(2):
+                bits = members[row, word]
+                if not redundant:
+                    counts[lead_0] += count_bits(bits)
+                    continue
+                while bits:
+                    square = lowest_bit(bits) + WORD_SQUARES * word
+                    bits &= bits - ONE
+                    slot_mid, slot_square = canonical(lead, mid, square, frame)
+                    if slot_mid == mid and slot_square == square:
+                        counts[lead_0] += 1
+
+
+class Sets:
+    """The algebra of one frame's sets.
+
+    Operations that make or change a set name it last. Where one makes a frontier, what was on it
+    before is gone.
+    """
+
+    def __init__(self, frame: Frame, workers: Workers) -> None:
+        self.frame = frame
+        self.workers = workers
+        self.leads, self.mids = int(frame.size[LEADS]), int(frame.size[MIDS])
+        self.chunks = Chunks.of(self.leads, self.mids)
+        # A range of leads has this many chunks at most; a small frontier, in one range, has fewer
+        # rows, wherever they are.
+        rows = -(-self.chunks.number // RANGES) * self.chunks.rows
+        size = ROW_BYTES * max(rows, SMALL_FRONTIER)
+        self.record_room = [np.empty(size, np.uint8) for _ in range(workers.threads)]
+        """For each thread, room for the records of a range of chunks."""
+
+    def empty(self) -> Rows:
+        """A set without positions."""
+        rows: Rows = self.workers.storage.zeros((self.leads * self.mids, 2), np.uint64)
+        return rows
+
+    def empty_frontier(self) -> Frontier:
+        """A frontier without positions."""
+        return empty_frontier(self.leads, self.mids, self.workers.storage)
+
+    def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
+        """Run `kernel_of_leads(lead_0, lead_1, *arguments, frame)` over all leads."""
+        self.workers.over(self.leads, kernel_of_leads, *arguments, self.frame, ranges=FEW_RANGES)
+
+    def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
+        """Run an operation of numpy on the same rows of some sets."""
+
+        def operate(lead_0: int, lead_1: int, _: int) -> None:
+            rows = slice(lead_0 * self.mids, lead_1 * self.mids)
+            operation(*(members[rows] for members in sets))
+
+        self.workers.run(operate, self.leads, FEW_RANGES)
+
+    def copy(self, source: Rows, target: Rows) -> None:
+        """Make a set equal to another."""
+        self._by_rows(np.copyto, target, source)
+
+    def copied(self, source: Rows) -> Rows:
+        """A copy of a set."""
+        copy = self.empty()
+        self.copy(source, copy)
+        return copy
+
+    def unite(self, members: Rows, target: Rows) -> None:
+        """Add the positions of one set to another."""
+        self._by_rows(np.bitwise_or, target, members, target)
+
+    def intersect(self, members: Rows, target: Rows) -> None:
+        """Keep the positions of one set alone in another."""
+        self._by_rows(np.bitwise_and, target, members, target)
+
+    def difference(self, members: Rows, others: Rows, target: Rows) -> None:
+        """Make a set the positions of one set that are not in another."""
+        self.workers.over(
+            self.leads, _k_difference, members, others, target, self.mids, ranges=FEW_RANGES
+        )
+
+    def put_difference(self, members: Rows, others: Rows, found: Frontier) -> None:
+        """Make a frontier the positions of one set that are not in another."""
+        self.workers.over(
+            self.leads, _k_put_difference, members, others, found, self.mids, ranges=FEW_RANGES
+        )
+
+    def put_common(self, members: Rows, others: Rows, found: Frontier) -> None:
+        """Make a frontier the positions that two sets have in common."""
+        self.workers.over(
+            self.leads, _k_put_common, members, others, found, self.mids, ranges=FEW_RANGES
+        )
+
+    def clear(self, front: Frontier) -> None:
+        """Empty a frontier."""
+        self.workers.over(self.leads, _k_clear, front, self.mids, ranges=ranges_for(front))
+
+    def transfer(self, found: Frontier, source: Rows, target: Rows | None = None) -> bool:
+        """Take what is on a frontier out of one set, and add it to another where one is given.
+
+        Returns whether there is anything on it.
+        """
+        moved = np.zeros(self.leads, np.int64)
+        added_to = found.rows if target is None else target
+        self.workers.over(
+            self.leads, _k_transfer, found, source, added_to, moved, self.mids,
+            ranges=ranges_for(found),
+        )  # fmt: skip
+        return bool(moved.any())
+
+    def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:
+        """Add positions on record to a set: all, or those that lie in `within`."""
+        filtered, members = within is not None, target if within is None else within
+        self._each(records, lambda record, row_0: k_add(record, row_0, filtered, members, target))
+
+    def remove(self, records: Records, target: Rows) -> None:
+        """Take positions on record out of a set."""
+        self._each(records, lambda record, row_0: k_remove(record, row_0, target))
+
+    def put(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
+        """Make a frontier the positions on record: all, or those that lie in `within`."""
+        filtered, members = within is not None, found.rows if within is None else within
+        self.clear(found)
+
+        def put(record: Bytes, row_0: int) -> None:
+            _k_put(record, row_0, filtered, members, found, self.mids)
+
+        self._each(records, put)
+
+    def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
+        """Call `use(record, first row of its chunk)`; of one chunk's records in one thread."""
+
+        def use_some(first: int, last: int, _: int) -> None:
+            for chunk, of_chunk in records[first:last]:
+                for record in of_chunk:
+                    use(record, self.chunks.row_0(chunk))
+
+        self.workers.run(use_some, len(records))
+
+    def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
+        """Call `use(chunk, record)` for each chunk in which a set has positions, in any thread.
+
+        The record is room that is used again: whoever keeps it makes a copy.
+        """
+        chunks = self.chunks
+
+        def record(first: int, last: int, thread: int) -> None:
+            out, ends = self.record_room[thread], np.zeros(chunks.number, np.int64)
+            k_record(first, last, chunks.size, members, out, ends, chunks.leads, chunks.mids)
+            for chunk, one in split_records(first, last, out, ends):
+                use(chunk, one)
+
+        self.workers.run(record, chunks.number)
+
+    def packed(self, members: Rows) -> PackedRows:
+        """A set, compressed."""
+        packed = PackedRows(self.workers.storage)
+        self.record(members, packed.add)
+        return packed
+
+    def count(self, members: Rows) -> int:
+        """How many positions a set has, each counted once as the index does."""
+        counts = np.zeros(self.leads, np.int64)
+        self.over(_k_count, members, counts)
+        return int(counts.sum())

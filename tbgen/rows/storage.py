@@ -1,0 +1,157 @@
+"""Where the big arrays live: on mapped pages, in memory or, where that is short, on disk.
+
+in memory    pages of their own, which go back to the system as soon as an array is free: an
+             allocator would keep them, and the largest phase alone should show in the memory
+             used
+on disk      pages of a file without a name, which no end of the process leaves behind;
+             between two ranges of leads they are *released* whenever the process has become
+             larger than it may. The kernels see arrays as ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import math
+import mmap
+import os
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_HUGE_PAGES = 4 << 20
+"""Bytes from which huge pages pay: two of them, on most machines."""
+
+_ON_DISK_FROM = 1 << 18
+"""Bytes from which an array is worth a file."""
+
+_M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
+"""Numbers of glibc's `mallopt` and of Linux's `madvise`, which Python has no names for."""
+
+_MAPPED_FROM = 1 << 20
+"""Bytes from which numpy's arrays shall have pages of their own."""
+
+
+Kept = bytes | tuple[int, int]
+"""Bytes that were put away: themselves, or where in the file they are, and how many."""
+
+
+class Storage:
+    """The arrays of one solver: in memory."""
+
+    on_disk = False
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of zeros."""
+        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        size = count * np.dtype(dtype).itemsize
+        return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
+
+    def _pages(self, size: int) -> mmap.mmap:
+        pages = mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if size >= _HUGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        return pages
+
+    def relieve(self) -> None:
+        """Release pages if the process is too large; called between ranges of leads."""
+
+    def keep(self, data: bytes) -> Kept:
+        """Put some bytes away; `fetch` gives them back."""
+        return data
+
+    def fetch(self, kept: Kept) -> bytes:
+        """What was kept."""
+        assert isinstance(kept, bytes)
+        return kept
+
+
+class DiskStorage(Storage):
+    """Arrays in files without names, in `directory`; the process is kept around `ceiling` bytes."""
+
+    on_disk = True
+
+    def __init__(self, directory: Path, ceiling: int) -> None:
+        self._directory = directory
+        self._ceiling = ceiling
+        self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._file = self._new_file()
+        self._file_size = 0
+
+    def _new_file(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(dir=self._directory, buffering=0)
+
+    def _pages(self, size: int) -> mmap.mmap:
+        if size < _ON_DISK_FROM:
+            return super()._pages(size)
+        with self._new_file() as file, self._naming_directory():
+            # All of it now: a full disk is an error here, and would be the end while writing.
+            os.posix_fallocate(file.fileno(), 0, size)
+            pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
+        with self._lock:
+            self._mapped.add(pages)
+        return pages
+
+    def relieve(self) -> None:
+        """Release the pages of all arrays if the process is larger than the ceiling."""
+        if resident_bytes() > self._ceiling:
+            with self._lock:
+                for pages in self._mapped:
+                    # Shared pages: what was written stays with the file.
+                    pages.madvise(mmap.MADV_DONTNEED)
+
+    def keep(self, data: bytes) -> Kept:
+        """Put some bytes into a file; `fetch` gives them back."""
+        with self._lock, self._naming_directory():
+            start = self._file_size
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._file_size += len(data)
+        return start, len(data)
+
+    def fetch(self, kept: Kept) -> bytes:
+        """What was kept."""
+        assert isinstance(kept, tuple)
+        start, size = kept
+        return os.pread(self._file.fileno(), size, start)
+
+    @contextlib.contextmanager
+    def _naming_directory(self) -> Iterator[None]:
+        """Let errors of the files, which have no names, name their directory."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = str(self._directory)
+            raise
+
+
+def resident_bytes() -> int:
+    """The memory that the process occupies."""
+    with open("/proc/self/statm", "rb", buffering=0) as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE
+
+
+def trim_process() -> None:
+    """Give back what a solver that is about to run does not need, where the system allows it.
+
+    The compiler's code, 50 MiB, is idle once the kernels are loaded (it is read again if need be).
+    And numpy's temporary arrays get pages of their own too, where glibc would raise the size from
+    which they do with every one that is freed, up to 32 MiB.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        for line in maps:
+            # Code pages are never written to, so that nothing is lost with them.
+            if "libllvmlite" in line and " r-xp " in line:
+                start, end = (int(word, 16) for word in line.split(maxsplit=1)[0].split("-"))
+                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)

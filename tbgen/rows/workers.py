@@ -1,0 +1,141 @@
+"""Threads over ranges of leads.
+
+Kernels run without the GIL, and each lead is written by the one thread that took its range, so
+that the result is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from tbgen.indexing.squares import SQUARES
+from tbgen.rows.storage import Storage
+
+RANGES = 48
+"""Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
+
+FEW_RANGES = 8
+"""Ranges for set algebra: every row takes the same time, and a call may take longer than a lead."""
+
+DISK_RANGES = 480
+"""Ranges where arrays are on disk: what one of them touches must find room in memory."""
+
+
+CHUNK_SLOTS = 1 << 20
+"""Slots of a chunk of more than one lead, at most."""
+
+
+class Chunks(NamedTuple):
+    """How the leads of a layout are cut."""
+
+    leads: int
+    """Leads of all chunks together."""
+    size: int
+    """Leads of a chunk; the last one may have fewer."""
+    mids: int
+
+    @classmethod
+    def of(cls, leads: int, mids: int) -> Chunks:
+        """Chunks of moderate size, for balanced threads and small buffers."""
+        size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * SQUARES)))
+        return cls(leads, size, mids)
+
+    @property
+    def number(self) -> int:
+        """How many chunks there are."""
+        return -(-self.leads // self.size)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a whole chunk."""
+        return self.size * self.mids
+
+    def row_0(self, chunk: int) -> int:
+        """The first row of a chunk."""
+        return chunk * self.size * self.mids
+
+    def lead_range(self, chunk: int) -> tuple[int, int]:
+        """The first lead of a chunk, and the first one after it."""
+        return chunk * self.size, min(self.leads, (chunk + 1) * self.size)
+
+
+class Workers:
+    """Threads that take ranges of leads in turn, and the storage of their arrays.
+
+    The threads live as long as a `with` block; outside of one the calling thread does it all.
+    """
+
+    def __init__(self, threads: int, storage: Storage | None = None) -> None:
+        self.threads = threads
+        self.storage = storage or Storage()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        """Start the threads."""
+        if self.threads > 1:
+            self._pool = ThreadPoolExecutor(self.threads)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def over(
+        self,
+        total: int,
+        kernel: Callable[..., object],
+        *arguments: Any,
+        ranges: int = RANGES,
+    ) -> None:
+        """Call `kernel(first, last, *arguments)` on ranges that cover [0, total)."""
+        self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
+
+    def run(
+        self, work: Callable[[int, int, int], object], total: int, ranges: int = RANGES
+    ) -> None:
+        """Call `work(first, last, thread)` on ranges that cover [0, total).
+
+        An exception in any thread (Ctrl-C too) stops the others at their next range.
+        """
+        if self.storage.on_disk:
+            ranges = max(ranges, DISK_RANGES)
+        size = max(1, -(-total // ranges))
+        if self._pool is None or total <= size:
+            for first in range(0, total, size):
+                work(first, min(total, first + size), 0)
+                self.storage.relieve()
+            return
+        counter = itertools.count()
+        failed = False
+
+        def loop(thread: int) -> None:
+            nonlocal failed
+            while not failed:
+                first = next(counter) * size
+                if first >= total:
+                    return
+                try:
+                    work(first, min(total, first + size), thread)
+                    self.storage.relieve()
+                except BaseException:
+                    failed = True
+                    raise
+
+        futures = [self._pool.submit(loop, thread) for thread in range(self.threads)]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            failed = True
+            raise

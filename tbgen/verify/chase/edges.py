@@ -1,0 +1,396 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Chases and their answers, position by position: the nodes and edges of possible chase patterns.
+
+    chaser   (position, victim)   every move loses, or chases the victim; from `first order` on
+    chase    one such move        with the pieces that attack the victim anew
+    answer   a reply of the winner-to-be that meets one of these attacks and leads to a chaser of
+             the same victim
+
+What a move loses to, and from which order on that counts, is the same for both kernels:
+
+    a quiet move to a win of order j     from j + 1 on; from j if it is a direct win in check, or
+                                         if a capture wins there: both are known before chases
+    a capture that loses at order j      from j on
+
+A chaser is numbered 90 * (2 * slot + side to move) + square of the victim. Points are those of
+docs/referee.md, section 2. Which chasers make a pattern is for `game` to say.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
+from tbgen.rules.chases import is_answered
+from tbgen.verify.arrays import Numbers
+from tbgen.verify.chase.bench import attacks_anew, copy_board, is_chased, is_mirrored, play
+from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key
+from tbgen.verify.moves import (
+    clear,
+    gives_check,
+    image_of,
+    is_checked,
+    list_legal,
+    load_key,
+    set_up,
+    slot_after,
+    worth_of_capture,
+)
+
+CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
+"""Columns of chases: the chaser's place, the node after the move, the move, and the order from
+which it loses. A move is piece * 90 + target square, as the chaser's slot lists the pieces."""
+
+SOURCE, TO, MOVE, IS_CHECK, IS_CALM, EDGE_COLUMNS = range(6)
+"""Columns of edges: the chase, the place of the chaser that the answer leads to, the answer,
+whether it gives check, and whether it attacks nothing anew."""
+
+
+class Scan(NamedTuple):
+    """What a range of rows has; cut off where there is no more room."""
+
+    chasers: NDArray[np.int64]
+    """int64 (room, 2): number and first order."""
+    claims: Numbers
+    """int64 (room,): nodes of direct wins of sides that are not in check."""
+    counts: NDArray[np.int64]
+    """int64 (2,): how many of both there are, though room may be for less."""
+
+    @classmethod
+    def make(cls, room: int) -> Scan:
+        """Room for so many of each."""
+        return cls(np.empty((room, 2), np.int64), np.empty(room, np.int64), np.zeros(2, np.int64))
+
+
+class Expansion(NamedTuple):
+    """The chases of a range of chasers, and their answers; cut off where there is no more room."""
+
+    chases: NDArray[np.int64]
+    """int64 (room, CHASE_COLUMNS)."""
+    edges: NDArray[np.int64]
+    """int64 (room, EDGE_COLUMNS); chases are counted from the first of these."""
+    counts: NDArray[np.int64]
+    """int64 (2,): how many of both there are, though room may be for less."""
+
+    @classmethod
+    def make(cls, room: int) -> Expansion:
+        """Room for so many of each."""
+        return cls(
+            np.empty((room, CHASE_COLUMNS), np.int64),
+            np.empty((room, EDGE_COLUMNS), np.int64),
+            np.zeros(2, np.int64),
+        )
+
+
+@part
+def _wins_by_capture(side, order, bench, arrays):
+    """Whether a capture of the side to move, not in check, wins by an order."""
+    desk = bench.desk
+    squares, board = desk.squares, desk.board
+    movers, targets = bench.replies.movers, bench.replies.targets
+    count = list_legal(side, False, board, bench.replies, squares, arrays.men)
+    for i in range(count):
+        if board[targets[i]] == EMPTY:
+            continue
+        # `piece_on` does not know of the move that is tried.
+        taken = 0
+        while squares[taken] != targets[i]:
+            taken += 1
+        key = worth_of_capture(side, movers[i], taken, desk, arrays)
+        if key > 0 and order_of_key(key) <= order:
+            return True
+    return False
+
+
+@part
+def _loses_from(slot, image, side, mover, target, bench, arrays):
+    """The order from which on a legal move counts as losing, and whether it may chase.
+
+    NEVER + 1 where it counts by no order. Quiet moves may chase that give no check and lead to
+    what is open.
+    """
+    desk = bench.desk
+    squares, board = desk.squares, desk.board
+    order = NEVER + 1
+    may_chase = False
+    if board[target] != EMPTY:
+        key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
+        if key < 0:
+            order = order_of_key(key)
+        return order, may_chase
+    after = slot_after(slot, image, mover, target, squares, arrays)
+    child = load_key(arrays.codes, arrays.tables[0], 1 - side, after)
+    if not is_open(child):
+        if child > 0:
+            order = 1
+        return order, may_chase
+    may_chase = not gives_check(side, mover, target, board, squares, arrays.men)
+    if child > 0:
+        order = order_of_key(child)
+        if may_chase:
+            source = play(mover, target, board, squares, arrays.men)
+            if not _wins_by_capture(1 - side, order, bench, arrays):
+                order += 1
+            play(mover, source, board, squares, arrays.men)
+        elif (MATE - child) % ORDER != 0:
+            order += 1
+    return order, may_chase
+
+
+@part
+def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
+    """Find from which order on each piece is the one that every move must chase.
+
+    Returns whether there is such an order, up to `limit`, for any piece; `bench.first_orders`
+    has them then.
+
+    checked : bool, whether the side is in check; limit : int, an order
+    """
+    men = arrays.men
+    desk, after, firsts = bench.desk, bench.after, bench.first_orders
+    squares, board = desk.squares, desk.board
+    movers, targets = desk.moves.movers, desk.moves.targets
+    for v in range(firsts.size):
+        firsts[v] = 1
+        if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
+            firsts[v] = NEVER + 1
+    count = list_legal(side, checked, board, desk.moves, squares, men)
+    chased_ever = np.int64(0)
+    for i in range(count):
+        mover, target = movers[i], targets[i]
+        from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
+        if from_order <= 1:
+            continue
+        source = squares[mover]
+        if may_chase:
+            play(mover, target, after, squares, men)
+        left = False
+        for v in range(firsts.size):
+            if firsts[v] > limit:
+                continue
+            if may_chase and is_chased(board, after, source, target, v, squares, arrays):
+                chased_ever |= np.int64(1) << v
+            else:
+                firsts[v] = max(firsts[v], from_order)
+            left = left or firsts[v] <= limit
+        if may_chase:
+            play(mover, source, after, squares, men)
+        if not left:
+            return False
+    # Where every move loses without a chase, there is no pattern.
+    for v in range(firsts.size):
+        if not (chased_ever >> v) & 1:
+            firsts[v] = NEVER + 1
+    return chased_ever != 0
+
+
+@borrowing_kernel
+def k_find_chasers(row_0, row_1, scan, bench, arrays):
+    """List the chasers of the rows [row_0, row_1), and who claims to win by a chase.
+
+    The slots that hold no position must be empty already (`positions.k_prove_rows`).
+
+    scan : Scan, out
+    """
+    men = arrays.men
+    desk, counts = bench.desk, scan.counts
+    squares, board = desk.squares, desk.board
+    line = arrays.tables[0]
+    counts[:] = 0
+    for slot in range(row_0 * arrays.inner_size, row_1 * arrays.inner_size):
+        keys = load_key(arrays.codes, line, 0, slot), load_key(arrays.codes, line, 1, slot)
+        if not is_open(keys[0]) and not is_open(keys[1]):
+            continue
+        set_up(slot, desk, arrays)
+        copy_board(board, bench.after)
+        image = image_of(slot, squares, arrays)
+        for side in range(2):
+            key = keys[side]
+            if not is_open(key):
+                continue
+            node = 2 * slot + side
+            king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+            checked = is_checked(board, king, other_king, side)
+            if key > 0 and (MATE - key) % ORDER == 0 and not checked:
+                if counts[1] < scan.claims.size:
+                    scan.claims[counts[1]] = node
+                counts[1] += 1
+            limit = order_of_key(key)
+            if not _find_first_orders(slot, image, side, checked, limit, bench, arrays):
+                continue
+            for v in range(squares.size):
+                if bench.first_orders[v] <= limit:
+                    if counts[0] < len(scan.chasers):
+                        scan.chasers[counts[0], 0] = SQUARES * node + squares[v]
+                        scan.chasers[counts[0], 1] = bench.first_orders[v]
+                    counts[0] += 1
+        clear(desk)
+
+
+@part
+def _search(numbers, number):
+    """The place of the first of the chasers that is not smaller than a number.
+
+    number : int64
+    """
+    low, high = 0, numbers.size
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part
+def _find_chaser(side, victim, numbers, bench, arrays):
+    """The place of the chaser of a victim that the position on `bench.replied` is; -1: none.
+
+    side : int, the chaser's
+    """
+    squares = bench.desk.squares
+    slot = slot_of_squares(squares, arrays.descriptor)
+    first = SQUARES * (2 * slot + side)
+    at = _search(numbers, first)
+    if at == numbers.size or numbers[at] >= first + SQUARES:
+        return -1
+    place = squares[victim]
+    if is_mirrored(slot, bench.replied, bench.desk.other, arrays):
+        place = mirror_square(place)
+    at = _search(numbers, first + place)
+    if at == numbers.size or numbers[at] != first + place:
+        return -1
+    return at
+
+
+@part
+def _is_met(attackers, source, target, place, bench, arrays):
+    """Whether a reply has met one of the attacks on the victim (point 7).
+
+    attackers : int, how many there are in `bench.attackers`
+    place : int, the victim's square before the reply
+    """
+    for n in range(attackers):
+        attacker = bench.desk.squares[bench.attackers[n]]
+        if is_answered(bench.replied, source, target, attacker, place, arrays.minor_chases):
+            return True
+    return False
+
+
+@part
+def _is_calm(side, source, target, bench, arrays):
+    """Whether a reply of a side attacks no piece anew."""
+    squares = bench.desk.squares
+    for v in range(squares.size):
+        if piece_side(arrays.men.pieces[v]) != side and is_chased(
+            bench.after, bench.replied, source, target, v, squares, arrays
+        ):
+            return False
+    return True
+
+
+@part
+def _list_answers(side, victim, attackers, numbers, expansion, bench, arrays):
+    """List the answers to the chase that `expansion.counts` has come to.
+
+    The position after the chase is on `bench.after`, `bench.replied` is a copy.
+
+    side : int, who chases; attackers : int, how many there are in `bench.attackers`
+    expansion : Expansion, inout
+    """
+    men = arrays.men
+    edges, counts = expansion.edges, expansion.counts
+    after, replied, squares = bench.after, bench.replied, bench.desk.squares
+    movers, targets = bench.replies.movers, bench.replies.targets
+    place = squares[victim]
+    count = list_legal(1 - side, False, after, bench.replies, squares, men)
+    for i in range(count):
+        mover, target = movers[i], targets[i]
+        if after[target] != EMPTY:
+            continue
+        source = play(mover, target, replied, squares, men)
+        at = _find_chaser(side, victim, numbers, bench, arrays)
+        if at >= 0 and _is_met(attackers, source, target, place, bench, arrays):
+            found = counts[1]
+            if found < len(edges):
+                king, other_king = (
+                    squares[men.kings[side]],
+                    squares[men.kings[1 - side]],
+                )
+                check = is_checked(replied, king, other_king, side)
+                edges[found, SOURCE] = counts[0]
+                edges[found, TO] = at
+                edges[found, MOVE] = mover * SQUARES + target
+                edges[found, IS_CHECK] = check
+                edges[found, IS_CALM] = not check and _is_calm(
+                    1 - side, source, target, bench, arrays
+                )
+            counts[1] += 1
+        play(mover, source, replied, squares, men)
+
+
+@part
+def _list_attackers(source, target, victim, bench, arrays):
+    """Write the pieces that the chase `source`-`target` lets attack the victim anew; how many."""
+    desk, after = bench.desk, bench.after
+    count = 0
+    for q in range(desk.squares.size):
+        if attacks_anew(desk.board, after, source, target, q, victim, desk.squares, arrays):
+            bench.attackers[count] = q
+            count += 1
+    return count
+
+
+@borrowing_kernel
+def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, arrays):
+    """List the chases of the chasers [first, last), and the answers to each.
+
+    first, last : int, places of chasers
+    first_orders : int64 (chasers,), those of all chasers; expansion : Expansion, out
+    """
+    men = arrays.men
+    desk, after, replied = bench.desk, bench.after, bench.replied
+    squares, board = desk.squares, desk.board
+    movers, targets = desk.moves.movers, desk.moves.targets
+    chases, counts = expansion.chases, expansion.counts
+    counts[:] = 0
+    for n in range(first, last):
+        node = numbers[n] // SQUARES
+        slot, side = node // 2, node % 2
+        set_up(slot, desk, arrays)
+        copy_board(board, after)
+        copy_board(board, replied)
+        victim = desk.piece_on[numbers[n] % SQUARES]
+        image = image_of(slot, squares, arrays)
+        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+        checked = is_checked(board, king, other_king, side)
+        count = list_legal(side, checked, board, desk.moves, squares, men)
+        for i in range(count):
+            mover, target = movers[i], targets[i]
+            loses_from, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
+            if not may_chase or loses_from <= first_orders[n]:
+                continue
+            next_slot = slot_after(slot, image, mover, target, squares, arrays)
+            source = play(mover, target, after, squares, men)
+            attackers = _list_attackers(source, target, victim, bench, arrays)
+            # A move that is no chase of this victim loses by every order that matters here.
+            if attackers:
+                if counts[0] < len(chases):
+                    chases[counts[0], CHASER] = n
+                    chases[counts[0], NODE_AFTER] = 2 * next_slot + 1 - side
+                    chases[counts[0], CHASING_MOVE] = mover * SQUARES + target
+                    chases[counts[0], LOSES_FROM] = loses_from
+                replied[source] = EMPTY
+                replied[target] = men.pieces[mover]
+                _list_answers(side, victim, attackers, numbers, expansion, bench, arrays)
+                replied[target] = EMPTY
+                replied[source] = men.pieces[mover]
+                counts[0] += 1
+            play(mover, source, after, squares, men)
+        clear(desk)

@@ -1,0 +1,216 @@
+# mypy: allow-untyped-calls
+"""Perpetual chases: what should be a pattern is one, and nothing else is.
+
+The pattern of order k is found anew from everything that is open before that order. Unlike the
+checks it needs no values to begin with: every position of a side whose moves all chase one piece,
+or lose, is a *chaser* of that piece (`edges`), and the game on them (`game`) says which of them
+are caught in a pattern (docs/values.md, "Patterns, exactly").
+
+    scan     chasers, over all positions; and who claims a direct win without being in check
+    expand   their chases, and the answers that lead to chasers again
+    order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
+                                         ->  who may be a direct win   >=
+
+Whoever a chaser of the pattern leads to must be a direct win. One chased by another chaser may be
+one too, if he has an answer that leads into the pattern: he wins by this order in any case, in no
+plies or in two, and a search that begins with fewer positions than all open ones need not have
+met that chaser.
+
+Chasers are numbered as in `edges`, and kept ascending.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import compile_lock
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import SQUARES
+from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.chase.bench import Bench
+from tbgen.verify.chase.edges import (
+    CHASER,
+    IS_CALM,
+    IS_CHECK,
+    LOSES_FROM,
+    NODE_AFTER,
+    SOURCE,
+    TO,
+    Expansion,
+    Scan,
+    k_expand_chasers,
+    k_find_chasers,
+)
+from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.chase.victims import k_find_victims
+from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
+from tbgen.verify.moves import stored_keys
+from tbgen.verify.positions import RANGE_SLOTS
+from tbgen.verify.report import Progress, Wrong
+
+_RANGE_CHASERS = 1 << 12
+"""Chasers per task."""
+_FIRST_ROOM = 1 << 15
+"""Room for what a range lists; it is looked at again if that is not enough."""
+
+
+class ChasePatterns:
+    """The possible chase patterns of a table, and what those of each order say of its values."""
+
+    def __init__(self, arrays: Arrays, layout: Layout, threads: int, report: Progress) -> None:
+        """Scan the table, whose empty slots are known (`positions.run_first_pass`)."""
+        self._arrays = arrays
+        self._layout = layout
+        self._compile()
+        with ThreadPoolExecutor(threads) as pool:
+            step = max(1, RANGE_SLOTS // layout.inner_size)
+            scans = []
+            starts = range(0, layout.rows, step)
+            ends = [min(start + step, layout.rows) for start in starts]
+            for end, scan in zip(ends, pool.map(self._scan, starts, ends), strict=True):
+                scans.append(scan)
+                report("chases", end, layout.rows)
+            chasers = np.concatenate([scan.chasers for scan in scans])
+            chasers = chasers[np.argsort(chasers[:, 0])]
+            self.numbers: Numbers = np.ascontiguousarray(chasers[:, 0])
+            self._first_orders: Numbers = np.ascontiguousarray(chasers[:, 1])
+            self.claims: Numbers = np.concatenate([scan.claims for scan in scans])
+            first_chase = 0
+            chases, edges = [], []
+            for found in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
+                found.edges[:, SOURCE] += first_chase
+                first_chase += len(found.chases)
+                chases.append(found.chases)
+                edges.append(found.edges)
+        self._chases: Numbers = np.concatenate(chases)
+        self._edges: Numbers = np.concatenate(edges)
+        self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))
+        self._claimed_keys = stored_keys(self.claims, arrays)
+        self._graph = ChaseGraph(
+            _starts(self._chases[:, CHASER], len(self.numbers)),
+            _starts(self._edges[:, SOURCE], len(self._chases)),
+            np.ascontiguousarray(self._edges[:, TO]),
+            self._edges[:, IS_CHECK] != 0,
+        )
+
+    @property
+    def last_order(self) -> int:
+        """The highest order at which anything here changes."""
+        orders = np.concatenate(
+            [self._chaser_orders, self._first_orders, self._chases[:, LOSES_FROM],
+             orders_of_keys(self._claimed_keys)]
+        )  # fmt: skip
+        return int(orders[orders < NEVER].max(initial=0))
+
+    def check_order(self, order: int) -> list[Wrong]:
+        """Who is refuted by the pattern of an order, by ascending node."""
+        alive, candidates, due = self.find(order)
+        must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
+        answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
+        inside = alive[goals] & due[answered] & candidates[self._chases[answered, CHASER]]
+        may = self._chases[answered[inside], NODE_AFTER]
+        claimed = self.claims[self._claimed_keys == MATE - order * ORDER]
+        return self._wrong(np.setdiff1d(must, claimed), order, is_pattern=True) + self._wrong(
+            np.setdiff1d(claimed, may), order, is_pattern=False
+        )
+
+    def check_limit(self, limit: int) -> list[Wrong]:
+        """Who claims a pattern of an order that the table is not meant to have."""
+        orders = orders_of_keys(self._claimed_keys)
+        beyond = orders > limit
+        return [
+            wrong
+            for node, order in zip(self.claims[beyond], orders[beyond], strict=True)
+            for wrong in self._wrong(np.array([node]), int(order), is_pattern=False)
+        ]
+
+    def count_claims(self) -> dict[int, int]:
+        """How many direct wins of each order the table has by perpetual chase."""
+        orders, counts = np.unique(orders_of_keys(self._claimed_keys), return_counts=True)
+        return dict(zip(orders.tolist(), counts.tolist(), strict=True))
+
+    def find(self, order: int) -> tuple[Members, Members, Members]:
+        """The chasers of the pattern of an order, its candidates, and the chases that matter."""
+        candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
+        alive = candidates.copy()
+        due: Members = self._chases[:, LOSES_FROM] > order
+        dead = np.zeros(len(due), np.bool_)
+        k_keep_safe(self._graph, due, dead, alive)
+        if alive.any():
+            keep_clauses(self._graph, self._find_victims(alive, due), due, dead, alive)
+        return alive, candidates, due
+
+    def _find_victims(self, alive: Members, due: Members) -> Victims:
+        """Whom the winner-to-be chases, in a safe set."""
+        sources = self._edges[:, SOURCE]
+        inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
+        wanted = np.flatnonzero(inside)
+        asked = inside & (self._edges[:, IS_CALM] == 0) & (self._edges[:, IS_CHECK] == 0)
+        starts = self._graph.chase_start
+        pairs = np.where(asked, np.diff(starts)[self._edges[:, TO]], 0)
+        pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)
+        pieces = len(self._arrays.men.pieces)
+        victims = Victims(
+            pair_start,
+            np.zeros(int(pairs.sum()), np.uint64),
+            np.zeros((len(self._edges), pieces), np.int8),
+        )
+        k_find_victims(
+            wanted, self.numbers, self._chases, self._edges, self._graph, victims,
+            Bench.make(pieces), self._arrays,
+        )  # fmt: skip
+        return victims
+
+    def _wrong(self, nodes: Numbers, order: int, *, is_pattern: bool) -> list[Wrong]:
+        """What to say of nodes that are only in the pattern, or only claimed."""
+        keys = stored_keys(nodes, self._arrays)
+        return [
+            Wrong(node, key, order, is_pattern=is_pattern, by_chase=True)
+            for node, key in zip(nodes.tolist(), keys.tolist(), strict=True)
+        ]
+
+    def _scan(self, row_0: int, row_1: int) -> Scan:
+        """The chasers and claims of a range of rows."""
+        room = _FIRST_ROOM
+        while True:
+            scan = Scan.make(room)
+            k_find_chasers(
+                row_0, row_1, scan, Bench.make(len(self._arrays.men.pieces)), self._arrays
+            )
+            chasers, claims = scan.counts
+            room = max(chasers, claims)
+            if room <= len(scan.claims):
+                return Scan(scan.chasers[:chasers].copy(), scan.claims[:claims].copy(), scan.counts)
+
+    def _expand(self, first: int) -> Expansion:
+        """The chases and edges of a range of chasers."""
+        last = min(first + _RANGE_CHASERS, len(self.numbers))
+        bench = Bench.make(len(self._arrays.men.pieces))
+        room = _FIRST_ROOM
+        while True:
+            found = Expansion.make(room)
+            k_expand_chasers(
+                first, last, self.numbers, self._first_orders, found, bench, self._arrays
+            )
+            chases, edges = found.counts
+            room = max(chases, edges)
+            if room <= len(found.edges):
+                return Expansion(
+                    found.chases[:chases].copy(), found.edges[:edges].copy(), found.counts
+                )
+
+    def _compile(self) -> None:
+        """Compile what several threads call, before they do."""
+        self.numbers = self._first_orders = np.empty(0, np.int64)
+        with compile_lock():
+            self._scan(0, 0)
+            self._expand(0)
+
+
+def _starts(owners: NDArray[Any], count: int) -> Numbers:
+    """int64 (count + 1,): where the runs of ascending owners 0 .. count - 1 begin."""
+    return np.searchsorted(owners, np.arange(count + 1)).astype(np.int64)

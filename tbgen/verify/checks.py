@@ -1,0 +1,304 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Perpetual checks: what should be a pattern is one, and nothing else is.
+
+A table claims the pattern of order k by its direct wins of order k. Here it is found anew, from
+everything that the table leaves open before that order (draws, and orders from k on), as the
+greatest set of
+
+    offenders   to move; every move is a check into the set, or leads to what is won before:
+                lower orders, and captures into supporting tables' wins up to order k
+    checked     to move, in check, with a move to an offender of the set, or a capture that wins
+                by order k; and able to keep the set without checking for ever: the inner clause
+
+and its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns,
+exactly"). One order further than the table has, the set must be empty: then no draw hides a
+pattern.
+
+The graph is small: of all positions only those that the first pass singled out. Who is checked
+but neither decided by rules nor reached from an offender supports nobody, and is left out: if it
+had a move to an offender of the set, which is a loss of order k, the first pass would have said
+that its value is not the best of its moves.
+
+    offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
+    checks    (e, 2)            indices (offender, checked)
+    replies   (f, 2)            indices (checked, offender)
+
+Perpetual chases are proven in `tbgen.verify.chase`.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
+from tbgen.indexing.squares import EMPTY
+from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key, orders_of_keys
+from tbgen.verify.moves import (
+    Desk,
+    clear,
+    gives_check,
+    image_of,
+    is_checked,
+    list_legal,
+    load_key,
+    set_up,
+    slot_after,
+    stored_keys,
+    worth_of_capture,
+)
+from tbgen.verify.positions import FirstPass
+from tbgen.verify.report import Wrong
+
+Edges = NDArray[np.int64]
+"""int64 (edges, 2)."""
+
+_RANGE_NODES = 1 << 16
+"""Nodes per task."""
+_FIRST_ROOM = 1 << 18
+"""Edges of a range that are written without counting them first: four to a node."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The possible patterns of all orders: the arrays of the module's picture, and for nodes
+
+    offenders  `offender_orders` of their values, `first_orders` at which their other moves are
+               known to lose, `offender_in_check`
+    checked    `checked_orders` of their values, `wins_from` the order at which a capture wins
+    """
+
+    checks: Edges
+    replies: Edges
+    offender_orders: Numbers
+    first_orders: Numbers
+    offender_in_check: Members
+    checked_orders: Numbers
+    wins_from: Numbers
+
+    @property
+    def last_order(self) -> int:
+        """The highest order of a value in the graph, or of a capture that decides."""
+        orders = [self.offender_orders, self.first_orders, self.checked_orders, self.wins_from]
+        decided = np.concatenate(orders)
+        return int(decided[decided < NEVER].max(initial=0))
+
+    def find(self, order: int) -> Members:
+        """The checked sides of the pattern of an order."""
+        offenders = (self.first_orders <= order) & (self.offender_orders >= order)
+        unknown = self.checked_orders >= order
+        # A check into a win of a lower order loses like any other move.
+        needed = self.checks[unknown[self.checks[:, 1]]]
+        wins_by_capture = self.wins_from <= order
+        checked = unknown
+        while True:
+            offenders, checked = self._prune(offenders, checked, needed, wins_by_capture)
+            calm = self._find_calm(offenders, checked, needed, wins_by_capture)
+            if np.array_equal(calm, checked):
+                return checked
+            checked = calm
+
+    def _prune(
+        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
+    ) -> tuple[Members, Members]:
+        """The greatest subsets of both that support each other."""
+        while True:
+            staying = offenders.copy()
+            staying[needed[~checked[needed[:, 1]], 0]] = False
+            supported = checked & (wins_by_capture | self._reach(staying))
+            if np.array_equal(staying, offenders) and np.array_equal(supported, checked):
+                return offenders, checked
+            offenders, checked = staying, supported
+
+    def _reach(self, offenders: Members) -> Members:
+        """The checked sides with a move to some of the offenders."""
+        reached = np.zeros(len(self.checked_orders), np.bool_)
+        reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
+        return reached
+
+    def _find_calm(
+        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
+    ) -> Members:
+        """The checked sides that can reach, inside the pattern, a reply that is no check.
+
+        A least fixpoint: a reply to an offender who is not in check; a capture that wins; or a
+        reply that checks an offender all of whose checks lead to such sides again.
+        """
+        quiet = offenders & ~self.offender_in_check
+        if np.array_equal(quiet, offenders):
+            return checked
+        calm = checked & (wins_by_capture | self._reach(quiet))
+        while True:
+            answered = offenders.copy()
+            answered[needed[~calm[needed[:, 1]], 0]] = False
+            larger = calm | (checked & self._reach(answered))
+            if np.array_equal(larger, calm):
+                return calm
+            calm = larger
+
+
+class Patterns:
+    """What the patterns of each order say of a table's direct wins."""
+
+    def __init__(self, arrays: Arrays, found: FirstPass, threads: int) -> None:
+        """Build the graph from what the first pass singled out."""
+        self._arrays = arrays
+        offenders = found.offenders
+        with compile_lock():
+            self._expand_range(offenders[:0], offenders[:0])
+        with ThreadPoolExecutor(threads) as pool:
+            checks, in_check, _ = self._expand(pool, offenders, offenders[:0])
+            self._checked: Numbers = np.unique(np.concatenate([found.checked_wins, checks[:, 1]]))
+            replies, _, wins_from = self._expand(pool, self._checked, offenders)
+        if not len(offenders):
+            replies = replies[:0]
+        checks[:, 1] = np.searchsorted(self._checked, checks[:, 1])
+        replies[:, 1] = np.searchsorted(offenders, replies[:, 1])
+        self._keys = stored_keys(self._checked, arrays)
+        self.graph = Graph(
+            checks,
+            replies,
+            orders_of_keys(stored_keys(offenders, arrays)),
+            found.first_orders,
+            in_check,
+            orders_of_keys(self._keys),
+            wins_from,
+        )
+
+    @property
+    def last_order(self) -> int:
+        """The highest order at which anything here changes."""
+        return self.graph.last_order
+
+    def check_order(self, order: int) -> list[Wrong]:
+        """Who is refuted by the pattern of an order, by ascending node."""
+        pattern = self.graph.find(order)
+        claimed = self._keys == MATE - order * ORDER
+        return [
+            Wrong(int(self._checked[i]), int(self._keys[i]), order, is_pattern=bool(pattern[i]))
+            for i in np.flatnonzero(pattern != claimed)
+        ]
+
+    def check_limit(self, limit: int) -> list[Wrong]:
+        """Who claims a pattern of an order that the table is not meant to have."""
+        orders = self.graph.checked_orders
+        direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
+        return [
+            Wrong(int(self._checked[i]), int(self._keys[i]), int(orders[i]), is_pattern=False)
+            for i in np.flatnonzero(direct & (orders > limit))
+        ]
+
+    def _expand(
+        self, pool: ThreadPoolExecutor, nodes: Numbers, offenders: Numbers
+    ) -> tuple[Edges, Members, Numbers]:
+        """Edges (index, node), who is in check, and the orders of winning captures."""
+        starts = range(0, max(1, len(nodes)), _RANGE_NODES)
+        ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
+        results = list(pool.map(lambda some: self._expand_range(some, offenders), ranges))
+        for start, result in zip(starts, results, strict=True):
+            result.edges[:, 0] += start
+        return (
+            np.concatenate([result.edges for result in results]),
+            np.concatenate([result.in_check for result in results]),
+            np.concatenate([result.wins_from for result in results]),
+        )
+
+    def _expand_range(self, nodes: Numbers, offenders: Numbers) -> Expansion:
+        """The same for one thread's range."""
+        room = _FIRST_ROOM
+        while True:
+            expansion = Expansion.make(len(nodes), room)
+            desk = Desk.make(len(self._arrays.men.pieces))
+            found = k_expand(nodes, offenders, expansion, desk, self._arrays)
+            if found <= room:
+                return expansion._replace(edges=expansion.edges[:found].copy())
+            room = found
+
+
+class Expansion(NamedTuple):
+    """What some nodes lead to."""
+
+    edges: Edges
+    """int64 (room, 2): index of the node, node after the move; as many as there is room for."""
+    in_check: Members
+    """bool (nodes,): whether the side to move is in check."""
+    wins_from: Numbers
+    """int64 (nodes,): the lowest order of a capture that wins, NEVER without one."""
+
+    @classmethod
+    def make(cls, nodes: int, room: int) -> Expansion:
+        """Room for the edges of so many nodes."""
+        return cls(
+            np.empty((room, 2), np.int64), np.zeros(nodes, np.bool_), np.zeros(nodes, np.int64)
+        )
+
+
+@part
+def _contains(nodes, node):
+    """Whether a node is among ascending nodes.
+
+    nodes : int64 (n,), at least one
+    """
+    low, high = 0, nodes.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if nodes[middle] <= node:
+            low = middle
+        else:
+            high = middle
+    return nodes[low] == node
+
+
+@borrowing_kernel
+def k_expand(nodes, offenders, expansion, desk, arrays):
+    """List the edges of some nodes; returns how many there are.
+
+    Parameters
+    ----------
+    nodes : int64 (n,), offenders or checked sides to move
+    offenders : int64 (m,), ascending: where edges of checked sides may lead; empty if `nodes`
+        are offenders themselves, whose edges are all checks into open positions
+    expansion : Expansion, out; its edges are cut off where there is no more room
+    """
+    men = arrays.men
+    squares, board = desk.squares, desk.board
+    movers, targets = desk.moves.movers, desk.moves.targets
+    edges, wins_from = expansion.edges, expansion.wins_from
+    found = 0
+    for n in range(nodes.size):
+        slot, side = nodes[n] // 2, nodes[n] % 2
+        set_up(slot, desk, arrays)
+        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+        checked = is_checked(board, king, other_king, side)
+        expansion.in_check[n] = checked
+        wins_from[n] = NEVER
+        image = image_of(slot, squares, arrays)
+        count = list_legal(side, checked, board, desk.moves, squares, men)
+        for i in range(count):
+            mover, target = movers[i], targets[i]
+            if board[target] != EMPTY:
+                key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
+                if key > 0:
+                    wins_from[n] = min(wins_from[n], order_of_key(key))
+                continue
+            after = slot_after(slot, image, mover, target, squares, arrays)
+            node = 2 * after + 1 - side
+            if offenders.size:
+                if not _contains(offenders, node):
+                    continue
+            elif not (
+                is_open(load_key(arrays.codes, arrays.tables[0], 1 - side, after))
+                and gives_check(side, mover, target, board, squares, men)
+            ):
+                continue
+            if found < len(edges):
+                edges[found, 0] = n
+                edges[found, 1] = node
+            found += 1
+        clear(desk)
+    return found

@@ -1,0 +1,218 @@
+"""What decides a position by the rules, named: the offence, the victim, the chasers, the words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tbgen.answers.mechanism
+from tbgen.answers.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
+from tbgen.answers.reasons import ENGLISH, English, explain_move, explain_position
+from tbgen.board import words
+from tbgen.cli import main
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.squares import PieceType, parse_square, piece_kind, piece_side
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.referee import Label
+from tbgen.tables import IllegalPositionError
+from tests.kits.built import built
+
+CHASE = "9/cN4P2/4k4/9/9/9/9/9/9/3K5 w"
+CHECK = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
+
+
+@pytest.fixture(scope="module")
+def chases() -> Iterator[GameTablebase]:
+    """KNPKC: 78 positions that chases decide, and nothing else."""
+    with open_tablebase(built("KNPKC", rules="wxf")) as tables:
+        yield tables
+
+
+@pytest.fixture(scope="module")
+def checks() -> Iterator[GameTablebase]:
+    """KRKN under wxf: checks decide, and nothing else."""
+    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+        yield tables
+
+
+@cache
+def decided(material: str) -> list[Position]:
+    """The positions of a table that the rules decide, in any order."""
+    found = set[Position]()
+    with open_tablebase(built(material, rules="wxf")) as tables:
+        file = tables.table(material)
+        space = file.code_space
+        for side in Side:
+            plane = file.plane(side).astype(np.int64)
+            rank = np.where(plane < space.draw, plane - 1, space.top - plane)
+            slots = np.flatnonzero((plane != space.draw) & (rank >= space.span))
+            # Slots without a position repeat the code before them.
+            positions = (file.layout.position(slot, side) for slot in slots.tolist())
+            for position in positions:
+                with contextlib.suppress(IllegalPositionError):
+                    if position is not None and tables.probe(position).order:
+                        found.add(position)
+    return sorted(found, key=lambda position: position.fen)
+
+
+@pytest.mark.parametrize("material", ["KNPKC", "KRKN"])
+def test_the_loop_is_what_the_mechanism_says(
+    chases: GameTablebase, checks: GameTablebase, material: str
+) -> None:
+    """The victim, followed from the position into the loop, is chased on every move of it."""
+    tables, offence = (chases, Offence.CHASE) if material == "KNPKC" else (checks, Offence.CHECK)
+    for position in random.Random(4).sample(decided(material), 30):
+        line = tables.mainline(position)
+        found = find_mechanism(tables, position)
+        assert found == mechanism_of(line)
+        assert found is not None, position.fen
+        assert line.winner == found.offender.other
+        assert found.offence == offence
+        assert found.by
+        for piece in found.by:
+            assert piece.side == found.offender
+            assert piece_kind(position.board[piece.square]) == piece.kind
+        assert line.verdict is not None
+        assert line.verdict.span is not None
+        assert line.loop_start is not None
+        loop = line.verdict.plies[slice(*line.verdict.span)]
+        if offence == Offence.CHECK:
+            assert found.victim is None
+            labels = {ply.label for ply in loop if ply.side == found.offender}
+            assert labels == {Label.CHECK}
+            continue
+        victim = found.victim
+        assert victim is not None
+        assert piece_side(position.board[victim.square]) == victim.side == found.offender.other
+        square = victim.square
+        for number, played in enumerate(line.moves):
+            source, target = played.choice.move
+            square = target if source == square else square
+            if number >= line.loop_start and played.position.side == found.offender:
+                assert square in loop[number - line.loop_start].chased, position.fen
+
+
+def test_words_of_a_chase(chases: GameTablebase) -> None:
+    position = Position.from_fen(CHASE)
+    result, moves = chases.probe_with_moves(position)
+    found = find_mechanism(chases, position)
+    assert found is not None
+    assert explain_position(position, result, found) == (
+        "Black is forced into a perpetual chase of the pawn on g8 by the cannon, order 1, already"
+    )
+    assert explain_move(result, moves[0], found) == (
+        "keeps the perpetual chase of the pawn on g8 by the cannon, order 1"
+    )
+    # A direct win of a side that is not in check is by chase, whether it is followed or not.
+    assert explain_position(position, result) == (
+        "Black is forced into a perpetual chase, order 1, already"
+    )
+    assert words.explain_position(position, result, "zh-Hans", found) == (
+        "黑方已被迫炮长捉g8兵（1阶）"
+    )
+    assert words.explain_position(position, result, "zh-Hant", found) == (
+        "黑方已被迫炮長捉g8兵（1階）"
+    )
+    line = chases.mainline(position)
+    assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉g8兵，红方胜"
+
+
+def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
+    assert len(decided("KNPKC")) == 78
+    starts = {}
+    for position in decided("KNPKC"):
+        result = chases.probe(position)
+        starts[result.outcome.name, result.plies] = position
+    win, loss = starts["WIN", 4], starts["LOSS", 5]
+    text = explain_position(win, chases.probe(win), find_mechanism(chases, win))
+    assert text.startswith("Red forces Black into a perpetual chase of the pawn on ")
+    assert text.endswith(" by the cannon, order 1, in 4 plies")
+    text = explain_position(loss, chases.probe(loss), find_mechanism(chases, loss))
+    assert text.startswith("Black loses by perpetual chase of the pawn on ")
+    assert text.endswith(" by the cannon, order 1, in 5 plies")
+
+
+def test_both_languages_have_the_same_sentences() -> None:
+    assert English.sentences.keys() == words.Chinese.sentences.keys()
+
+
+def test_several_chasers_are_named() -> None:
+    rook = Piece(Side.RED, PieceType.ROOK, parse_square("e4"))
+    by = tuple(
+        Piece(Side.BLACK, kind, square)
+        for square, kind in enumerate((PieceType.KNIGHT, PieceType.CANNON, PieceType.KNIGHT))
+    )
+    found = Mechanism(Offence.CHASE, Side.BLACK, rook, by, Move(0, 1))
+    assert ENGLISH.chase(found) == (
+        "perpetual chase of the rook on e4 by the knights and the cannon"
+    )
+    assert words.Chinese().chase(found) == "马炮长捉e4车"
+
+
+@pytest.mark.parametrize("plies", [4, 6])
+def test_a_loop_too_far_away_is_not_named(
+    chases: GameTablebase, monkeypatch: pytest.MonkeyPatch, plies: int
+) -> None:
+    """Neither where the pattern lies beyond the limit, nor where only its loop does."""
+    starts = {chases.probe(p).plies: p for p in decided("KNPKC")}
+    position = starts[5]
+    monkeypatch.setattr(tbgen.answers.mechanism, "MAX_PLIES", plies)
+    assert find_mechanism(chases, position) is None
+    assert explain_position(position, chases.probe(position)) == (
+        "Black loses by perpetual check or chase, order 1, in 5 plies"
+    )
+
+
+def test_only_rules_have_a_mechanism(checks: GameTablebase) -> None:
+    assert find_mechanism(checks, Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w")) is None
+    line = checks.mainline(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w"))
+    assert mechanism_of(line) is None
+
+
+def run(tables: Path, *arguments: str, stdin: str | None = None) -> str:
+    result = CliRunner().invoke(main, [*arguments, "--tables", str(tables)], input=stdin)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("command", ["probe", "line"])
+def test_answers_have_the_mechanism(command: str) -> None:
+    tables = built("KNPKC", rules="wxf")
+    answer = json.loads(run(tables, command, CHASE, "--json"))
+    assert answer["mechanism"] == {
+        "kind": "chase",
+        "offender": "black",
+        "victim": {"side": "red", "piece": "pawn", "square": "g8"},
+        "by": [{"side": "black", "piece": "cannon", "square": "a8"}],
+    }
+    shown = run(tables, command, CHASE)
+    assert "a perpetual chase of the pawn on g8 by the cannon, order 1" in shown
+    if command == "line":
+        assert answer["verdict"]["verdict"] == "red wins"
+        assert answer["verdict"]["level"] == {"red": 0, "black": 1}
+        assert shown.count("then for ever:") == 1
+        assert answer["verdict"]["reason"] in shown
+
+
+def test_answers_about_checks_have_the_mechanism() -> None:
+    tables = built("KRKN", rules="wxf")
+    answer = json.loads(run(tables, "probe", CHECK, "--json"))
+    assert answer["mechanism"] == {
+        "kind": "check",
+        "offender": "black",
+        "victim": None,
+        "by": [{"side": "black", "piece": "knight", "square": "b1"}],
+    }
+    assert "perpetual check, order 1" in answer["reason"]
+    assert json.loads(run(tables, "probe", CHECK, "--json", "--no-explain"))["mechanism"] is None
+    assert json.loads(run(tables, "probe", "-", "--json", stdin=CHECK))["mechanism"] is None
+    explained = run(tables, "probe", "-", "--explain", "--json", stdin=CHECK)
+    assert json.loads(explained) == answer

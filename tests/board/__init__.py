@@ -1,0 +1,1 @@
+"""The board, over HTTP and in a browser."""

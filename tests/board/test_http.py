@@ -1,0 +1,209 @@
+"""What waits, what works on, and who is answered: the gate and the limits without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+
+from tbgen import open_tablebase
+from tbgen.board import http
+from tbgen.board.http import Answer, Gate, is_loopback
+from tbgen.board.library import Library
+from tbgen.board.server import create_app
+from tbgen.board.state import MAX_MOVES
+from tbgen.indexing import Move, Position
+from tbgen.referee import record
+from tbgen.rules import legal_moves
+
+ARRAY = "r1bakab1r/9/1cn1c1n2/p1p1p1p1p/9/9/P1P1P1P1P/1CN1C1N2/9/R1BAKAB1R w"
+
+
+async def ask(
+    app: Any, path: str, gone: asyncio.Event | None = None, host: bytes = b"localhost"
+) -> int:
+    """The status that an application answers to a client, who leaves when told to."""
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+    statuses = []
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop()
+        await (gone or asyncio.Event()).wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "headers": [(b"host", host)], "root_path": "", "scheme": "http",
+        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "http_version": "1.1",
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return int(statuses[0])
+
+
+class Work:
+    """An application with endless work at /long, and none at /short."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.ended = Event()
+        self.gate = Gate(lambda: "")
+
+        def long(request: Request) -> Answer:
+            self.begun += 1
+            try:
+                while True:
+                    self.gate.checkpoint()
+                    time.sleep(0.001)
+            finally:
+                self.ended.set()
+
+        def short(request: Request) -> Answer:
+            self.gate.checkpoint()
+            return Answer({})
+
+        self.app = Starlette(routes=[
+            Route("/long", self.gate.endpoint("long", long, takes_long=lambda request: True)),
+            Route("/short", self.gate.endpoint("short", short)),
+        ])  # fmt: skip
+
+
+def test_work_ends_when_the_client_has_gone() -> None:
+    work = Work()
+
+    async def leave() -> None:
+        gone = asyncio.Event()
+        task = asyncio.ensure_future(ask(work.app, "/long", gone))
+        await asyncio.sleep(0.05)
+        gone.set()
+        await task
+
+    begun = time.monotonic()
+    asyncio.run(leave())
+    assert work.ended.wait(5)
+    assert time.monotonic() - begun < http.ANSWER_SECONDS / 2
+
+
+def test_work_ends_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "ANSWER_SECONDS", 0.05)
+    work = Work()
+    assert asyncio.run(ask(work.app, "/long")) == 503
+    assert work.ended.wait(5)
+
+
+def test_work_ends_when_the_server_does() -> None:
+    work = Work()
+
+    async def ending() -> int:
+        task = asyncio.ensure_future(ask(work.app, "/long"))
+        await asyncio.sleep(0.05)
+        work.gate.close()
+        return await task
+
+    assert asyncio.run(ending()) == 503
+    assert work.ended.wait(5)
+
+
+def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
+    work = Work()
+
+    async def crowd() -> list[int]:
+        gone = asyncio.Event()
+        many = [asyncio.ensure_future(ask(work.app, "/long", gone)) for _ in range(60)]
+        await asyncio.sleep(0.05)
+        assert [await ask(work.app, "/short") for _ in range(5)] == [200] * 5
+        assert not work.ended.is_set()
+        refused = [task.result() for task in many if task.done()]
+        gone.set()
+        await asyncio.gather(*many)
+        return refused
+
+    assert asyncio.run(crowd()) == [503] * (60 - http.MAX_LONG)
+    assert work.begun < http.MAX_LONG  # those that nobody waited for any more were not begun
+    assert asyncio.run(ask(work.app, "/short")) == 200
+
+
+# -- who is answered -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True), ("127.0.0.1:8064", True), ("localhost", True), ("LocalHost:1", True),
+        ("[::1]", True), ("[::1]:8064", True), ("::1", True), ("board.localhost", True),
+        ("localhost.", True), ("127.1.2.3:", True),
+        ("", False), ("evil.example", False), ("evil.example:8064", False),
+        ("localhost.evil", False),
+        ("127.0.0.1.evil.example", False), ("0.0.0.0", False), ("192.168.1.2", False),
+        ("127.0.0.1:80:80", False), ("localhost@evil", False),
+    ],
+)  # fmt: skip
+def test_names_of_this_machine(host: str, expected: bool) -> None:
+    assert is_loopback(host) == expected
+
+
+def test_other_names_are_refused_on_loopback_only(tmp_path: Path) -> None:
+    with open_tablebase(tmp_path) as tables:
+        closed = create_app(tables, loopback_only=True)
+        for path in ("/", "/static/board.js", "/v1/tables", "/healthz"):
+            assert asyncio.run(ask(closed, path, host=b"evil.example")) == 421
+            assert asyncio.run(ask(closed, path, host=b"127.0.0.1:8064")) == 200
+        assert asyncio.run(ask(create_app(tables), "/", host=b"board.example")) == 200
+
+
+# -- what a request costs --------------------------------------------------------------------
+
+
+def taken_back(start: Position, plies: int) -> list[Move]:
+    """A game in which every move that can be is made and taken back, again and again."""
+    moves: list[Move] = []
+    for first in legal_moves(start):
+        after = start.after(*first)
+        for reply in legal_moves(after):
+            back = [Move(first.target, first.source), Move(reply.target, reply.source)]
+            now, four = start, [first, reply, *back]
+            for move in four:
+                if move not in legal_moves(now):
+                    break
+                now = now.after(*move)
+            if now == start:
+                moves += four
+                break
+    return (moves * plies)[:plies]
+
+
+def test_a_game_is_judged_once_and_not_for_every_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+    chase_pairs: Callable[..., int] = record.chase_pairs
+
+    def counted(*arguments: Any) -> int:
+        nonlocal calls
+        calls += 1
+        return chase_pairs(*arguments)
+
+    monkeypatch.setattr(record, "chase_pairs", counted)
+    positions = [Position.from_fen(ARRAY)]
+    moves = taken_back(positions[0], MAX_MOVES)
+    for move in moves:
+        positions.append(positions[-1].after(*move))
+    with open_tablebase(tmp_path) as tables:
+        study = Library(tables).study(positions, moves)
+    assert study.judgement is not None
+    assert sum(move.after in positions for move in study.moves) > 20
+    assert calls < 3 * MAX_MOVES

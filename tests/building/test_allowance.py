@@ -1,0 +1,149 @@
+"""How much memory may be used: what is free, and the limits of groups and of the process."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tbgen.building import allowance
+from tbgen.building.allowance import usable_memory
+
+MIB = 1 << 20
+PAGE = os.sysconf("SC_PAGE_SIZE")
+GROUP = "the limit of the control group"
+
+FIRST = "35 31 0:32 {top} /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+SECOND = "41 31 0:38 {top} /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
+MEMBER_OF_FIRST = "9:name=systemd:/\n4:memory:{path}\n0::/\n"
+MEMBER_OF_SECOND = "0::{path}\n"
+
+
+def machine(root: Path, mounts: str, groups: str) -> Path:
+    """A machine with 1000 MiB free, and a process that has 100 MiB of its own."""
+    own = root / "proc/self"
+    own.mkdir(parents=True)
+    (root / "proc/meminfo").write_text(f"MemTotal: 9999999 kB\nMemAvailable: {1000 * 1024} kB\n")
+    pages = [MIB // PAGE * count for count in (500, 130, 30, 1, 0, 200, 0)]
+    (own / "statm").write_text(" ".join(map(str, pages)))
+    (own / "mountinfo").write_text("23 1 0:5 / / rw - ext4 /dev/root rw\n" + mounts)
+    (own / "cgroup").write_text(groups)
+    return root
+
+
+def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
+    """A group of version one, in MiB."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memory.limit_in_bytes").write_text(f"{limit * MIB}\n")
+    (folder / "memory.usage_in_bytes").write_text(f"{used * MIB}\n")
+    stat = f"inactive_file 0\ntotal_inactive_file {files * MIB}\ntotal_active_file 0\n"
+    (folder / "memory.stat").write_text(stat)
+
+
+def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str = "max") -> None:
+    """A group of version two, in MiB."""
+    folder.mkdir(parents=True, exist_ok=True)
+    limit = limit if isinstance(limit, str) else str(limit * MIB)
+    (folder / "memory.max").write_text(f"{limit}\n")
+    (folder / "memory.high").write_text(f"{high}\n")
+    (folder / "memory.current").write_text(f"{used * MIB}\n")
+    stat = f"anon {used * MIB}\ninactive_file 0\nactive_file {files * MIB}\n"
+    (folder / "memory.stat").write_text(stat)
+
+
+def test_without_limits_it_is_what_is_free_and_what_the_process_has(tmp_path: Path) -> None:
+    found = usable_memory(root=machine(tmp_path, "", ""))
+    assert found == (1100 * MIB, "free memory", sys.maxsize)
+
+
+def test_on_other_systems_it_is_all_memory(tmp_path: Path) -> None:
+    assert usable_memory(root=tmp_path).memory == PAGE * os.sysconf("SC_PHYS_PAGES")
+
+
+@pytest.mark.parametrize(
+    ("top", "path", "at"),
+    [
+        ("/", "/job/7", "job/7"),
+        ("/docker/7", "/docker/7", ""),  # a container that sees the host's path
+        ("/docker/7", "/docker/7/job", "job"),
+        ("/docker/7", "/docker/77", ""),
+        ("/", "/../../job", ""),  # a group above what is mounted
+    ],
+)
+def test_groups_of_version_one(tmp_path: Path, top: str, path: str, at: str) -> None:
+    mounts, groups = FIRST.format(top=top), MEMBER_OF_FIRST.format(path=path)
+    root = machine(tmp_path, mounts, groups)
+    mounted = root / "sys/fs/cgroup/memory"
+    first(mounted, 1 << 43, 9999)
+    first(mounted / at, limit=300, used=250, files=40)
+    assert usable_memory(root=root)[:2] == ((300 - 250 + 40 + 100) * MIB, GROUP)
+
+
+def test_groups_of_version_two(tmp_path: Path) -> None:
+    root = machine(tmp_path, SECOND.format(top="/"), MEMBER_OF_SECOND.format(path="/a/b"))
+    outer, inner = root / "sys/fs/cgroup/a", root / "sys/fs/cgroup/a/b"
+    second(outer, "max", 600)
+    second(inner, "max", 250)
+    assert usable_memory(root=root).limit == "free memory"
+    second(outer, 700, 600, files=10)
+    assert usable_memory(root=root)[:2] == ((700 - 600 + 10 + 100) * MIB, GROUP)
+    second(inner, 800, 250, high=str(270 * MIB))
+    assert usable_memory(root=root)[:2] == ((270 - 250 + 100) * MIB, GROUP)
+    second(inner, 100, 250)
+    assert usable_memory(root=root)[:2] == (0, GROUP)
+
+
+def test_what_is_asked_for_stands_for_what_is_free_and_for_no_limit(tmp_path: Path) -> None:
+    root = machine(tmp_path, SECOND.format(top="/"), MEMBER_OF_SECOND.format(path="/"))
+    assert usable_memory(5000 * MIB, root)[:2] == (5000 * MIB, "what was asked for")
+    second(root / "sys/fs/cgroup", 700, 600)
+    assert usable_memory(5000 * MIB, root)[:2] == (200 * MIB, GROUP)
+    assert usable_memory(150 * MIB, root)[:2] == (150 * MIB, "what was asked for")
+
+
+def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, limits = machine(tmp_path, "", ""), {resource.RLIMIT_DATA: 300 * MIB}
+    monkeypatch.setattr(allowance, "_rlimit", limits.get)
+    assert usable_memory(root=root) == ((300 - 200 + 100) * MIB, "ulimit -d", sys.maxsize)
+    limits[resource.RLIMIT_AS] = 550 * MIB
+    assert usable_memory(root=root) == ((550 - 500 + 100) * MIB, "ulimit -v", 550 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("limit", "name"), [("-d 120000", "ulimit -d"), ("-v 600000", "ulimit -v")]
+)
+def test_a_build_that_may_use_too_little_is_refused(tmp_path: Path, limit: str, name: str) -> None:
+    build = f"ulimit {limit}; exec {sys.executable} -m tbgen build KRKN --tables tables"
+    result = subprocess.run(
+        ["sh", "-c", build], cwd=tmp_path, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert "KNK needs at least" in result.stderr
+    assert f"({name})" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_kernels_are_not_compiled_where_there_is_no_memory_for_that(tmp_path: Path) -> None:
+    build = [
+        sys.executable,
+        "-m",
+        "tbgen",
+        "build",
+        "KRK",
+        "--memory",
+        "200M",
+        "--tables",
+        "tables",
+    ]
+    empty = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+    result = subprocess.run(
+        build, cwd=tmp_path, env={**os.environ, **empty}, capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert "KRK needs at least 272 MiB" in result.stderr
+    assert "kernels are still to be compiled, and may use 200 MiB (what was" in result.stderr

@@ -1,0 +1,250 @@
+"""Builds that are interrupted, killed, short of memory, or not alone."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tbgen.building.builder as builder_module
+import tbgen.building.work as work_module
+import tbgen.rows.storage as storage_module
+from tbgen.building.builder import Builder, NotEnoughMemoryError
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.retrograde.memory import MemoryNeed, memory_needed
+from tbgen.tables import Metric, Rules, TableFile
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.errors import MissingTableError
+from tbgen.tables.names import RuleSet, TableName
+from tests.kits.built import Silence
+
+KRKN = Material.parse("KRKN")
+NO_RULES = RuleSet(Rules.NONE)
+
+
+def digests(directory: Path) -> dict[str, bytes]:
+    """The digest of every table, by file name; nothing half-written may lie around."""
+    assert not [path for path in directory.iterdir() if path.name.endswith((".tmp", ".lock"))]
+    return {path.name: TableFile(path).header.digest for path in directory.glob("*.xqt")}
+
+
+def command(directory: Path, *names: str) -> list[str]:
+    return [sys.executable, "-m", "tbgen", "build", *names, "--rules", "none",
+            "--tables", str(directory)]  # fmt: skip
+
+
+def test_perpetual_chase_loses_unless_other_rules_are_asked_for(tmp_path: Path) -> None:
+    main(["build", "KNK", "--tables", str(tmp_path)], standalone_mode=False)
+    assert [path.name for path in tmp_path.glob("*.xqt")] == ["KNK.wxf.dtm.xqt"]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    directory = tmp_path_factory.mktemp("reference")
+    Builder(directory, NO_RULES, Silence(), threads=1).build([Material.parse("KRKNA")])
+    return digests(directory)
+
+
+class _Interrupted(Silence):
+    """Ctrl-C in the middle of one table."""
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        if name == "write":
+            self.writes = getattr(self, "writes", 0) + 1
+            if self.writes == 3:
+                raise KeyboardInterrupt
+
+
+def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
+    tmp_path: Path, reference: dict[str, bytes]
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Builder(tmp_path, NO_RULES, _Interrupted()).build([Material.parse("KRKNA")])
+    finished = digests(tmp_path)
+    assert len(finished) == 2
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.xqt")}
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRKNA")])
+    assert digests(tmp_path) == reference, "the same digests for one thread and two"
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
+
+
+def test_a_killed_build_leaves_whole_tables(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    process = subprocess.Popen(command(tmp_path, "KRKNA"), stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("KRKA.*.xqt")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    for path in tmp_path.glob("*.xqt"):
+        TableFile(path).check()
+    subprocess.run(command(tmp_path, "KRKNA"), check=True, stderr=subprocess.DEVNULL)
+    assert digests(tmp_path) == reference
+
+
+def test_what_killed_builds_have_left_is_removed(tmp_path: Path) -> None:
+    """Of a finished table too, and under whatever name; not what somebody is writing."""
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
+    finished = digests(tmp_path)
+    left = [".KRK.none.dtm.xqt.1.tmp", ".KRK.none.dtc.xqt.4194304.tmp",
+            ".KRK.none.dtm.build.json.77.tmp", ".KRK.none.dtm.lock"]  # fmt: skip
+    others = [".KRK.none-o1.dtm.xqt.1.tmp", ".KRKN.none.dtm.xqt.1.tmp", ".KRK.none.dtm.xqt.tmp"]
+    for name in (*left, *others):
+        (tmp_path / name).write_text("half")
+    with (tmp_path / ".KRK.none.dtm.xqt.2.tmp").open("w") as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
+        assert {path.name for path in tmp_path.iterdir()} == {
+            *finished, *others, Path(written.name).name, "KRK.none.dtm.build.json"
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".KRK.none.dtm.lock",
+        f".KRK.none.dtm.xqt.{os.getpid()}.tmp",
+        "KRK.none.dtm.build.json",
+        "KRK.none.dtm.xqt",
+    ],
+    ids=["lock", "temporary", "record", "table"],
+)
+def test_nothing_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    precious, tables = tmp_path / "precious", tmp_path / "tables"
+    precious.write_text("precious")
+    tables.mkdir()
+    (tables / name).symlink_to(tmp_path / ("nowhere" if name.endswith(".xqt") else "precious"))
+    if name.endswith(".lock"):
+        with pytest.raises(OSError, match="a link, which is not written through"):
+            Builder(tables, NO_RULES, Silence()).build([Material.parse("KRK")])
+    else:
+        Builder(tables, NO_RULES, Silence()).build([Material.parse("KRK")])
+        made = {"KRK.none.dtm.xqt", "KRK.none.dtm.build.json"}
+        assert {path.name for path in tables.iterdir() if not path.is_symlink()} == made
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["precious"]
+    assert precious.read_text() == "precious"
+
+
+def test_two_builds_share_a_directory(tmp_path: Path, reference: dict[str, bytes]) -> None:
+    builds = [
+        subprocess.Popen(command(tmp_path, "KRKNA"), stderr=subprocess.DEVNULL) for _ in range(2)
+    ]
+    assert [build.wait() for build in builds] == [0, 0]
+    assert digests(tmp_path) == reference
+
+
+def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> None:
+    with pytest.raises(NotEnoughMemoryError, match=r"needs at least \d+ MiB") as caught:
+        Builder(tmp_path, NO_RULES, Silence(), memory=1 << 20).build([KRKN])
+    assert caught.value.needed > caught.value.available == 1 << 20
+    assert not digests(tmp_path)
+
+
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.WXF])
+def test_arrays_on_disk_do_not_show_in_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
+) -> None:
+    """Every array on disk, and all pages released after every range."""
+    memory, disk = tmp_path / "memory", tmp_path / "disk"
+    Builder(memory, RuleSet(rules), Silence()).build([KRKN])
+    monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
+    need = MemoryNeed(in_memory=1 << 50, least=0, working=1 << 40)
+    monkeypatch.setattr(builder_module, "memory_needed", lambda *arguments: need)
+    Builder(disk, RuleSet(rules), Silence()).build([KRKN])
+    assert digests(disk) == digests(memory)
+
+
+@pytest.mark.certification
+def test_a_build_keeps_within_its_memory(tmp_path: Path) -> None:
+    """KRPKR takes 190 MiB in memory."""
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRPK"), Material.parse("KRKR"),
+                                                    Material.parse("KRKP")])  # fmt: skip
+    need = memory_needed(Material.parse("KRPKR"), CodeSpace(1), Rules.NONE)
+    limit = (need.least + need.in_memory) // 2
+    process = subprocess.Popen([*command(tmp_path, "KRPKR"), "--memory", str(limit)])
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    assert usage.ru_maxrss * 1024 <= limit < need.in_memory
+
+
+def test_auto_takes_dtc_where_a_byte_does_not_hold_dtm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = CodeSpace(1, 8), CodeSpace(2, 16383)
+    monkeypatch.setattr(work_module, "code_spaces", lambda material, rules: short)
+    Builder(tmp_path, NO_RULES, Silence()).build([KRKN])
+    # A mate of KRKN takes up to 26 plies; eight half-distances hold 14.
+    assert (tmp_path / "KNK.none.dtm.xqt").exists()
+    assert (tmp_path / "KRKN.none.dtc.xqt").exists()
+    assert not (tmp_path / "KRKN.none.dtm.xqt").exists()
+
+
+def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = CodeSpace(1, 8), CodeSpace(2, 16383)
+    monkeypatch.setattr(work_module, "code_spaces", lambda material, rules: short)
+    Builder(tmp_path, NO_RULES, Silence()).build([KRKN], Metric.DTM)
+    table = TableFile(tmp_path / "KRKN.none.dtm.xqt")
+    assert table.code_space == CodeSpace(2, 16383)
+    assert table.statistics.max_distance == 26
+
+
+class _Tables(Silence):
+    """Writes down which tables a build announces, which it finds finished, and which it writes."""
+
+    def __init__(self) -> None:
+        self.announced: list[tuple[int, int, str]] = []
+        self.found: list[str] = []
+        self.made: list[str] = []
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        self.announced.append((number, total, str(name)))
+        if finished:
+            self.found.append(str(name))
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        begun = self.announced[-1][2].split(".")[0]
+        assert name.material.name == begun, "no table is built in the middle of another"
+        self.made.append(str(name))
+
+
+def test_a_dtm_table_gets_dtm_tables_below_it_as_work_of_their_own(tmp_path: Path) -> None:
+    """Even where one of them is there already, in the other metric."""
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")], Metric.DTC)
+    watched = _Tables()
+    Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)
+    assert watched.announced == [
+        (1, 3, "KNK.none.dtm"), (2, 3, "KRK.none.dtm"), (3, 3, "KRKN.none.dtm")
+    ]  # fmt: skip
+    assert watched.made == [name for _, _, name in watched.announced]
+
+
+def test_a_finished_table_stays_what_it_is_where_any_metric_will_do(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")], Metric.DTC)
+    watched = _Tables()
+    Builder(tmp_path, NO_RULES, watched).build([KRKN])
+    assert watched.found == ["KNK.none.dtc"]
+    assert (tmp_path / "KRKN.none.dtc.xqt").exists(), "what it needs is not all DTM"
+    assert not (tmp_path / "KRKN.none.dtm.xqt").exists()
+
+
+def test_a_table_that_vanishes_is_missing_and_not_built_on_the_way(tmp_path: Path) -> None:
+    class Vanishing(_Tables):
+        def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+            super().table(number, total, name, finished)
+            if number == total:
+                (tmp_path / "KNK.none.dtm.xqt").unlink()
+
+    watched = Vanishing()
+    with pytest.raises(MissingTableError, match="tbgen build KNK --rules none"):
+        Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)
+    assert "KRKN.none.dtm" not in watched.made
+
+
+def test_files_are_closed_when_a_build_is_done(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Silence()).build([KRKN])
+    opened = {os.path.realpath(entry.path) for entry in os.scandir("/proc/self/fd")}
+    assert not [path for path in opened if path.startswith(str(tmp_path))]

@@ -1,0 +1,261 @@
+"""What a build will cost: estimates from measured tables, and from those that are there."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from tbgen.building.estimate import Estimates, Law, Present, present_tables
+from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
+from tbgen.building.measured import Measured, Measurements, Share, measurements, read_measured
+from tbgen.building.plan import plan
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.indexing.census import count_placements
+from tbgen.indexing.layout import Layout
+from tbgen.tables.names import Rules
+from tests.kits.paths import ROOT
+
+KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
+    Material.parse(name) for name in ("KRKN", "KRKNA", "KRKNAA", "KRNKR", "KRNKN")
+)
+
+
+def flat(**changed: float) -> Measurements:
+    """Half a byte for each placement, and the usual seconds, or `changed` times that."""
+    names = """
+        KRK KNK KCK KPK KRKA KNKA KRAK KNAK KCKA KPKA KRKN KNKP KCKP KRKP KPKP KNKN KRKR KRNK KNNK
+        KRRK KRKAA KNKAA
+    """
+    measured = {}
+    for name in names.split():
+        material = Material.parse(name)
+        layout = Layout.of(material)
+        placements = count_placements(layout)
+        factor = changed.get(name, 1.0)
+        seconds = usual_seconds(material) * factor
+        measured[name] = Measured(
+            name, "wxf", layout.slots, placements, seconds, seconds * 0.6, 0,
+            round(placements * factor / 2), 0.9, 0.0, 1.0,
+        )  # fmt: skip
+    shares = {(Rules.NONE, False): Share(0.5, 0.9), (Rules.NONE, True): Share(0.25, 0.4)}
+    return Measurements(measured, shares, 0.6)
+
+
+def outcomes(first: float, second: float, entropy: float = 1.0) -> Traits:
+    return Traits(-1.0, 0.0, Outcomes((first, second), entropy))
+
+
+def test_measured_tables_cost_what_was_measured() -> None:
+    for name, known in flat(KRKN=3.0).tables.items():
+        estimates, material = Estimates(Rules.WXF, flat(KRKN=3.0)), Material.parse(name)
+        assert estimates.cpu_seconds(material) == pytest.approx(known.cpu_seconds)
+        assert estimates.disk_bytes(material) == known.file_bytes
+
+
+def test_where_all_tables_are_alike_so_are_others() -> None:
+    estimates = Estimates(Rules.WXF, flat())
+    for material in (KRKNAA, KRNKN):
+        placements = count_placements(Layout.of(material))
+        assert estimates.disk_bytes(material) == pytest.approx(placements / 2, rel=0.1)
+        assert estimates.cpu_seconds(material) == pytest.approx(usual_seconds(material), rel=0.1)
+
+
+def test_other_rules_take_their_share_where_both_sides_attack() -> None:
+    known = flat()
+    wxf, none = Estimates(Rules.WXF, known), Estimates(Rules.NONE, known)
+    for name, seconds, size in (("KRKN", 0.5, 0.9), ("KRNKR", 0.25, 0.4), ("KRKAA", 1, 1)):
+        material = Material.parse(name)
+        assert none.cpu_seconds(material) == pytest.approx(seconds * wxf.cpu_seconds(material))
+        assert none.disk_bytes(material) == pytest.approx(size * wxf.disk_bytes(material), abs=1)
+
+
+def test_what_a_side_wins_lies_between_a_piece_less_and_a_piece_more() -> None:
+    # The rook's side takes the advisor, the knight, or loses its rook: then it is named last.
+    traits = {
+        "KRKN": outcomes(0.6, 0.2),
+        "KRKA": outcomes(0.9, 0.0),
+        "KNAK": outcomes(0.3, 0.1),
+    }
+    support = Support(KRKNA, traits)
+    assert support.stronger == 0
+    assert (support.strong.most, support.strong.least) == (0.6, 0.1)
+    assert (support.weak.most, support.weak.least) == (0.3, 0.2)
+    assert (support.strong.taking, support.weak.losing) == pytest.approx((0.75, 0.1))
+
+
+def test_the_table_after_losing_a_defender_comes_first() -> None:
+    traits = {
+        "KRKN": Traits(-3.0, 0.1, Outcomes((0.5, 0.1), 0.2)),
+        "KRKA": Traits(-1.0, 0.2, Outcomes((0.9, 0.0), 2.0)),
+        "KNAK": Traits(-2.0, 0.3, Outcomes((0.3, 0.0), 3.0)),
+    }
+    support = Support(KRKNA, traits)
+    density, rate, strong, weak, entropy = support.first_guess()
+    assert (density, rate) == (-3.0, 0.3)
+    assert entropy == pytest.approx(math.log(0.25))
+    assert (strong, weak) == (support.strong.middle, support.weak.middle)
+    # Without defenders the densest stands for it.
+    bare = Support(KRKN, {"KRK": traits["KRKA"], "KNK": traits["KNAK"]})
+    assert bare.first_guess()[0] == -1.0
+
+
+@pytest.mark.parametrize("stronger", [0, 1])
+def test_traits_are_their_numbers(stronger: int) -> None:
+    traits = Traits(-2.0, 0.5, Outcomes((0.75, 0.25), 1.5))
+    found = Traits.from_numbers(traits.numbers(stronger), stronger)
+    assert found.outcomes.wins == traits.outcomes.wins
+    assert found.outcomes.entropy == pytest.approx(1.5)
+    assert (found.density, found.rate) == (-2.0, 0.5)
+
+
+def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.float64]:
+    """Random features, and the same two armies for all."""
+    return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
+
+
+def test_a_law_finds_a_plane_again() -> None:
+    rng = np.random.default_rng(1)
+    known, asked = cases(rng, 300, 3), cases(rng, 20, 3)
+    weights = np.array([[0.1, 0.3], [-0.1, 0.0], [0.05, 0.1]])
+    law = Law(known, known[:, :3] @ weights, np.full((300, 2), 0.02))
+    for features in asked:
+        assert law(features) == pytest.approx(features[:3] @ weights, abs=0.1)
+
+
+def test_a_law_goes_nowhere_beyond_what_was_learned() -> None:
+    rng = np.random.default_rng(3)
+    known = cases(rng, 50, 2)
+    law = Law(known, known[:, :1], np.full((50, 1), 0.1))
+    assert law(known[0] + 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].max())
+    assert law(known[0] - 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].min())
+
+
+def test_similar_armies_cost_alike() -> None:
+    """Whatever else there is: the features tell nothing here."""
+    rng = np.random.default_rng(5)
+    known = cases(rng, 60, 2)
+    known[:30, 2] = 5
+    values = np.where(np.arange(60) < 30, 1.0, 0.0)[:, None]
+    law = Law(known, values, np.full((60, 1), 0.05))
+    assert law(known[3] + 0.2 * np.eye(14)[0]) == pytest.approx(1.0, abs=0.15)
+    assert law(known[40] + 0.2 * np.eye(14)[0]) == pytest.approx(0.0, abs=0.15)
+
+
+def test_a_case_without_a_value_teaches_nothing_of_it() -> None:
+    rng = np.random.default_rng(4)
+    known, values, noise = cases(rng, 40, 2), rng.normal(size=(40, 2)), np.full((40, 2), 0.1)
+    noise[:, 0] = np.inf
+    noise[7, 1] = np.inf
+    law, changed = Law(known, values, noise), values.copy()
+    changed[7, 1] = 1000.0
+    assert law(known[0])[0] == 0.0, "nobody teaches the first value"
+    assert (law(known[7]) == Law(known, changed, noise)(known[7])).all()
+
+
+def test_a_table_that_is_there_tells_about_others_and_about_the_machine() -> None:
+    placements = count_placements(Layout.of(KRKNA))
+    there = {"KRKNA": Present(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
+    known = flat()
+    estimates = Estimates(Rules.WXF, known, there)
+    assert estimates.disk_bytes(KRKNA) == placements * 5
+    assert estimates.disk_bytes(KRKNAA) > 3 * Estimates(Rules.WXF, known).disk_bytes(KRKNAA)
+    assert estimates.wall_per_cpu() == known.wall_per_cpu, "no record says how long it took"
+    there["KRKNA"] = Present(1000, seconds=4 * estimates.cpu_seconds(KRKNA))
+    there["KRKNAA"] = Present(1000, seconds=2 * estimates.cpu_seconds(KRKNAA))
+    assert Estimates(Rules.WXF, known, there).wall_per_cpu() == pytest.approx(3.0)
+
+
+def test_small_tables_do_not_tell_about_the_machine() -> None:
+    there = {"KRK": Present(3600, seconds=9.0)}
+    assert Estimates(Rules.WXF, flat(), there).wall_per_cpu() == 0.6
+
+
+def test_present_tables_are_those_of_the_rule_set_without_a_limit(tmp_path: Path) -> None:
+    for name in ("KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "nonsense", "KCK.wxf.dtc"):
+        (tmp_path / f"{name}.xqt").write_bytes(bytes(100))
+    (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps({"build_seconds": 2.5}))
+    assert present_tables(tmp_path, Rules.WXF) == {
+        "KRK": Present(100, 2.5),
+        "KCK": Present(100, 0.0),
+    }
+    assert present_tables(tmp_path / "missing", Rules.WXF) == {}
+
+
+def test_a_plan_takes_the_closure_and_adds_up(tmp_path: Path) -> None:
+    planned = plan([KRKNAA], Rules.WXF, tmp_path)
+    assert [table.material.name for table in planned] == [m.name for m in KRKNAA.closure()]
+    for table in planned:
+        assert table.seconds == pytest.approx(table.cpu_seconds * measurements().wall_per_cpu)
+        assert table.disk_bytes > 0
+
+
+@pytest.mark.parametrize("rules", list(Rules))
+def test_more_slots_never_cost_less(rules: Rules) -> None:
+    """Along chains of unmeasured materials that differ in attackers of equal worth for both."""
+    planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
+    chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
+    assert [t.seconds for t in chain] == sorted(t.seconds for t in chain)
+    assert [t.disk_bytes for t in chain] == sorted(t.disk_bytes for t in chain)
+    assert [t.memory_bytes for t in chain] == sorted(t.memory_bytes for t in chain)
+
+
+def test_every_capture_ends_in_a_measured_table() -> None:
+    assert {"KRK", "KNK", "KCK", "KPK"} <= set(measurements().tables)
+
+
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
+def test_other_rules_never_take_much_more_than_those_with_the_most(rules: Rules) -> None:
+    shares = measurements().shares
+    for chasing in (False, True):
+        assert 0.1 < shares[rules, chasing].seconds < 1.1
+        assert 0.1 < shares[rules, chasing].file_bytes < 1.1
+    # Where rooks chase with help, chases take most of the time.
+    assert shares[Rules.NONE, True].seconds < shares[Rules.NONE, False].seconds
+
+
+def test_the_measurements_come_with_the_package_and_are_quick_to_read() -> None:
+    where, rows = read_measured()
+    assert "cores" in where
+    assert len({(row.material, row.rules) for row in rows}) == len(rows) > 500
+    assert all(row.placements <= row.index_size for row in rows)
+
+
+@pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
+def test_materials_far_from_all_measured_ones_have_sane_costs(name: str) -> None:
+    """At most two bytes a placement, both sides to move together; no slot for nothing."""
+    for table in plan([Material.parse(name)], Rules.WXF):
+        if table.index_size > 1_000_000:
+            assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material
+            assert 1e-8 < table.cpu_seconds / table.index_size < 2e-5, table.material
+
+
+def test_a_table_that_cannot_be_read_is_still_counted(tmp_path: Path) -> None:
+    (tmp_path / "KRNKRAABB.wxf.dtm.xqt").write_bytes(b"nonsense" * 1000)
+    planned = {t.material.name: t for t in plan([Material.parse("KRNKRAABB")], Rules.WXF, tmp_path)}
+    assert planned["KRNKRAABB"].disk_bytes == 8000
+
+
+def test_planning_loads_no_compiler() -> None:
+    planning = "tbgen.building.plan, tbgen.cli.plan"
+    script = f"import sys, {planning}; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0
+
+
+def test_the_command_lists_tables_and_totals(tmp_path: Path) -> None:
+    arguments = ["plan", "KRKN", "--rules", "wxf", "--tables", str(tmp_path), "--json"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0
+    shown = json.loads(result.output)
+    assert [table["material"] for table in shown["tables"]] == ["KNK", "KRK", "KRKN"]
+    assert shown["missing"] == 3
+    assert shown["disk_bytes"] == sum(table["disk_bytes"] for table in shown["tables"])
+    assert shown["memory_bytes"] == max(table["memory_bytes"] for table in shown["tables"])

@@ -1,0 +1,116 @@
+"""Ctrl-C, SIGTERM and SIGHUP are one: a line, exit status 130, nothing left; at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+
+IN_AN_IMPORT = "os.kill(os.getpid(), {stop}); time.sleep(30)"
+IN_A_DESTRUCTOR = """
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), {stop})
+        time.sleep(0.01)
+Dropped()
+time.sleep(30)
+"""
+
+
+def listen_to_all() -> None:
+    """Whoever runs the tests may have had some signals ignored, which children inherit."""
+    for stop in STOPS:
+        signal.signal(stop, signal.SIG_DFL)
+
+
+def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tbgen", *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | ({} if path is None else {"PYTHONPATH": str(path)}),
+        preexec_fn=listen_to_all,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("moment", [IN_AN_IMPORT, IN_A_DESTRUCTOR], ids=["import", "destructor"])
+@pytest.mark.parametrize(("imported", "command"), [("click", "doctor"), ("tqdm", "verify")])
+@pytest.mark.parametrize("stop", STOPS)
+def test_before_there_is_a_command(
+    tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
+) -> None:
+    """While the command line or a command is loaded; where Python drops what a callback raises."""
+    source = "import os, time\n" + moment.format(stop=int(stop))
+    (tmp_path / imported).with_suffix(".py").write_text(source)
+    process = start(command, path=tmp_path)
+    assert process.communicate(timeout=20) == ("", "error: interrupted\n")
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_command(tables_dir: Path, stop: signal.Signals) -> None:
+    process = start("probe", "-", "--tables", tables_dir, "--rules", "check")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{KRK}\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    process.send_signal(stop)
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (130, "error: interrupted\n")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_nothing_is_left_half_written(
+    tmp_path: Path, tables_dir: Path, stop: signal.Signals
+) -> None:
+    process = start("dump", "KRKN", "--tables", tables_dir, "--rules", "check",
+                    "--out", tmp_path / "rows.csv")  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".tmp"]
+    process.send_signal(stop)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_server_ends_in_order(tables_dir: Path, stop: signal.Signals) -> None:
+    process = start("serve", "--tables", tables_dir, "--rules", "check", "--port", "0", "--no-open",
+                    "--json")  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.3)
+    process.send_signal(stop)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert stderr.splitlines()[-1] == "error: interrupted"
+    assert "Traceback" not in stderr
+
+
+def test_what_is_ignored_stays_ignored(tables_dir: Path) -> None:
+    """As `nohup` asks for."""
+    command = [sys.executable, "-m", "tbgen", "probe", "-", "--tables", str(tables_dir),
+               "--rules", "check"]  # fmt: skip
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for _ in range(2):
+        process.stdin.write(f"{KRK}\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=20)
+    assert process.returncode == 0

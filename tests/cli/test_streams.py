@@ -1,0 +1,117 @@
+"""Standard streams that are closed or full, and a working directory that has been removed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.cli.command import Command
+from tbgen.indexing import InputError
+from tbgen.tables.names import MAX_ORDERS, RuleSet
+
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+FULL = ("error: No space left on device", 2)
+CLOSED = ("error: Bad file descriptor", 2)
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line in a shell, with `tbgen` defined."""
+    tbgen = f'tbgen() {{ {sys.executable} -P -m tbgen "$@"; }}; '
+    return subprocess.run(["sh", "-c", tbgen + line], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"tbgen convert '{KRK}' > /dev/full", FULL),
+        (f"tbgen convert '{KRK}' --json > /dev/full", FULL),
+        ("tbgen --help > /dev/full", FULL),
+        ("tbgen convert --help > /dev/full", FULL),
+        ("tbgen --version > /dev/full", FULL),
+        ("tbgen convert nonsense --json > /dev/full", ("error: ", 2)),
+        ("tbgen convert nonsense --json > /dev/full 2> /dev/full", ("", 2)),
+        (f"tbgen convert '{KRK}' >&-", CLOSED),
+        (f"tbgen convert '{KRK}' >&- 2>&-", ("", 2)),
+        ("tbgen --help >&-", CLOSED),
+        ("tbgen convert - <&-", CLOSED),
+        ("tbgen probe - <&-", CLOSED),
+        ("tbgen judge - <&- >&-", CLOSED),
+    ],
+)
+def test_streams_that_are_full_or_closed(tmp_path: Path, line: str, said: tuple[str, int]) -> None:
+    result = shell(line, tmp_path)
+    assert (result.stdout, result.returncode) == ("", said[1]), result.stderr
+    assert "Traceback" not in result.stderr
+    assert "Exception" not in result.stderr
+    assert len(result.stderr.splitlines()) <= 2
+    assert result.stderr.startswith(said[0])
+
+
+def test_closed_streams_do_not_matter_to_who_does_not_use_them(tmp_path: Path) -> None:
+    assert shell(f"tbgen convert '{KRK}' <&-", tmp_path).stdout == f"{KRK} - - 0 1\n"
+    assert shell(f"tbgen convert '{KRK}' 2>&-", tmp_path).stdout == f"{KRK} - - 0 1\n"
+
+
+@pytest.mark.parametrize("command", ["ls", "ls --tables x", f"probe '{KRK}'", "doctor", "plan KRK"])
+def test_a_removed_working_directory(tmp_path: Path, command: str) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    result = shell(f"rmdir ../gone; tbgen {command}", gone)
+    assert "Traceback" not in result.stderr
+    if command in ("plan KRK", f"probe '{KRK}'"):
+        assert "Errno" not in result.stderr
+    else:
+        assert "the working directory has been removed" in result.stderr
+        assert result.returncode == (1 if command == "doctor" else 2)
+
+
+def test_what_is_no_seed(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["dump", "KRK", "--sample", "1", "--seed", "-1"])
+    assert (result.exit_code, result.stderr.splitlines()[0][:6]) == (2, "error:")
+
+
+@pytest.mark.parametrize("command", ["build", "plan"])
+def test_a_limit_on_orders_that_no_file_can_state(tmp_path: Path, command: str) -> None:
+    """It is refused before anything is built."""
+    tables = tmp_path / "tables"
+    result = CliRunner().invoke(
+        main, [command, "KRK", "--orders", str(MAX_ORDERS + 1), "--tables", str(tables)]
+    )
+    assert result.exit_code == 2
+    assert str(MAX_ORDERS) in result.stderr
+    assert not tables.exists()
+    with pytest.raises(InputError):
+        RuleSet(None, -1)
+
+
+def test_an_end_of_file_that_nobody_expected_is_no_interruption() -> None:
+    @click.command(cls=Command)
+    def command() -> None:
+        raise EOFError("a bug")
+
+    result = CliRunner().invoke(command, [])
+    assert isinstance(result.exception, EOFError)
+    assert "interrupted" not in result.output
+
+
+def test_doctor_says_where_kernels_are_kept_without_a_home(tmp_path: Path) -> None:
+    nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
+    environment = {**os.environ, **nowhere, "TMPDIR": str(tmp_path)}
+    doctor = [sys.executable, "-m", "tbgen", "doctor", "--tables", str(tmp_path)]
+    found = subprocess.run(doctor, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    own = tmp_path / f"tbgen-{os.getuid()}"
+    assert str(own) in found.stdout
+    assert "in place of /dev/null/.cache/tbgen" in found.stdout
+    own.chmod(0o777)
+    found = subprocess.run(doctor, env=environment, capture_output=True, text=True)
+    assert found.returncode == 1
+    assert "no place for compiled kernels" in found.stderr

@@ -1,0 +1,1 @@
+"""The cache of compiled kernels: damaged, out of reach, or left behind."""

@@ -1,0 +1,162 @@
+"""Compiled kernels are kept where they can be, and what is damaged there is compiled again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tbgen.compiling import cache, folder
+from tbgen.compiling.cache import APART, clear_remains
+from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_digest
+
+TWICE = """
+from tbgen.compiling.jit import kernel
+
+@kernel
+def twice(number):
+    return 2 * number
+
+print(twice(21), sum(twice.stats.cache_hits.values()))
+"""
+
+NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
+"""Of a user without a home; nobody, not even root, makes a folder there."""
+
+
+def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
+    """What a script prints; it is a file, since kernels are cached under the name of theirs."""
+    arguments = [str(script)] if isinstance(script, Path) else ["-c", script]
+    result = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **environment}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == status, result.stderr
+    return result.stdout
+
+
+def kernel_in(directory: Path) -> Path:
+    """A script with one kernel."""
+    script = (directory / "twice").with_suffix(".py")
+    script.write_text(TWICE, "utf-8")
+    return script
+
+
+def empty(data: bytes) -> bytes:
+    return b""
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def zeroed(data: bytes) -> bytes:
+    return bytes(len(data))
+
+
+def zeroed_inside(data: bytes) -> bytes:
+    """As after a power cut: `pickle` sees nothing of that, and the machine code is wrong."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(200) + data[middle + 200 :]
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A script with a kernel, and the cache that it has filled."""
+    directory = tmp_path_factory.mktemp("twice")
+    script, kept = kernel_in(directory), directory / "cache"
+    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 0\n"
+    return script, kept
+
+
+@pytest.mark.parametrize("damage", [empty, cut, zeroed, zeroed_inside])
+def test_damaged_entries_are_compiled_again(
+    twice: tuple[Path, Path], damage: Callable[[bytes], bytes]
+) -> None:
+    script, kept = twice
+    suffixes = ("*.nbc",) if damage is zeroed_inside else ("*.nbi", "*.nbc")
+    entries = [path for suffix in suffixes for path in kept.rglob(suffix)]
+    assert len(entries) == len(suffixes)
+    for entry in entries:
+        whole = entry.read_bytes()
+        entry.write_bytes(damage(whole))
+        assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 0\n"
+        assert len(entry.read_bytes()) == len(whole)
+    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 1\n"
+
+
+def test_without_a_home_there_is_a_folder_of_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in NOWHERE.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"tbgen-{os.getuid()}"
+    usual = Path("/dev/null/.cache/tbgen") / source_digest()
+    assert find_kernel_folder() == KernelFolder(own / source_digest(), usual)
+    assert own.stat().st_mode & 0o777 == 0o700
+    # To load a kernel is to run it: not from a folder that others may write to.
+    own.chmod(0o777)
+    assert find_kernel_folder() == KernelFolder(None, usual)
+    own.rename(tmp_path / "elsewhere")
+    own.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").chmod(0o700)
+    assert find_kernel_folder() == KernelFolder(None, usual)
+
+
+def test_of_a_user_whom_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"tbgen-{os.getuid()}"
+    assert find_kernel_folder() == KernelFolder(own / source_digest(), None)
+
+
+def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    script = kernel_in(tmp_path)
+    (tmp_path / f"tbgen-{os.getuid()}").write_text("in the way")
+    assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "42 0\n"
+
+
+def test_kernels_are_never_interpreted() -> None:
+    script = "from tbgen.cli import main; main(['verify', 'KRK', '--tables', '/'])"
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert result.stderr.splitlines() == [
+        "error: NUMBA_DISABLE_JIT is set, and kernels cannot run without being compiled",
+        "hint: unset NUMBA_DISABLE_JIT",
+    ]
+
+
+def test_what_killed_processes_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    abandoned, used = tmp_path / f"{APART}1", tmp_path / f"{APART}2"
+    for apart in (abandoned, used):
+        (apart / "rows").mkdir(parents=True)
+    entries = tmp_path / "rows"
+    entries.mkdir()
+    unfinished = entries / "k.nbc.tmp.0123456789abcdef"
+    unfinished.touch()
+    (entries / "k.nbc").touch()
+    lock = os.open(used, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    clear_remains(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [used.name, "rows"]
+    assert unfinished.exists()  # somebody may be writing it
+    monkeypatch.setattr(cache, "_ABANDONED_SECONDS", -1)
+    clear_remains(tmp_path)
+    assert [path.name for path in entries.iterdir()] == ["k.nbc"]
+    os.close(lock)

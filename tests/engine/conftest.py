@@ -1,0 +1,28 @@
+"""A search that the tests of the engine share, with the kernels loaded once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tbgen.engine.search.searcher import Searcher
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Searcher:
+    """The search; use `searcher`, which forgets what was searched before."""
+    from tbgen.engine.search.searcher import Searcher
+
+    searcher = Searcher(hash_mebibytes=4)
+    searcher.warm_up()
+    return searcher
+
+
+@pytest.fixture
+def searcher(loaded: Searcher) -> Searcher:
+    loaded.clear()
+    loaded.forgive()
+    loaded.use_tables(None)
+    return loaded

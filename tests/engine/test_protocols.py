@@ -1,0 +1,236 @@
+"""Conversations with the engine as a process, as a GUI has them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tbgen.indexing import START_FEN, Move, Position
+from tbgen.play.tablebase import open_tablebase
+from tbgen.rules import legal_moves
+from tests.kits.paths import ROOT
+
+PATIENCE = 180.0
+"""Seconds for an answer: the kernels may have to be compiled first, by a busy machine."""
+
+START = "from tbgen.engine.conversation import main; main()"
+
+
+ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+
+
+def best_of(tables: Path) -> str:
+    """What the tables play in `ROOK_ALONE`."""
+    with open_tablebase(tables, rules="check") as opened:
+        best = opened.best_move(Position.from_fen(ROOK_ALONE))
+    assert best is not None
+    return best.move.iccs
+
+
+class Gui:
+    """The other side of the conversation."""
+
+    def __init__(self, tables: Path | None = None, ending: str = "\n") -> None:
+        self._ending = ending
+        environment = {"TBGEN_TABLES": str(tables)} if tables else {}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START],
+            cwd=ROOT,
+            env={**_environment(), **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line.rstrip("\n"))
+
+    def say(self, *lines: str) -> None:
+        assert self._process.stdin is not None
+        for line in lines:
+            self._process.stdin.write(line + self._ending)
+        self._process.stdin.flush()
+
+    def hear(self, word: str) -> list[str]:
+        """Lines up to the one that begins with a word."""
+        heard, until = [], time.monotonic() + PATIENCE
+        while not heard or not heard[-1].startswith(word):
+            heard.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
+        return heard
+
+    def close(self) -> int:
+        self.say("quit")
+        return self._process.wait(timeout=PATIENCE)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "TBGEN_TABLES"}
+
+
+@pytest.fixture(scope="module")
+def uci(loaded) -> Iterator[Gui]:
+    """A UCI conversation that several tests go on with; kernels are in the cache by now."""
+    gui = Gui(ending="\r\n")
+    gui.say("uci")
+    heard = gui.hear("uciok")
+    assert any(line.startswith("id name tbgen") for line in heard)
+    yield gui
+    assert gui.close() == 0
+
+
+def best_move(lines: list[str]) -> str:
+    return lines[-1].split()[1]
+
+
+def test_uci_searches(uci):
+    uci.say("isready")
+    uci.hear("readyok")
+    uci.say("position startpos moves h2e2", "go depth 5")
+    heard = uci.hear("bestmove")
+    position = Position.from_fen(START_FEN).after(*Move.from_iccs("h2e2"))
+    assert Move.from_iccs(best_move(heard)) in legal_moves(position)
+    depths = [line for line in heard if line.startswith("info depth")]
+    assert len(depths) == 5
+    for line in depths:
+        words = line.split()
+        named = ["depth", "seldepth", "multipv", "score", "nodes", "nps", "hashfull", "tbhits"]
+        assert [word for word in words if word in named] == named
+        assert words.index("time") < words.index("pv")
+
+
+def test_uci_limits(uci):
+    uci.say("position startpos", "go nodes 5000")
+    assert best_move(uci.hear("bestmove")) != "(none)"
+    uci.say("go movetime 50")
+    uci.hear("bestmove")
+    uci.say("go wtime 1000 btime 1000 winc 10 binc 10")
+    uci.hear("bestmove")
+    uci.say("go depth 3 searchmoves a0a1 i0i1")
+    assert best_move(uci.hear("bestmove")) in ("a0a1", "i0i1")
+    uci.say("position fen 3k5/9/9/9/9/9/4R4/9/9/4K4 r", "go mate 1")
+    heard = uci.hear("bestmove")
+    assert " score mate 1 " in heard[-2]
+    assert best_move(heard) == "e3d3"
+
+
+def test_uci_stops_and_ponders(uci):
+    uci.say("position startpos", "go infinite")
+    uci.hear("info depth 3")
+    uci.say("stop")
+    uci.hear("bestmove")
+    uci.say("go ponder movetime 50")
+    uci.hear("info depth 3")
+    uci.say("isready")
+    assert not any(line.startswith("bestmove") for line in uci.hear("readyok"))
+    uci.say("ponderhit")
+    uci.hear("bestmove")
+
+
+def test_uci_several_lines(uci):
+    uci.say("setoption name MultiPV value 3", "position startpos", "go depth 2")
+    heard = uci.hear("bestmove")
+    assert [line.split()[6] for line in heard[-4:-1]] == ["1", "2", "3"]
+    uci.say("setoption name MultiPV value 1")
+
+
+def test_uci_survives_nonsense(uci):
+    uci.say(
+        "position startpos",
+        "position fen nonsense w",
+        "position fen 9/9/9/9/9/9/9/9/9/9 w",
+        "position startpos moves h2e2 h2e2",
+        "go depth many",
+        "setoption name Hash value lots",
+        "setoption name Repetition Rule value AsianRule",
+        "setoption",
+        "position",
+        "\x00\x01 \u76f8",
+        "debug on",
+        "",
+        "isready",
+    )
+    heard = uci.hear("readyok")
+    assert len(heard) == 8
+    assert all(line.startswith("info string ") for line in heard[:-1])
+    uci.say("go depth 1")
+    move = best_move(uci.hear("bestmove"))
+    assert Move.from_iccs(move) in legal_moves(Position.from_fen(START_FEN))
+
+
+def test_uci_without_a_legal_move(uci):
+    uci.say("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
+    assert uci.hear("bestmove")[-1] == "bestmove (none)"
+
+
+def test_uci_variant_means_ranks_from_one(uci):
+    uci.say("setoption name UCI_Variant value xiangqi")
+    uci.say("position startpos moves h3e3 h10g8", "go depth 1 searchmoves a1a2")
+    assert best_move(uci.hear("bestmove")) == "a1a2"
+
+
+def test_ucci_with_tables(tables_dir):
+    gui = Gui(ending="\r\n")
+    gui.say("ucci")
+    assert any(line.startswith("option egtbpaths type string") for line in gui.hear("ucciok"))
+    gui.say("setoption usemillisec true", f"setoption egtbpaths {tables_dir}")
+    gui.say("setoption rules check")
+    gui.say("position fen 9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "go time 1000 increment 0")
+    heard = gui.hear("bestmove")
+    assert heard[0].startswith("info depth 1 score -2")
+    assert " tbhits 1 " in heard[0]
+    assert best_move(heard) == "d2b1"
+    gui.say("stop")
+    assert gui.hear("nobestmove")
+    gui.say(f"position fen {ROOK_ALONE}", "go depth 3")
+    assert best_move(gui.hear("bestmove")) == best_of(tables_dir)
+    gui.say(f"banmoves {best_of(tables_dir)}", "go depth 3")
+    assert best_move(gui.hear("bestmove")) != best_of(tables_dir)
+    gui.say("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
+    gui.hear("bestmove")
+    gui.say("nonsense")
+    assert gui.hear("info message")
+    gui.say("quit")
+    assert gui.hear("bye")
+
+
+def test_tables_are_found_without_options(tables_dir):
+    """$TBGEN_TABLES is enough, and the answer needs no kernels."""
+    gui = Gui(tables=tables_dir)
+    gui.say("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
+    gui.say("setoption name MultiPV value 2", "go movetime 100000")
+    heard = gui.hear("bestmove")
+    first, second = heard[-3:-1]
+    assert " score mate " in first
+    assert " multipv 2 " in second
+    assert best_move(heard) == best_of(tables_dir)
+    assert gui.close() == 0
+
+
+def test_a_library_for_guis_understands_it(tmp_path, loaded):
+    """cchess speaks UCCI with it, in its own words."""
+    engine = pytest.importorskip("cchess.engine")
+    program = tmp_path / "engine"
+    program.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
+    program.chmod(0o755)
+    gui = engine.UcciEngine()
+    gui.load(str(program))
+    assert gui.wait_for_ready(PATIENCE)
+    gui.go_from(START_FEN, {"depth": 3})
+    action, until = None, time.monotonic() + PATIENCE
+    while (not action or action["action"] != "bestmove") and time.monotonic() < until:
+        action = gui.get_action()
+        time.sleep(0.02)
+    gui.quit()
+    assert Move.from_iccs(action["move"]) in legal_moves(Position.from_fen(START_FEN))

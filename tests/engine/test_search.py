@@ -1,0 +1,188 @@
+"""What the search finds and claims: the tables and the referee know better, so they are asked."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tbgen.engine.search import scores
+from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.indexing import START_FEN, Move, Position, PositionError, Side
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.probing import NumbaTables
+from tbgen.probing.dump import all_rows
+from tbgen.referee import Rules, Verdict, judge
+from tbgen.rules import is_terminal, legal_moves
+from tbgen.tables import Outcome
+from tbgen.tables.names import RuleSet
+from tests.kits.paths import DATA
+from tests.kits.strategies import random_position
+
+CHECK = RuleSet(Rules.CHECK)
+MATE_IN_ONE = "3k5/9/9/9/9/9/4R4/9/9/4K4 w"
+MATE_IN_TWO = "4k4/9/9/9/9/9/9/9/R8/R3K4 w"
+PERPETUAL_CHECK = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+"""Black has nothing but checks for ever, as README shows; he loses by them."""
+
+
+def think(searcher: Searcher, position: Position, **limits) -> Iteration:
+    """The last iteration of a search of a position without a history."""
+    *_, last = searcher.think([position], [], **limits)
+    return last
+
+
+@pytest.fixture(scope="module")
+def krkn(tables_dir: Path) -> GameTablebase:
+    return open_tablebase(tables_dir, rules="check")
+
+
+def short_wins(tables: GameTablebase, by_rules: bool, count: int) -> list[Position]:
+    """Positions of KRKN won in at most 8 plies, by the rules or by mate."""
+    file = next(
+        tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
+    )
+    rows = np.concatenate(list(all_rows(file)))
+    wins = (rows["outcome"] == 1) & (rows["plies"] <= 8) & ((rows["order"] > 0) == by_rules)
+    rows = np.random.default_rng(8).permutation(rows[wins])[:count]
+    boards = file.layout.boards_of_squares(rows["squares"]).astype(np.uint8)
+    return [
+        Position(board.tobytes(), Side(side))
+        for board, side in zip(boards, rows["side"].tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("fen", "plies"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 3)])
+def test_mates_are_found(searcher, fen, plies):
+    found = think(searcher, Position.from_fen(fen), depth=plies + 1)
+    assert scores.mate_plies(found.lines[0].score) == plies
+    position = Position.from_fen(fen)
+    for move in found.lines[0].moves:
+        position = position.after(*move)
+    assert is_terminal(position)
+
+
+def test_no_legal_move_means_no_answer(searcher):
+    assert list(searcher.think([Position.from_fen("3Rk4/9/4P4/9/9/9/9/9/9/3K5 b")], [])) == []
+
+
+def test_a_search_can_be_stopped_before_it_begins(searcher):
+    searcher.stop()
+    assert list(searcher.think([Position.from_fen(START_FEN)], [])) == []
+    searcher.forgive()
+    assert think(searcher, Position.from_fen(START_FEN), depth=2).complete
+
+
+def test_several_lines_begin_with_different_moves(searcher):
+    found = think(searcher, Position.from_fen(START_FEN), depth=4, lines=5)
+    assert len({line.moves[0] for line in found.lines}) == 5
+    assert [line.score for line in found.lines] == sorted(
+        (line.score for line in found.lines), reverse=True
+    )
+    for line in found.lines:
+        position = Position.from_fen(START_FEN)
+        for move in line.moves:
+            assert move in legal_moves(position)
+            position = position.after(*move)
+
+
+def test_only_the_moves_that_are_allowed(searcher):
+    only = [Move.from_iccs("a0a1")]
+    assert (
+        think(searcher, Position.from_fen(START_FEN), depth=3, only=only).lines[0].moves[0] in only
+    )
+
+
+def test_claims_are_true(searcher, krkn):
+    """A mate or a verdict that the search claims, the table says too."""
+    rng = random.Random(4)
+    claimed = 0
+    for _ in range(150):
+        position = random_position(rng, ("KRKN",))
+        if not legal_moves(position):
+            continue
+        found = think(searcher, position, depth=5, rule_set=CHECK)
+        score = found.lines[0].score
+        if scores.is_decided(score):
+            claimed += 1
+            assert (score > 0) - (score < 0) == krkn.probe(position).outcome, position.fen
+    assert claimed > 30
+
+
+@pytest.mark.parametrize("by_rules", [False, True], ids=["by mate", "by the rules"])
+def test_short_wins_are_kept(searcher, krkn, by_rules):
+    """The move chosen without tables keeps the win, in nearly all positions."""
+    positions = short_wins(krkn, by_rules, 60)
+    kept = 0
+    for position in positions:
+        found = think(searcher, position, nodes=30_000, rule_set=CHECK)
+        kept += krkn.probe(position.after(*found.lines[0].moves[0])).outcome == Outcome.LOSS
+        searcher.forgive()
+    assert kept >= 58
+
+
+def test_perpetual_check_is_known_to_lose(searcher):
+    """Under the rules, Black's saving perpetual check is a loss, and the search says so."""
+    position = Position.from_fen(PERPETUAL_CHECK)
+    under = {}
+    for rules in (Rules.WXF, Rules.NONE):
+        searcher.clear()
+        searcher.forgive()
+        limits = {"depth": 12, "nodes": 200_000, "rule_set": RuleSet(rules)}
+        under[rules] = think(searcher, position, **limits).lines[0].score
+    assert under[Rules.WXF] < -100
+    assert under[Rules.NONE] > -100
+
+
+def test_tables_inside_the_search(searcher, krkn):
+    """With the tables of one man fewer, captures are worth what the tables say."""
+    searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
+    position = Position.from_fen("9/9/3k5/9/9/4n4/9/4R4/9/4K4 w")
+    found = [*searcher.think([position], [], depth=4, rule_set=CHECK)][-1]
+    assert found.table_hits > 0
+    assert found.lines[0].score > scores.RULE_WIN
+    assert krkn.probe(position).outcome == Outcome.WIN
+
+
+def test_the_hash_table_changes_no_decision(searcher, krkn):
+    forgetful = Searcher(hash_mebibytes=0)
+    for position in short_wins(krkn, False, 25):
+        searcher.clear()
+        with_hash, without = (
+            think(each, position, depth=5, rule_set=CHECK).lines[0].score
+            for each in (searcher, forgetful)
+        )
+        if scores.is_decided(with_hash) and scores.is_decided(without):
+            assert (with_hash > 0) == (without > 0)
+
+
+def cases() -> list[dict[str, str]]:
+    """A sample of the referee's cases in which one side offends."""
+    everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
+    return [case for case in everything if case["verdict"] != "draw"][::4]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
+def test_no_repetition_is_lost_while_there_is_a_choice(searcher, case):
+    """Before each of the last two moves of a loop: what is chosen does not lose at once.
+
+    Unless the search sees nothing better anywhere: then the score says that all is lost.
+    """
+    try:
+        start = Position.from_fen(case["fen"])
+    except PositionError:
+        pytest.skip("a diagram that no game can reach")
+    moves = [Move.from_iccs(text) for text in case["moves"].split()]
+    for played in (moves[:-1], moves[:-2]):
+        game = [start]
+        for move in played:
+            game.append(game[-1].after(*move))
+        for found in searcher.think(game, played, depth=7, nodes=60_000):
+            chosen = found.lines[0]
+        searcher.forgive()
+        verdict = judge(start, [*played, chosen.moves[0]]).verdict
+        if verdict == Verdict.won_by(game[-1].side.other):
+            assert chosen.score < -scores.MAX_EVALUATION

@@ -1,0 +1,1 @@
+"""The laws of the code itself: layers, documentation, sizes, scripts."""

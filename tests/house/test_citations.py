@@ -1,0 +1,104 @@
+"""Whatever the project's text and code point at can be had, and is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import DOCS, ROOT
+from tests.kits.sources import name_of, pages, python_files
+
+SOURCES = [*python_files("tbgen", "indexing", "tables", "scripts", "tests"),
+           *sorted((ROOT / "contrib").iterdir()), *pages()]  # fmt: skip
+OWN = Path(__file__)
+
+NO_DOCUMENT = re.compile(
+    r"\bDESIGN\b|\bRULES(?:\.md)? \d|RULES\.md|\(paper, |Hsu & Hsu,? (?:sec|\d\.)"
+)
+"""Notes that are no part of the repository, and a paper without its year."""
+
+PATH = re.compile(r"(?<![\w/.-])((?:docs|tests|scripts|contrib)/[\w./*-]*[\w*])(?![\w/{<])")
+MODULE = re.compile(r"(?<![\w/.*-])([a-z_]\w*(?:/\w+)*\.py)\b")
+DECISION = re.compile(r"\b[Dd]ecisions? (\d+)\b")
+SECTION = re.compile(r"(docs/[\w/-]+\.md), (?:section (\d+(?:\.\d+)?)|\"([^\"]+)\")", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+ELSEWHERE = {"bulk2.py"}
+"""Modules that lie in other people's folders: the yardstick of scripts/measure/bench_goals.py."""
+
+NAME = re.compile(r"(?<![\w./-])tbgen((?:\.(?!__)[A-Za-z_]\w*)+)")
+
+FILES = [
+    name_of(path)
+    for folder in ("tbgen", "indexing", "tables", "scripts", "tests", "contrib")
+    for path in (ROOT / folder).rglob("*.py")
+]
+
+
+def text_of(path: Path) -> str:
+    """A file without the marks of comments and the breaks of lines, so that citations are whole."""
+    return re.sub(r"\s*\n\s*(?:# )?", " ", path.read_text("utf-8"))
+
+
+def is_there(cited: str) -> bool:
+    """Whether a path exists; `docs/decisions/008` is the page of that number."""
+    if "*" in cited or re.search(r"/\d+$", cited):
+        return any(ROOT.glob(cited + ("" if "*" in cited else "-*")))
+    return (ROOT / cited).exists()
+
+
+def is_importable(dotted: str) -> bool:
+    """Whether `.rows.sets.Frontier` is a module of the package, or a name in one."""
+    folder = ROOT / "tbgen"
+    parts = dotted[1:].split(".")
+    if parts[0] in ("indexing", "tables"):
+        folder = ROOT
+    for number, part in enumerate(parts):
+        if (folder / part / "__init__.py").exists():
+            folder /= part
+            continue
+        module = folder / f"{part}.py"
+        names = parts[number + 1 :] if module.exists() else parts[number:]
+        text = (module if module.exists() else folder / "__init__.py").read_text("utf-8")
+        return all(re.search(rf"\b{name}\b", text) for name in names)
+    return True
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path != OWN], ids=name_of)
+def test_what_is_cited_is_there(path: Path) -> None:
+    text = text_of(path)
+    wrong = [f"no document of the project: {found[0]!r}" for found in NO_DOCUMENT.finditer(text)]
+    wrong += [f"no such path: {found}" for found in PATH.findall(text) if not is_there(found)]
+    named = set(NAME.findall(text)) - {".nonsense"}  # which a test asks for
+    wrong += [f"no such name: tbgen{name}" for name in named if not is_importable(name)]
+    for number in DECISION.findall(text):
+        if not any((DOCS / "decisions").glob(f"{int(number):03}-*.md")):
+            wrong.append(f"no such decision: {number}")
+    for page, number, title in SECTION.findall(text):
+        headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text("utf-8"), re.MULTILINE) \
+            if (ROOT / page).exists() else []  # fmt: skip
+        sought = f"{number}." if number else title
+        if not any(heading.startswith(sought) for heading in headings):
+            wrong.append(f"no such section: {page}, {sought}")
+    wrong += [
+        f"no such module: {found}"
+        for found in sorted(set(MODULE.findall(text)) - ELSEWHERE)
+        if not any(f"/{name}".endswith(f"/{found}") for name in FILES)
+    ]
+    assert not wrong, "\n" + "\n".join(f"{name_of(path)}: {line}" for line in wrong)
+
+
+def test_c_includes_what_is_there() -> None:
+    """Also where there is no compiler to say so."""
+    for path in [*ROOT.glob("contrib/*.[ch]"), *ROOT.glob("tests/**/*.[ch]")]:
+        for header in re.findall(r'^#include "([^"]+)"', path.read_text("utf-8"), re.MULTILINE):
+            assert (path.parent / header).exists(), f"{name_of(path)}: {header}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = LINK.findall(page.read_text("utf-8"))
+    local = [link for link in links if "://" not in link]
+    assert not [link for link in local if not (page.parent / link).exists()]

@@ -1,0 +1,187 @@
+"""What is compiled says what it takes; what is not, is typed.
+
+numba's types have no names in Python, so a kernel says in words what each of its parameters is:
+`name : type, meaning`, or `name, name : type, meaning`, the type first, an array's shape beside it.
+A package may say so once for all its kernels, in the docstring of its `__init__`, below the line
+`GLOSSARY`; what a kernel's own docstring says comes before that.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import ROOT
+from tests.kits.sources import (
+    PACKAGE_FOLDERS,
+    Function,
+    decorators,
+    functions,
+    is_kernel,
+    name_of,
+    parameters,
+    python_files,
+    tree_of,
+)
+
+GLOSSARY = "Parameters of kernels, unless a kernel says otherwise:"
+TYPES = re.compile(
+    r"(bool|float|bytes|str|(u?int|float)(8|16|32|64)?|unsigned|codes|function|tuple)\b"
+)
+"""Types that are no class of the project; `codes` are unsigned integers as wide as the table's."""
+HEADERS = {
+    True: "# mypy: allow-untyped-defs, allow-untyped-calls",
+    False: "# mypy: allow-untyped-calls",
+}
+"""The first line of a file that defines kernels (True), or only calls them."""
+
+_ENTRY = re.compile(r"(?:^\s*|[;.] )(\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
+
+PACKAGE = python_files(*PACKAGE_FOLDERS)
+WITH_KERNELS = [path for path in PACKAGE if any(map(is_kernel, functions(path)))]
+
+
+def entries(text: str) -> dict[str, str]:
+    """What a docstring says of each parameter, from its type on."""
+    found: dict[str, str] = {}
+    marks = list(_ENTRY.finditer(text))
+    for mark, after in zip(marks, [*marks, None][1:], strict=True):
+        said = text[mark.end() : after.start() if after else None]
+        for name in mark[1].split(", "):
+            found[name] = " ".join(said.split())
+    return found
+
+
+def glossary(folder: Path) -> dict[str, str]:
+    """What the `__init__` of a folder says of its kernels' parameters."""
+    path = folder / "__init__.py"
+    text = (ast.get_docstring(tree_of(path)) if path.exists() else None) or ""
+    _, found, rest = text.partition(GLOSSARY + "\n")
+    if not found:
+        return {}
+    lines = rest.splitlines()
+    end = next((i for i, line in enumerate(lines) if line and line[0] != " "), len(lines))
+    return entries("\n".join(lines[:end]))
+
+
+def glossaries(path: Path) -> dict[str, str]:
+    """The words of a file's package, and of those around it."""
+    found: dict[str, str] = {}
+    for folder in reversed(path.parents):
+        if folder.is_relative_to(ROOT):
+            found |= glossary(folder)
+    return found
+
+
+@cache
+def named_types() -> set[str]:
+    """Every class and every alias of a type in the package."""
+    found = set()
+    for path in PACKAGE:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                found.add(node.name)
+        for statement in tree_of(path).body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            found |= {t.id for t in targets if isinstance(t, ast.Name) and not t.id.isupper()}
+    return found
+
+
+def indexed(function: Function) -> set[str]:
+    """The names that a function indexes: arrays and tuples, not numbers."""
+    return {
+        node.value.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    }
+
+
+def complaint(said: str | None, *, is_array: bool) -> str | None:
+    """What is wrong with the words on a parameter; None if nothing is."""
+    if said is None:
+        return "not documented"
+    first = re.match(r"`?([A-Za-z_]\w*)`?", said)
+    if first is not None and first[1] in named_types():
+        return None
+    number = TYPES.match(said)
+    if number is None:
+        return f"no type first: {said[:50]}"
+    if is_array and number[0] not in ("bytes", "str", "tuple"):
+        described = re.match(r"(?: (?:or|and) \w+)*,? ?\(", said[number.end() :])
+        return None if described else f"an array without its shape: {said[:50]}"
+    return None
+
+
+@pytest.mark.parametrize("path", WITH_KERNELS, ids=name_of)
+def test_kernels_document_every_parameter(path: Path) -> None:
+    shared, wrong = glossaries(path), []
+    for function in filter(is_kernel, functions(path)):
+        arrays = indexed(function)
+        own = entries(ast.get_docstring(function) or "")
+        names = [parameter.arg for parameter in parameters(function)]
+        for name in names:
+            found = complaint(own.get(name, shared.get(name)), is_array=name in arrays)
+            if found:
+                wrong.append(f"{name_of(path)}: {function.name}: {name}: {found}")
+        wrong += [
+            f"{name_of(path)}: {function.name}: {name}: documented, and no parameter"
+            for name in own
+            if name not in names
+        ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_functions_are_typed() -> None:
+    untyped = []
+    for path in python_files(*PACKAGE_FOLDERS, "scripts"):
+        exempt: set[ast.AST] = set()
+        for function in functions(path):
+            # An intrinsic is typed by the signature that it returns, and what is inside a kernel
+            # or an intrinsic is numba's too.
+            if is_kernel(function) or "intrinsic" in decorators(function):
+                exempt.update(ast.walk(function))
+        for function in functions(path):
+            if function in exempt:
+                continue
+            untyped += [
+                f"{name_of(path)}: {function.name}: {parameter.arg}"
+                for parameter in parameters(function)
+                if parameter.annotation is None and parameter.arg not in ("self", "cls")
+            ]
+            if function.returns is None:
+                untyped.append(f"{name_of(path)}: {function.name}: what it returns")
+    assert not untyped, "\n" + "\n".join(untyped)
+
+
+def test_only_files_with_kernels_are_excused_from_types() -> None:
+    wrong = []
+    for path in PACKAGE:
+        header = path.read_text("utf-8").partition("\n")[0]
+        if header.startswith("# mypy:") and header != HEADERS[path in WITH_KERNELS]:
+            wrong.append(f"{name_of(path)}: {header}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_what_is_understood() -> None:
+    """The law itself, on a docstring with every form."""
+    said = entries("""Do it.
+
+    lo, hi : uint64, a row
+    rows : uint64 (rows, 2), in/out; the set.
+        More of it; listed : int32 (n,), its mids. front : Frontier
+    """)
+    assert list(said) == ["lo", "hi", "rows", "listed", "front"]
+    assert said["rows"] == "uint64 (rows, 2), in/out; the set. More of it"
+    assert complaint(said["rows"], is_array=True) is None
+    assert complaint(said["lo"], is_array=False) is None
+    assert complaint(said["front"], is_array=True) is None
+    assert complaint("bool (2, 90)", is_array=True) is None
+    assert complaint("uint32 and codes (slots,)", is_array=True) is None
+    assert complaint("uint8 or uint16 (slots,), codes", is_array=True) is None
+    assert complaint(said["lo"], is_array=True) == "an array without its shape: uint64, a row"
+    assert complaint("the side", is_array=False) == "no type first: the side"
+    assert complaint(None, is_array=False) == "not documented"

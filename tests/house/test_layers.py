@@ -1,0 +1,107 @@
+"""Imports go one way: one table of layers for all packages, and no circle of modules anywhere."""
+
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+from architecture import imported, package_of, sources
+
+LAYERS: dict[str, set[str]] = {
+    "indexing": set(),
+    "tables": {"indexing"},
+    "compiling": {"indexing"},
+    "rules": {"indexing"},
+    "referee": {"indexing", "compiling", "rules", "tables"},
+    "rows": {"indexing", "compiling", "rules"},
+    "retrograde": {"indexing", "compiling", "rules", "rows", "tables"},
+    "verify": {"indexing", "compiling", "rules", "tables"},
+    "probing": {"indexing", "compiling", "rules", "tables"},
+    "notation": {"indexing", "rules"},
+    "play": {"indexing", "referee", "rules", "tables"},
+    "answers": {"indexing", "notation", "play", "referee", "rules", "tables"},
+    "building": {"indexing", "retrograde", "rows", "tables"},
+    "board": {"answers", "indexing", "notation", "play", "referee", "rules", "tables"},
+    "engine": {
+        "answers", "compiling", "indexing", "notation", "play", "probing", "referee", "rules",
+        "tables",
+    },
+    "cli": {
+        "answers", "board", "building", "compiling", "engine", "indexing", "notation", "play",
+        "probing", "referee", "rules", "tables", "verify",
+    },
+}  # fmt: skip
+"""What each package may import. What is not listed here is forbidden; `tbgen` itself is free to
+all, and imports none of them before it is asked for something."""
+
+OUTSIDE = {
+    "indexing": {"numpy"},
+    "tables": {"numpy", "zstandard"},
+    "rules": {"numpy"},
+    "notation": set(),
+    "play": set(),
+    "answers": set(),
+}
+"""Other people's packages that those may import which are kept to few: none of them is numba."""
+
+
+def test_every_package_has_a_layer() -> None:
+    assert {package_of(module) for module in sources()} == {"", *LAYERS}
+
+
+def test_layers_have_no_circle() -> None:
+    assert len(list(TopologicalSorter(LAYERS).static_order())) == len(LAYERS)
+
+
+@pytest.mark.parametrize("package", list(LAYERS))
+def test_imports_go_one_way(package: str) -> None:
+    for module in sources():
+        if package_of(module) != package:
+            continue
+        for other in imported(module):
+            top = other.split(".")[0]
+            if top == "tbgen":
+                allowed = {"", package, *LAYERS[package]}
+                assert package_of(other) in allowed, f"{module} imports {other}"
+            elif package in OUTSIDE:
+                known = top in sys.stdlib_module_names or top in OUTSIDE[package]
+                assert known, f"{module} imports {other}"
+
+
+def test_no_circle_of_modules() -> None:
+    """Not even one that is hidden behind `TYPE_CHECKING` or put off into a function."""
+    graph = {
+        module: {other for other in imported(module) if other in sources() and other != module}
+        for module in sources()
+        if module != "tbgen"  # which loads what it offers when it is asked for
+    }
+    for needed in graph.values():
+        needed.discard("tbgen")
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_proofs_share_nothing_with_what_they_prove() -> None:
+    """Not directly, and not through anything that they import."""
+    reached, waiting = set(), [module for module in sources() if package_of(module) == "verify"]
+    while waiting:
+        module = waiting.pop()
+        if module not in reached and module in sources():
+            reached.add(module)
+            waiting += imported(module)
+    assert not {"rows", "retrograde", "building"} & {package_of(module) for module in reached}
+
+
+@pytest.mark.parametrize(
+    "module", ["tbgen", "tbgen.indexing", "tbgen.tables", "tbgen.play.tablebase"]
+)
+def test_probing_needs_no_compiler(module: str) -> None:
+    script = f"import sys, {module}; sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0

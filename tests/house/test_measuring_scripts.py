@@ -1,0 +1,258 @@
+"""The pure parts of the scripts that measure: goals, power laws, the plot, the fit of the plan."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "measure"))
+
+import bench_goals
+import growth
+import plan_accuracy
+import plot_growth
+from measuring import MIB, Measurement, Peer, Run, read_peer
+
+from tbgen.building.features import Outcomes
+from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase
+from tbgen.indexing import Material
+from tbgen.tables.names import Rules
+
+PEER_COLUMNS = "material,index_positions,user_cpu_s_wdl_dtc_and_dtm,wdl_bytes,dtc_bytes\n"
+
+
+def measurement(cpu: float = 1.0, wall: float = 1.0, peak: int = 0) -> Measurement:
+    return Measurement(Run(wall, cpu, peak), cpu, wall, 1000, 50 * MIB)
+
+
+def rows() -> list[Measured]:
+    """Made-up tables with one byte for ten placements, and a microsecond for each slot."""
+    found = []
+    for material in (m for men in (3, 4, 5) for m in growth.materials_of(men)):
+        row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0))
+        seconds = 0.02 + 1e-6 * row.index_size
+        found.append(
+            replace(
+                row,
+                cpu_seconds=seconds,
+                wall_seconds=seconds / 2,
+                file_bytes=row.placements // 10,
+            )
+        )
+    return found
+
+
+def test_the_memory_that_the_goal_allows() -> None:
+    assert bench_goals.allowed_memory(10_000_000, 7) == pytest.approx(32_000_000 + 7 + 200 * MIB)
+
+
+def test_ratios_are_sums_over_what_both_measured() -> None:
+    measured = {
+        "KRKN": measurement(1, peak=100 * MIB),
+        "KRKR": measurement(3),
+        "KNKP": measurement(9),
+    }
+    slots = dict.fromkeys(measured, 1_000_000)
+    peers = {"KRKN": Peer(20, 1_000_000, 1), "KRKR": Peer(20, 1_000_000, 1),
+             "KNKP": Peer(None, 1_000_000, 1)}  # fmt: skip
+    text = "\n".join(bench_goals.summary(measured, slots, peers))
+    assert "4.00 of 40.00 scaled CPU seconds: 0.100 (goal 0.100)" in text
+    assert "worst KRKR: 0.150" in text
+    assert "not measured beside the other generator: KNKP" in text
+    allowed = bench_goals.allowed_memory(1_000_000, 50 * MIB)
+    assert f"worst KRKN: {100 * MIB / allowed:.2f}" in text
+
+
+def test_an_index_padded_against_the_peer_gains_no_memory() -> None:
+    measured = {"KRKN": measurement(peak=300 * MIB)}
+    padded = bench_goals.summary(measured, {"KRKN": 10**9}, {"KRKN": Peer(1, 10**6, 1)})
+    tight = bench_goals.summary(measured, {"KRKN": 10**6}, {"KRKN": Peer(1, 10**6, 1)})
+    assert padded == tight
+
+
+def test_the_peers_file_is_read_under_canonical_names(tmp_path: Path) -> None:
+    path = tmp_path / "peer.csv"
+    path.write_text(PEER_COLUMNS + "KRKRN,100,8,30,40\nKRNKRA,200,,3,4\n")
+    assert read_peer(path) == {"KRNKR": Peer(8, 100, 70), "KRNKRA": Peer(None, 200, 7)}
+    assert read_peer(path)["KRNKR"].scaled(0.5).cpu == 4
+    assert read_peer(path)["KRNKRA"].scaled(0.5).cpu is None
+
+
+@pytest.mark.parametrize("text", [None, "material\nKRK\n", PEER_COLUMNS + "KRK,x,1,1,1\n"])
+def test_a_bad_peers_file_is_one_line(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "peer.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SystemExit) as caught:
+        read_peer(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_study_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="--yardstick takes"):
+        bench_goals.yardstick(tmp_path / "bulk2.py")
+
+
+def test_a_power_law_is_found_again() -> None:
+    sizes = [10.0, 100.0, 5000.0]
+    factor, exponent = growth.fit_power(sizes, [3 * size**1.25 for size in sizes])
+    assert (factor, exponent) == (pytest.approx(3), pytest.approx(1.25))
+
+
+@pytest.mark.parametrize(("sizes", "costs"), [([5, 5], [1, 2]), ([1, 2], [0, 1]), ([3], [1])])
+def test_no_power_law_through_one_size_or_nothing(sizes: list[float], costs: list[float]) -> None:
+    with pytest.raises(ValueError, match="two different sizes"):
+        growth.fit_power(sizes, costs)
+
+
+def test_measurements_are_written_in_one_order_and_read_back(tmp_path: Path) -> None:
+    listed, path, again = rows(), tmp_path / "a.csv", tmp_path / "b.csv"
+    growth.write_growth(path, "a date, a machine", listed)
+    growth.write_growth(again, "a date, a machine", listed[::-1])
+    assert path.read_bytes() == again.read_bytes()
+    where, read = growth.read_growth(path)
+    assert where == "a date, a machine"
+    assert set(read) == set(listed)
+
+
+def test_every_material_of_three_and_four_men() -> None:
+    assert [m.name for m in growth.materials_of(3)] == ["KCK", "KNK", "KPK", "KRK"]
+    names = [m.name for m in growth.materials_of(4)]
+    # Pairs on one side but for AA, AB, BB; and an attacker against any piece.
+    assert len(names) == 18 + 18
+    assert "KRRK" in names
+    assert "KRKR" in names
+
+
+def panels() -> list[plot_growth.Panel]:
+    ours = [("KRK", 4050, 0.5), ("KRKN", 364_500, 2.0), ("KRNKR", 32_805_000, 200.0)]
+    peer = [("KR<K>", 4050, 5.0), ("KRKN", 364_500, 20.0)]
+    series = [plot_growth.Series("tbgen", "ours", ours), plot_growth.Series("other", "peer", peer)]
+    return [
+        plot_growth.Panel("Seconds & more", "s", series),
+        plot_growth.Panel("Bytes", "B", series),
+    ]
+
+
+def test_the_plot_is_sound_xml_with_a_description_and_every_point() -> None:
+    text = plot_growth.render(panels(), "a <caption>")
+    assert text == plot_growth.render(panels(), "a <caption>")
+    root = ElementTree.fromstring(text)
+    name = "{http://www.w3.org/2000/svg}"
+    described = root.get("aria-labelledby", "").split()
+    assert [root.find(f"*[@id='{key}']") is not None for key in described] == [True, True]
+    # Two panels, and a mark in each legend.
+    assert len(root.findall(f"{name}circle")) == 2 * (3 + 1)
+    assert len(root.findall(f"{name}rect[@class='peer']")) == 2 * (2 + 1)
+    assert "KRNKR: 32,805,000 slots, 200 s" in text
+    # The law of ours goes through the two larger tables; one table makes no law.
+    exponent = math.log(200.0 / 2.0) / math.log(32_805_000 / 364_500)
+    assert f"tbgen: slots^{exponent:.2f}" in text
+    assert "other: slots^" not in text
+
+
+def test_every_mark_lies_inside_its_frame() -> None:
+    root = ElementTree.fromstring(plot_growth.render(panels(), ""))
+    width, height = plot_growth.PANEL
+    for mark in root.iter("{http://www.w3.org/2000/svg}circle"):
+        x = float(mark.get("cx", "")) - plot_growth.LEFT
+        assert 0 <= x % (width + plot_growth.GAP) <= width
+        assert 0 <= float(mark.get("cy", "")) - plot_growth.TOP <= height
+
+
+def test_the_usual_materials_come_with_what_they_need() -> None:
+    chosen = plot_growth.chosen([], 1 << 62, Rules.WXF)
+    names = {material.name for material in chosen}
+    for material in chosen:
+        assert {needed.name for needed in material.closure()} <= names
+    assert {m.name for men in (3, 4, 5) for m in growth.materials_of(men)} <= names
+    assert names >= set(plot_growth.COMPARED.split())
+    both_kinds = {rooks_chase(m) for m in plot_growth.chosen([], 1 << 62, Rules.NONE)}
+    assert both_kinds == {False, True}
+
+
+def test_a_material_contains_what_captures_leave_of_it() -> None:
+    larger = Material.parse("KRNKRA")
+    assert all(plan_accuracy.contains(larger, smaller) for smaller in larger.closure())
+    # The side with less may become the one that is named first.
+    assert plan_accuracy.contains(Material.parse("KRAKNN"), Material.parse("KNNK"))
+    assert not plan_accuracy.contains(larger, Material.parse("KRRKA"))
+    assert not plan_accuracy.contains(Material.parse("KRNK"), Material.parse("KRKN"))
+
+
+def test_shares_are_medians_of_tables_measured_under_both_rules() -> None:
+    listed = []
+    for name, seconds, size in (("KRKN", 0.5, 1.0), ("KNKP", 0.7, 0.8), ("KRNKR", 0.25, 0.5)):
+        wxf = growth.row_of(
+            Material.parse(name), Rules.WXF, measurement(), Outcomes((0.5, 0.5), 1.0)
+        )
+        none = replace(wxf, rules="none", cpu_seconds=seconds, file_bytes=round(1000 * size))
+        listed += [wxf, none]
+    shares = Measurements.of(listed).shares
+    assert set(shares) == {(Rules.NONE, False), (Rules.NONE, True)}
+    others, chasing = shares[Rules.NONE, False], shares[Rules.NONE, True]
+    assert (others.seconds, others.file_bytes) == (0.6, 0.9)
+    assert (chasing.seconds, chasing.file_bytes) == (0.25, 0.5)
+
+
+def test_a_material_left_out_is_predicted_from_the_others() -> None:
+    listed = rows()
+    chosen = [row for row in listed if row.material in ("KRKNA", "KNPKC", "KCCAK")]
+    # All densities are equal, and all rates nearly.
+    for row, seconds, size in plan_accuracy.left_out(chosen, Measurements.of(listed)):
+        assert size == pytest.approx(row.file_bytes, rel=0.05)
+        assert seconds == pytest.approx(row.cpu_seconds, rel=0.2)
+
+
+def test_what_is_left_out_teaches_nothing() -> None:
+    """A table that compresses like no other is not predicted by its own measurement."""
+    listed = [
+        replace(row, file_bytes=row.file_bytes * 9) if row.material == "KRKNA" else row
+        for row in rows()
+    ]
+    known = Measurements.of(listed)
+    row = known.tables["KRKNA"]
+    ((_, _, size),) = plan_accuracy.left_out([row], known)
+    assert size < row.file_bytes / 8
+    (beyond,) = (
+        size for row, _, size in plan_accuracy.beyond(4, listed, known) if row.material == "KRKNA"
+    )
+    assert beyond < row.file_bytes / 8
+
+
+def test_factors_count_both_ways() -> None:
+    assert plan_accuracy.factor(2, 1) == plan_accuracy.factor(1, 2) == 2
+    assert plan_accuracy.share([1.0, 1.5, 1.6, 3.0]) == "2 of 4 (50 %), the worst 3.00"
+
+
+@cache
+def predictions() -> tuple[list[float], list[float]]:
+    """How far off seconds and bytes are of every fifth large table, had it not been measured."""
+    _, measured = read_measured()
+    large = [
+        row
+        for row in measured
+        if row.rules == Rules.WXF
+        and row.cpu_seconds >= plan_accuracy.LEAST_SECONDS
+        and row.file_bytes >= plan_accuracy.LEAST_BYTES
+    ]
+    found = list(plan_accuracy.left_out(large[::5], measurements()))
+    seconds = [plan_accuracy.factor(planned, row.cpu_seconds) for row, planned, _ in found]
+    return seconds, [plan_accuracy.factor(planned, row.file_bytes) for row, _, planned in found]
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["seconds", "bytes"])
+def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -> None:
+    factors = predictions()[which]
+    assert len(factors) > 30
+    assert sum(value <= plan_accuracy.FACTOR for value in factors) >= 0.85 * len(factors)
+    assert max(factors) < 5

@@ -1,0 +1,46 @@
+"""What is installed is what is here: every package, and the files that lie beside the code."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tests.kits.paths import ROOT
+
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+FOLDERS = {
+    "tbgen": ROOT / "tbgen",
+    "tbgen.indexing": ROOT / "indexing",
+    "tbgen.tables": ROOT / "tables",
+}
+
+
+def packages() -> dict[str, Path]:
+    """Every folder with an `__init__`, by the name it is imported by."""
+    found = {}
+    for name, folder in FOLDERS.items():
+        for init in folder.rglob("__init__.py"):
+            found[".".join((name, *init.parent.relative_to(folder).parts))] = init.parent
+    return found
+
+
+def test_every_package_is_installed() -> None:
+    assert sorted(SETTINGS["packages"]) == sorted(packages())
+    assert {name: str(folder.relative_to(ROOT)) for name, folder in FOLDERS.items()} == (
+        SETTINGS["package-dir"]
+    )
+
+
+def test_every_file_beside_the_code_is_installed() -> None:
+    missing = []
+    for name, folder in packages().items():
+        patterns = SETTINGS["package-data"].get(name, [])
+        for path in folder.rglob("*"):
+            owner = next(p for p in path.parents if (p / "__init__.py").exists())
+            if not path.is_file() or owner != folder or path.suffix in (".py", ".pyc"):
+                continue
+            relative = path.relative_to(folder).as_posix()
+            if not any(fnmatch(relative, pattern) for pattern in patterns):
+                missing.append(f"{name}: {relative}")
+    assert not missing

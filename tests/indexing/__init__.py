@@ -1,0 +1,1 @@
+"""Squares, materials, positions and the perfect index."""

@@ -1,0 +1,1 @@
+"""What several tests share: tables built once, random positions, planted errors."""

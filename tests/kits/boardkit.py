@@ -1,0 +1,98 @@
+"""A demo server for the tests of the board, begun once, and a browser to look at it with."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A running `tbgen serve --demo`: its address, process and tables."""
+
+    url: str
+    pid: int
+    tables: Path
+
+
+@cache
+def demo() -> Demo:
+    """Start the server as a user does; it builds its tables first."""
+    pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
+    folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
+    command = [sys.executable, "-m", "tbgen", "serve", "--demo", "--no-open", "--json"]
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--tables", str(folder)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said: list[str] = []
+    threading.Thread(target=lambda: said.extend(process.stderr or []), daemon=True).start()
+
+    def stop() -> None:
+        process.terminate()
+        process.wait(10)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(stop)
+    line = process.stdout.readline()
+    assert line, f"the server did not start: {''.join(said)}"
+    return Demo(json.loads(line)["url"].rstrip("/"), process.pid, folder)
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory that a process holds."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return 1024 * int(line.split()[1])
+    raise AssertionError("no VmRSS")
+
+
+def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False):
+    """A headless Chromium; skips the test where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("there is no Chromium with its driver: .ci/run installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    profile = tempfile.mkdtemp(prefix="tbgen-browser-")
+    for argument in (
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--force-prefers-reduced-motion",
+        f"--window-size={width},{height}", f"--user-data-dir={profile}",
+    ):  # fmt: skip
+        options.add_argument(argument)
+    if not scripts:
+        setting = {"profile.managed_default_content_settings.javascript": 2}
+        options.add_experimental_option("prefs", setting)
+    if width < 500 or touch:
+        metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    os.environ.setdefault("SE_OFFLINE", "true")  # nothing is downloaded
+    found = webdriver.Chrome(options=options, service=_service(driver))
+    atexit.register(shutil.rmtree, profile, ignore_errors=True)
+    return found
+
+
+def _service(driver: str):
+    from selenium.webdriver.chrome.service import Service
+
+    return Service(driver)

@@ -1,0 +1,40 @@
+"""Real tables that several tests read, each directory built once per run."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tbgen.building.builder import Builder
+from tbgen.indexing import Material
+from tbgen.tables import Metric, Rules, TableName
+from tbgen.tables.names import RuleSet
+
+_folders: list[tempfile.TemporaryDirectory[str]] = []
+
+
+class Silence:
+    """A `Progress` that nobody watches."""
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        pass
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        pass
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        pass
+
+
+@cache
+def built(*materials: str, rules: str = "check", metric: str | None = None) -> Path:
+    """A directory with the closures of some materials; removed when the interpreter ends."""
+    folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
+    _folders.append(folder)
+    directory = Path(folder.name)
+    builder = Builder(directory, RuleSet(Rules(rules)), Silence())
+    builder.build(
+        [Material.parse(name) for name in materials], None if metric is None else Metric(metric)
+    )
+    return directory

@@ -1,0 +1,224 @@
+"""Random repetitions in random endgames, with more checks and chases than chance would give."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
+from tbgen.rules import in_check, legal_moves
+from tbgen.rules.chases import is_new_attack
+from tests.kits.strategies import random_position
+
+ARMED = (
+    "KRKC",
+    "KRKN",
+    "KRAKCA",
+    "KRBKNB",
+    "KCAKN",
+    "KCPKRAB",
+    "KRNKRAA",
+    "KRCKRAB",
+    "KNNKRBB",
+    "KNPPKCAB",
+    "KRRKCCAABB",
+    "KRPPKNCA",
+    "KNCPKRPAB",
+    "KRRNKRCC",
+    "KRNCPABKRNCPAB",
+)
+"""Materials in which both sides can attack."""
+
+
+def quiet_moves(position: Position) -> list[Move]:
+    """Legal moves that can be part of a loop: no captures, no pawn advances."""
+    return [
+        move
+        for move in legal_moves(position)
+        if position.board[move.target] == EMPTY
+        and not (
+            piece_kind(position.board[move.source]) == PieceType.PAWN
+            and move.source % 9 == move.target % 9
+        )
+    ]
+
+
+def makes_threat(position: Position, move: Move) -> bool:
+    """Whether a move gives check or makes an attack that could be a chase."""
+    after = position.after(*move)
+    if in_check(after):
+        return True
+    before_board, after_board = bytearray(position.board), bytearray(after.board)
+    own = [s for s in range(SQUARES) if after.board[s] and piece_side(after.board[s]) != after.side]
+    enemies = [
+        s for s in range(SQUARES) if after.board[s] and piece_side(after.board[s]) == after.side
+    ]
+    return any(
+        is_new_attack(before_board, after_board, *move, attacker, victim, True)
+        for attacker in own
+        for victim in enemies
+    )
+
+
+def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Move:
+    """A random move, mostly one that threatens if there is one."""
+    if rng.random() < 0.7:
+        threats = [move for move in moves if makes_threat(position, move)]
+        if threats:
+            return rng.choice(threats)
+    return rng.choice(moves)
+
+
+def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
+    """A legal position and moves that lead back to it; None if no luck.
+
+    Each side goes round a tour of 2, 3 or 4 of its moves (with up to two pieces); the loop ends
+    when both tours end together.
+    """
+    position = random_position(rng, ARMED)
+    if rng.random() < 0.7:
+        found = _there_and_back(rng, position)
+        if found is not None:
+            return position, found
+    for _ in range(attempts):
+        lengths = {side: rng.choice((2, 2, 2, 3, 4)) for side in Side}
+        tours: dict[Side, list[Move]] = {side: [] for side in Side}
+        moves: list[Move] = []
+        now = position
+        while len(moves) < 24:
+            side = now.side
+            tour, length = tours[side], lengths[side]
+            if len(tour) < length:
+                move = _next_of_tour(rng, position, now, tour, length)
+            else:
+                move = tour[len(moves) // 2 % length]
+                if move not in quiet_moves(now):
+                    move = None
+            if move is None:
+                break
+            if len(tour) < length:
+                tour.append(move)
+            moves.append(move)
+            now = now.after(*move)
+            if now == position:
+                return position, moves
+    return None
+
+
+def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
+    """A loop of four plies in which the side to move threatens with both moves; None if no luck."""
+    threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
+    rng.shuffle(threats)
+    for there in threats[:4]:
+        after = position.after(*there)
+        replies = quiet_moves(after)
+        rng.shuffle(replies)
+        for reply in replies[:16]:
+            replied = after.after(*reply)
+            back, reply_back = Move(there[1], there[0]), Move(reply[1], reply[0])
+            if back in quiet_moves(replied) and makes_threat(replied, back):
+                returned = replied.after(*back)
+                if reply_back in quiet_moves(returned):
+                    return [there, reply, back, reply_back]
+    return None
+
+
+def _next_of_tour(
+    rng: random.Random, start: Position, now: Position, tour: list[Move], length: int
+) -> Move | None:
+    """The next move of a tour; the last ones bring the side's pieces back."""
+    moves = quiet_moves(now)
+    if not moves:
+        return None
+    displaced = [
+        s
+        for s in range(SQUARES)
+        if now.board[s] != start.board[s] and now.board[s] and piece_side(now.board[s]) == now.side
+    ]
+    left = length - len(tour)
+    if left == 1:
+        moves = [m for m in moves if _brings_back(start, now.after(*m), now.side)]
+    elif left == 2 and displaced:
+        moves = [m for m in moves if m.source in displaced]
+    return _choose(rng, now, moves) if moves else None
+
+
+def _brings_back(start: Position, after: Position, side: Side) -> bool:
+    """Whether the side's pieces stand as at the start."""
+    return all(
+        after.board[s] == start.board[s]
+        for s in range(SQUARES)
+        if (after.board[s] and piece_side(after.board[s]) == side)
+        or (start.board[s] and piece_side(start.board[s]) == side)
+    )
+
+
+def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position, list[Move]]:
+    """A loop after which two identical pieces of the side that moves first have changed places.
+
+    The twins on a and b go a-x, b-y, x-b, y-a. Raises `RuntimeError` if none is found.
+    """
+    for _ in range(attempts):
+        position = random_position(rng, ("KRRKC", "KRRKRN", "KNNKRB", "KCCKRN", "KRCCKNN"))
+        own = [s for s in range(SQUARES) if position.board[s] and _owner(position, s)]
+        pairs = [(a, b) for a in own for b in own if a != b and _twins(position, a, b)]
+        if not pairs:
+            continue
+        one, other = rng.choice(pairs)
+        asides = [m for m in quiet_moves(position) if m.source == one and _related(m.target, other)]
+        others = [m for m in quiet_moves(position) if m.source == other and _related(m.target, one)]
+        if not asides or not others:
+            continue
+        aside, step = rng.choice(asides), rng.choice(others)
+        tour = [aside, step, Move(aside.target, other), Move(step.target, one)]
+        replies: list[Move] = []
+        moves: list[Move] = []
+        length = rng.choice((2, 4))
+        now = position
+        while len(moves) < 8:
+            move: Move | None
+            if len(moves) % 2 == 0:
+                move = tour[len(moves) // 2]
+            elif len(replies) < length:
+                move = _next_of_tour(rng, position, now, replies, length)
+                if move is not None:
+                    replies.append(move)
+            else:
+                move = replies[len(moves) // 2 % length]
+            if move is None or move not in quiet_moves(now):
+                break
+            moves.append(move)
+            now = now.after(*move)
+        if now == position:
+            return position, moves
+    raise RuntimeError("no loop found in which twins change places")
+
+
+def _related(one: int, other: int) -> bool:
+    """Whether a rook, cannon or knight could get from one square to the other."""
+    ranks, files = abs(one // 9 - other // 9), abs(one % 9 - other % 9)
+    return one != other and (ranks * files == 2 or ranks * files == 0)
+
+
+def _owner(position: Position, square: int) -> bool:
+    """Whether the side to move owns the piece."""
+    return piece_side(position.board[square]) == position.side
+
+
+def _twins(position: Position, one: int, other: int) -> bool:
+    """Whether two squares hold identical pieces that can cross the river."""
+    code = position.board[one]
+    return code == position.board[other] and PieceType(piece_kind(code)).is_attacker
+
+
+CHECKING = "3k5/9/9/9/9/9/4r4/9/9/4K4 w"
+"""A rook that may check for ever."""
+
+
+def played(fen: str, moves: str) -> list[Position]:
+    """Every position of a game, its moves in ICCS."""
+    positions = [Position.from_fen(fen)]
+    for move in moves.split():
+        positions.append(positions[-1].after(*Move.from_iccs(move)))
+    return positions

@@ -1,0 +1,224 @@
+"""Games between `best_move` and a defender, ended by the referee: what the tables are worth.
+
+    start  ->  one side follows best_move with the history, the other a `Defence`
+           ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
+    drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
+
+The referee judges every repetition at once, whoever brings it about. A repetition without an
+offender ends nothing: it is counted, and the game goes on. Defenders are in `tests.kits.defences`,
+positions to start from in `tests.kits.starts`, many games in `tests.kits.tournament`.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tbgen.indexing import Position, Side
+from tbgen.play.preference import is_direct_win
+from tbgen.play.repetition import is_lost_by, judge_repetition
+from tbgen.play.streaks import Offences, is_irreversible
+from tbgen.play.tablebase import GameTablebase
+from tbgen.referee import Judgement
+from tbgen.tables import Outcome
+from tests.kits.defences import Defence
+
+PATIENCE = 4
+"""How often a position may occur in a loop of mutual offences."""
+
+
+class Ending(StrEnum):
+    """How a game ends."""
+
+    MATE = "mate"
+    CONVERSION = "conversion"
+    LOOP = "loop"
+    OPEN = "open"
+    """Nothing has happened within the plies allowed."""
+    LOST = "lost"
+    """The follower of best_move has lost, by mate, by the table or by the referee."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game that has ended: its positions, and the last verdict."""
+
+    positions: list[Position]
+    ending: Ending
+    verdict: Judgement | None = None
+    idle_repetitions: int = 0
+    """Repetitions on the way that the referee gave to nobody."""
+
+    @property
+    def fens(self) -> str:
+        """The game, for a message about it."""
+        return "\n".join(position.fen for position in self.positions)
+
+
+def play_won(
+    tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
+) -> Game:
+    """Win a position, for the side that the table gives it to."""
+    root = tables.probe(start)
+    winner = start.side if root.outcome == Outcome.WIN else start.side.other
+    game = [start]
+    idle = 0
+    while len(game) <= plies:
+        position = game[-1]
+        if position.side == winner:
+            move = tables.best_move(position, game[:-1])
+            if move is None or move.outcome != Outcome.WIN:
+                return Game(game, Ending.LOST, None, idle)
+        else:
+            moves = tables.probe_root(position)
+            if not moves:
+                return Game(game, Ending.MATE, None, idle)
+            move = defence(rng, moves, game)
+            if move.outcome != Outcome.LOSS:
+                return Game(game, Ending.LOST, None, idle)
+        game.append(move.after)
+        assert move.result is not None
+        if move.capture and move.result.order == 0:
+            return Game(game, Ending.CONVERSION, None, idle)
+        verdict = judge_repetition(game, root.rule_set)
+        if is_lost_by(verdict, winner.other):
+            return Game(game, Ending.LOOP, verdict, idle)
+        if is_lost_by(verdict, winner):
+            return Game(game, Ending.LOST, verdict, idle)
+        idle += verdict is not None
+    return Game(game, Ending.OPEN, None, idle)
+
+
+def play_drawn(
+    tables: GameTablebase,
+    start: Position,
+    side: Side,
+    opponent: Defence,
+    rng: random.Random,
+    plies: int,
+) -> Game:
+    """Hold a drawn position for a side; OPEN is what it should come to, or a won table."""
+    rule_set = tables.probe(start).rule_set
+    game = [start]
+    idle, repetition = 0, None
+    while len(game) <= plies:
+        position = game[-1]
+        moves = tables.probe_root(position)
+        if not moves:
+            lost = position.side == side
+            return Game(game, Ending.LOST if lost else Ending.MATE, None, idle)
+        if position.side == side:
+            move = tables.best_move(position, game[:-1])
+            assert move is not None
+            if move.outcome == Outcome.LOSS:
+                return Game(game, Ending.LOST, None, idle)
+            if move.outcome == Outcome.WIN:
+                return Game(game, Ending.CONVERSION, None, idle)
+        else:
+            # Who throws the draw away proves nothing.
+            kept = [m for m in moves if m.outcome != Outcome.LOSS] or moves
+            move = opponent(rng, kept, game)
+        game.append(move.after)
+        verdict = judge_repetition(game, rule_set)
+        if is_lost_by(verdict, side):
+            return Game(game, Ending.LOST, verdict, idle)
+        if is_lost_by(verdict, side.other):
+            return Game(game, Ending.LOOP, verdict, idle)
+        if verdict is not None:
+            idle, repetition = idle + 1, verdict
+    return Game(game, Ending.OPEN, repetition, idle)
+
+
+@dataclass
+class Hunt:
+    """What all replies to best_move have come to."""
+
+    games: int = 0
+    """Games that have ended as they should."""
+    deepest: int = 0
+    """The most moves that best_move needed: when drawing, offences in a row."""
+    unfinished: int = 0
+    """Games that were left when `budget` was used up."""
+    lost: list[Game] = field(default_factory=list)
+
+
+def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Play a drawn position for the side to move against every reply that keeps the draw.
+
+    A game is over when that side has made an idle move, or one that cannot be undone, since
+    nothing that lies before is held against it; also when both sides offend for ever. At most
+    `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    offences = Offences(root.rule_set)
+    result = Hunt()
+    waiting = [[start]]
+    for _ in range(budget):
+        if not waiting:
+            break
+        game = waiting.pop()
+        before = game[-1]
+        move = tables.best_move(before, game[:-1])
+        if move is None or move.outcome != Outcome.DRAW:
+            result.lost.append(Game(game, Ending.LOST))
+            continue
+        if is_irreversible(before, move.move) or not offences.threats(
+            before, move.move, move.after
+        ):
+            result.games += 1
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        replies = [
+            reply for reply in tables.probe_root(move.after) if reply.outcome != Outcome.LOSS
+        ]
+        for reply in replies:
+            line = [*game, move.after, reply.after]
+            verdicts = [judge_repetition(each, root.rule_set) for each in (line[:-1], line)]
+            if any(is_lost_by(verdict, start.side) for verdict in verdicts):
+                result.lost.append(Game(line, Ending.LOST))
+            elif (
+                is_irreversible(move.after, reply.move)
+                or not offences.streak(line)
+                or any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
+                or line.count(line[-1]) > PATIENCE
+            ):
+                result.games += 1
+            else:
+                waiting.append(line)
+    result.unfinished = len(waiting)
+    return result
+
+
+def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
+    """Win a position whose opponent is in his pattern already, against every reply.
+
+    A game is over when the referee gives a repetition to the winner, or the win has come nearer by
+    the table. At most `budget` moves of best_move are asked for.
+    """
+    root = tables.probe(start)
+    result = Hunt()
+    waiting = [[start]]
+    for _ in range(budget):
+        if not waiting:
+            break
+        game = waiting.pop()
+        move = tables.best_move(game[-1], game[:-1])
+        if move is None or move.outcome != Outcome.WIN:
+            result.lost.append(Game(game, Ending.LOST))
+            continue
+        result.deepest = max(result.deepest, len(game) // 2 + 1)
+        for reply in tables.probe_root(move.after) if move.order == root.order else ():
+            line = [*game, move.after, reply.after]
+            verdicts = [judge_repetition(each, root.rule_set) for each in (line[:-1], line)]
+            if any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
+                result.games += 1
+            elif any(verdicts):
+                # Nobody wins a repetition: that is no win.
+                result.lost.append(Game(line, Ending.OPEN))
+            elif reply.result and is_direct_win(reply.result) and reply.order == root.order:
+                waiting.append(line)
+            else:
+                result.games += 1
+    result.unfinished = len(waiting)
+    return result

@@ -1,0 +1,28 @@
+"""Random sets of positions, and their records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.rows.records import ROW_BYTES, k_record
+from tbgen.rows.workers import Chunks
+
+WORD = (1 << 45) - 1
+
+
+def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
+    """uint64 (count, 2): some rows empty, some full, the others of a density."""
+    rng = np.random.default_rng(seed)
+    bits = rng.random((count, 2, 45)) < density
+    rows = (bits.astype(np.uint64) << np.arange(45, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
+    rows[rng.random(count) < 0.3] = 0
+    rows[rng.random(count) < 0.1] = WORD
+    return rows
+
+
+def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
+    """A record for each chunk."""
+    out = np.zeros(ROW_BYTES * len(rows), np.uint8)
+    ends = np.zeros(chunks.number, np.int64)
+    k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)
+    return np.split(out[: ends[-1]], ends[:-1])

@@ -1,0 +1,30 @@
+"""Materials solved in memory, each once per run: the tables that many tests look at."""
+
+from functools import cache
+
+from tbgen.indexing import Material
+from tbgen.retrograde.memory import code_spaces
+from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.solve import solve
+from tbgen.tables.names import Metric, Rules, RuleSet
+
+
+@cache
+def solution(
+    name: str,
+    rules: Rules = Rules.NONE,
+    metric: Metric = Metric.DTM,
+    orders: int = 0,
+    threads: int = 2,
+) -> Solution:
+    """The solution of a material, by its canonical name; its supporting tables are DTM."""
+    material = Material.parse(name)
+    assert material.name == name
+    return solve(
+        material,
+        lambda child: solution(child.name, rules, Metric.DTM, orders, threads),
+        rule_set=RuleSet(rules, orders),
+        metric=metric,
+        code_space=code_spaces(material, rules)[0],
+        threads=threads,
+    )

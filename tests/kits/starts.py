@@ -1,0 +1,102 @@
+"""Positions of a table to start a game from: decided by the rules, drawn, or in danger."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Position, Side
+from tbgen.play.streaks import Offences, is_irreversible
+from tbgen.play.tablebase import GameTablebase
+from tbgen.tables import IllegalPositionError, Outcome
+from tbgen.tables.reader import TableFile
+
+
+def rule_decided(
+    tables: GameTablebase, material: str, limit: int, rng: random.Random
+) -> list[Position]:
+    """Positions that the rules decide: up to so many of every side, outcome, order and distance."""
+    file = tables.table(material)
+    codes = file.code_space
+    result: list[Position] = []
+    for side in Side:
+        plane = file.plane(side)
+        for code in np.unique(plane).tolist():
+            if code and codes.decode(code).order:
+                result += _some(tables, file, side, np.flatnonzero(plane == code), limit, rng, True)
+    return result
+
+
+def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
+    """Drawn positions, up to so many with either side to move, that have a drawing check."""
+    file = tables.table(material)
+    result: list[Position] = []
+    for side in Side:
+        slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
+        result += _some(tables, file, side, slots, limit, rng, False)
+    return result
+
+
+def is_endangered(tables: GameTablebase, position: Position) -> bool:
+    """Whether the only moves that draw are checks and attacks, so that a loop may be lost."""
+    try:
+        root, moves = tables.probe_with_moves(position)
+    except IllegalPositionError:
+        return False
+    offences = Offences(root.rule_set)
+    return root.outcome == Outcome.DRAW and all(
+        not is_irreversible(position, move.move)
+        and offences.threats(position, move.move, move.after)
+        for move in moves
+        if move.outcome == Outcome.DRAW
+    )
+
+
+def endangered(
+    tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
+) -> list[Position]:
+    """Drawn positions, up to so many with either side to move, in which that side is in danger.
+
+    At most so many slots are looked at for every position wanted.
+    """
+    file = tables.table(material)
+    result: list[Position] = []
+    for side in Side:
+        slots = np.flatnonzero(file.plane(side) == file.code_space.draw)
+        found: list[Position] = []
+        for slot in rng.sample(range(slots.size), min(slots.size, attempts * limit)):
+            if len(found) >= limit:
+                break
+            position = file.layout.position(int(slots[slot]), side)
+            if position is not None and is_endangered(tables, position):
+                found.append(position)
+        result += found
+    return result
+
+
+def _some(
+    tables: GameTablebase,
+    file: TableFile,
+    side: Side,
+    slots: NDArray[np.int64],
+    limit: int,
+    rng: random.Random,
+    decided: bool,
+) -> list[Position]:
+    """Up to `limit` positions of these slots that are worth playing from."""
+    found: list[Position] = []
+    for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):
+        position = file.layout.position(slot, side)
+        if position is None or len(found) >= limit:
+            continue
+        try:
+            root, moves = tables.probe_with_moves(position)
+        except IllegalPositionError:
+            continue
+        # A slot that no position uses may hold anything: what counts is the probe.
+        checks = any(move.check and move.outcome == Outcome.DRAW for move in moves)
+        if root.order if decided else root.outcome == Outcome.DRAW and checks:
+            found.append(position)
+    return found

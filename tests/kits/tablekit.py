@@ -1,0 +1,141 @@
+"""Small tables for the tests: random planes of real materials, written and read back."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material
+from tbgen.indexing.arrangement import Arrangement, axis_count
+from tbgen.indexing.layout import Layout
+from tbgen.tables import (
+    CodeSpace,
+    Header,
+    Metric,
+    Rules,
+    RuleSet,
+    TableName,
+    TableSpec,
+    TableStatistics,
+    write_table,
+)
+from tbgen.tables.blocks import BLOCK_SLOTS
+from tbgen.tables.codes import LONG_SPAN
+from tbgen.tables.header import _HEADER, HEADER_BYTES
+
+Planes = tuple[NDArray[Any], NDArray[Any]]
+
+
+def spec_of(
+    material: str,
+    width: int = 1,
+    rules: Rules = Rules.NONE,
+    metric: Metric = Metric.DTM,
+    orders: int = 0,
+    *,
+    minor_chases: bool = True,
+) -> TableSpec:
+    """A table of a material; four-byte codes have the long span."""
+    codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
+    name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)
+    return TableSpec(name, codes)
+
+
+def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
+    """Runs of random codes (`distinct` many), with a share of slots that hold no position."""
+    rng = np.random.default_rng(seed)
+    dtype = f"u{spec.codes.width}"
+    # Only codes that stand for a value: losses, the draw, wins of the orders that there are.
+    per_outcome = (spec.codes.max_order + 1) * spec.codes.span
+    losses = rng.integers(1, per_outcome + 1, distinct)
+    choice = np.concatenate([losses, spec.codes.top - losses + 1, [spec.codes.draw]])
+    choice = rng.permutation(choice)[:distinct]
+    red, black = (
+        np.where(
+            rng.random(spec.slots) < empty,
+            0,
+            np.repeat(rng.choice(choice, spec.slots), rng.integers(1, 9, spec.slots))[: spec.slots],
+        ).astype(dtype)
+        for _ in range(2)
+    )
+    return red, black
+
+
+def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
+    """The source that `write_table` asks."""
+    return lambda side, first, count: planes[side][first : first + count]
+
+
+def statistics_of(spec: TableSpec, planes: Planes) -> TableStatistics:
+    """Statistics that take every slot with a code for a legal position."""
+    histograms = []
+    for plane in planes:
+        codes, counts = np.unique(plane, return_counts=True)
+        histograms.append(dict(zip(codes.tolist(), counts.tolist(), strict=True)))
+    return TableStatistics.from_histograms(spec.name, spec.codes, spec.slots, histograms, {})
+
+
+def write(
+    directory: Path,
+    spec: TableSpec,
+    planes: Planes,
+    *,
+    threads: int = 1,
+    block_slots: int | None = None,
+    arrangements: tuple[Arrangement, Arrangement] | None = None,
+) -> Path:
+    """Write planes under their own name, and return the path.
+
+    With `block_slots`, slots are in the order of the index unless arrangements are given.
+    """
+    path = directory / spec.name.filename
+    if arrangements is None and block_slots is not None:
+        as_indexed = Arrangement.of_slots(Layout.of(spec.name.material))
+        arrangements = as_indexed, as_indexed
+    header = write_table(
+        path,
+        spec,
+        source_of(planes),
+        lambda: statistics_of(spec, planes),
+        threads=threads,
+        block_slots=block_slots or BLOCK_SLOTS,
+        arrangements=arrangements,
+    )
+    assert isinstance(header, Header)
+    return path
+
+
+def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
+    """An arrangement for each side: the axes at random, leads by Black's defenders for one."""
+    rng = np.random.default_rng(seed)
+    tile_leads = int(rng.integers(1, layout.leads + 1))
+    red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
+    return Arrangement(tile_leads, red, True), Arrangement(tile_leads, black, False)
+
+
+def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
+    """Whether what was read is what was written, wherever there was a position."""
+    return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
+
+
+def sealed(data: bytes) -> bytes:
+    """The file with a right checksum of its header, as a malicious author would write it."""
+    table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
+    table = data[table_offset:metadata_offset] if table_offset <= metadata_offset else b""
+    checksum = zlib.crc32(table, zlib.crc32(data[: HEADER_BYTES - 4]))
+    return data[: HEADER_BYTES - 4] + checksum.to_bytes(4, "little") + data[HEADER_BYTES:]
+
+
+def with_statistics(data: bytes, text: bytes) -> bytes:
+    """The file with other statistics, everything but the digest adapted."""
+    fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
+    metadata = zstandard.ZstdCompressor(level=1).compress(text)
+    fields[9], fields[17] = zlib.crc32(metadata), len(metadata)
+    return sealed(_HEADER.pack(*fields) + data[HEADER_BYTES : fields[16]] + metadata)

@@ -1,0 +1,116 @@
+"""Every defence against `best_move`, from many positions of a material, and what came of it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tbgen.indexing import Position, Side
+from tbgen.play.preference import is_direct_win
+from tbgen.play.tablebase import GameTablebase
+from tbgen.referee import Judgement
+from tests.kits.defences import DEFENCES, hunter
+from tests.kits.play import Ending, Game, Hunt, hunt, hunt_won, play_drawn, play_won
+from tests.kits.starts import drawn, endangered, rule_decided
+
+
+@dataclass
+class Tally:
+    """What has come of the games of one material."""
+
+    positions: int = 0
+    won: Counter[Ending] = field(default_factory=Counter)
+    drawn: Counter[Ending] = field(default_factory=Counter)
+    idle_repetitions: int = 0
+    won_by_hunt: int = 0
+    """Games from direct wins, by every reply."""
+    verdicts: int = 0
+    """Loops that pyffish was asked about, in won and drawn games."""
+    pyffish_agrees: int = 0
+    endangered: int = 0
+    """Positions that were hunted."""
+    hunted: int = 0
+    """The games that this came to."""
+    deepest: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+def play_all(
+    tables: GameTablebase,
+    material: str,
+    per_code: int,
+    limit: int,
+    draws: int,
+    dangers: int,
+    seed: int = 1,
+) -> Tally:
+    """Every defence against best_move, from won and from drawn positions of a material.
+
+    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); those
+    that are direct wins also against every reply. For both sides from `draws` drawn positions with
+    either side to move, and as many endangered ones. And for the side in danger from `dangers`
+    endangered positions with either side to move, against every reply.
+    """
+    rng = random.Random(seed)
+    tally = Tally()
+    starts = rule_decided(tables, material, per_code, rng)
+    starts = rng.sample(starts, min(limit, len(starts)))
+    tally.positions = len(starts)
+    for start in starts:
+        for name, defence in DEFENCES.items():
+            game = play_won(tables, start, defence, rng, plies=200)
+            tally.won[game.ending] += 1
+            tally.idle_repetitions += game.idle_repetitions
+            if game.ending == Ending.LOOP:
+                _ask_pyffish(tally, game)
+            elif game.ending in (Ending.OPEN, Ending.LOST):
+                tally.failures.append(f"{start.fen} against {name}: {game.ending}")
+    for start in starts:
+        if is_direct_win(tables.probe(start)):
+            found = hunt_won(tables, start, budget=500)
+            tally.won_by_hunt += found.games
+            _note(tally, start, found)
+    in_danger = endangered(tables, material, dangers, rng)
+    some = rng.sample(in_danger, min(2 * draws, len(in_danger)))
+    for start in [*drawn(tables, material, draws, rng), *some]:
+        for name, defence in {**DEFENCES, "hunting": hunter(tables)}.items():
+            for side in Side:
+                game = play_drawn(tables, start, side, defence, rng, plies=40)
+                tally.drawn[game.ending] += 1
+                if game.verdict is not None:
+                    _ask_pyffish(tally, game)
+                if game.ending == Ending.LOST:
+                    tally.failures.append(f"{start.fen}, {side.name}, against {name}: lost a draw")
+    tally.endangered = len(in_danger)
+    for start in in_danger:
+        found = hunt(tables, start, budget=300)
+        tally.hunted += found.games
+        tally.deepest = max(tally.deepest, found.deepest)
+        _note(tally, start, found)
+    return tally
+
+
+def _note(tally: Tally, start: Position, found: Hunt) -> None:
+    if found.lost or found.unfinished:
+        left = f"{len(found.lost)} lost, {found.unfinished} left"
+        tally.failures.append(f"{start.fen}, every reply: {left}")
+
+
+def _ask_pyffish(tally: Tally, game: Game) -> None:
+    assert game.verdict is not None
+    tally.verdicts += 1
+    tally.pyffish_agrees += pyffish_agrees(game.verdict)
+
+
+def pyffish_agrees(judgement: Judgement) -> bool:
+    """Whether pyffish gives the same verdict on the loop, gone through twice."""
+    from tests.oracles.fairy_stockfish import repetition_verdict
+
+    assert judgement.span is not None
+    moves = [ply.move for ply in judgement.plies]
+    first, last = judgement.span
+    position = judgement.position
+    for move in moves[:first]:
+        position = position.after(*move)
+    return repetition_verdict(position, moves[first:last] * 2) == judgement.verdict.text

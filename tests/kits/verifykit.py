@@ -1,0 +1,56 @@
+"""Tables in memory whose values a test may alter, for the tests of the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tbgen.indexing import Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.retrograde.solution import Solution
+from tbgen.tables.codes import CodeSpace, Value
+from tbgen.tables.names import Metric
+
+
+@dataclass
+class Planted:
+    """A copy of a table, to plant errors in."""
+
+    layout: Layout
+    code_space: CodeSpace
+    metric: Metric
+    planes: list[np.ndarray]
+
+    @classmethod
+    def of(cls, table: Solution) -> Planted:
+        planes = [table.plane(side).copy() for side in Side]
+        return cls(table.layout, table.code_space, table.metric, planes)
+
+    def plane(self, side: int) -> np.ndarray:
+        return self.planes[side]
+
+    def position(self, side: int, slot: int) -> Position:
+        position = self.layout.position(slot, Side(side))
+        assert position is not None
+        return position
+
+    def with_value(self, value: Value) -> list[tuple[int, int]]:
+        """(side, slot) of the positions that have a value."""
+        code = self.code_space.encode(value)
+        return [
+            (side, int(slot)) for side in Side for slot in np.flatnonzero(self.plane(side) == code)
+        ]
+
+    def plant(self, side: int, slot: int, value: Value) -> None:
+        self.planes[side][slot] = self.code_space.encode(value)
+
+
+def recoded(table: Solution, space: CodeSpace) -> Planted:
+    """The same values in another coding."""
+    copy = Planted.of(table)
+    own = table.code_space
+    codes = np.zeros(own.top + 1, space.dtype)
+    for code in np.unique(np.concatenate(copy.planes)):
+        codes[code] = space.encode(own.decode(int(code))) if code else 0
+    return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])

@@ -1,0 +1,168 @@
+"""Forced perpetual checks on a game graph (Fang, Hsu & Hsu 2002, section 5.1).
+
+The winner's clause is included (docs/values.md, "Patterns, exactly").
+
+The graph knows no chess: nodes with a side to move, a mark on those whose mover is in check, the
+moves between them, and moves that leave the graph for something already decided (in the tables:
+captures). A move into a node marked `in_check` is a check.
+
+The search is for one would-be winner W against one offender O, on the nodes still undecided:
+
+    loss candidate  O to move; every move is won for W already, or checks into a win candidate
+    win candidate   W to move, in check; some move leads to a loss candidate
+                    (or leaves the graph for a position lost by the rules)
+
+It is the greatest such set from which W can also, again and again, make a move that is no check;
+otherwise both check for ever and nobody loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+WIN, DRAW, LOSS = 1, 0, -1
+
+
+class Verdict(NamedTuple):
+    """What is known of a position, for its side to move.
+
+    Order 0: `value` is the number of plies to the end. Order k >= 1: decided by the rules, and
+    `value` is 255 less the plies to a winning direct state. A draw is `(DRAW, 0, 0)`.
+    """
+
+    outcome: int
+    order: int = 0
+    value: int = 0
+
+    @property
+    def plies(self) -> int:
+        """The distance that `value` stands for."""
+        return self.value if self.order == 0 else 255 - self.value
+
+
+@dataclass
+class Game:
+    """A graph of positions; `exits` are the verdicts of the moves that leave it."""
+
+    side: Sequence[int]
+    in_check: Sequence[bool]
+    moves: Sequence[Sequence[int]]
+    exits: dict[int, list[Verdict]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.side)
+
+    def predecessors(self) -> list[list[int]]:
+        """For each node the nodes that move to it, once per move."""
+        before: list[list[int]] = [[] for _ in self.side]
+        for node, targets in enumerate(self.moves):
+            for target in targets:
+                before[target].append(node)
+        return before
+
+
+class Pattern(NamedTuple):
+    """The direct states of one winner: `wins` with him to move, `losses` with the offender."""
+
+    wins: frozenset[int]
+    losses: frozenset[int]
+
+
+def find_pattern(
+    game: Game, known: Sequence[Verdict | None], winner: int, order: int, nodes: Iterable[int]
+) -> Pattern:
+    """The pattern of `winner` among the undecided `nodes`, in the round `order`.
+
+    `known` holds the verdicts found so far, None where undecided. Of the verdicts beyond the
+    exits those of orders up to `order` count: the rest of them wait for their own round.
+    """
+    undecided = [node for node in nodes if known[node] is None]
+    wins = {node for node in undecided if game.side[node] == winner and game.in_check[node]}
+    losses = {
+        child
+        for node in wins
+        for child in game.moves[node]
+        if known[child] is None and _no_way_out(game, known, child, wins, order)
+    }
+    while True:
+        wins, losses = _prune(game, known, wins, losses, order)
+        productive_wins, productive_losses = _not_for_ever_checking(
+            game, known, wins, losses, order
+        )
+        if productive_wins == wins and productive_losses == losses:
+            return Pattern(frozenset(wins), frozenset(losses))
+        wins, losses = productive_wins, productive_losses
+
+
+def _no_way_out(
+    game: Game, known: Sequence[Verdict | None], node: int, wins: set[int], order: int
+) -> bool:
+    """Whether every move of the offender loses: into `wins` by a check, or to a known win of W."""
+    for child in game.moves[node]:
+        if child in wins:  # a win candidate is in check, so this move was one
+            continue
+        verdict = known[child]
+        if verdict is None or verdict.outcome != WIN:
+            return False
+    return all(
+        verdict.outcome == WIN and verdict.order <= order for verdict in game.exits.get(node, ())
+    )
+
+
+def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
+    """Whether W may leave the graph for a position that O loses by the rules."""
+    return any(
+        verdict.outcome == LOSS and 1 <= verdict.order <= order
+        for verdict in game.exits.get(node, ())
+    )
+
+
+def _prune(
+    game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
+) -> tuple[set[int], set[int]]:
+    """Drop candidates that lack what they need, in turns, until none does."""
+    while True:
+        kept_losses = {n for n in losses if _no_way_out(game, known, n, wins, order)}
+        kept_wins = {
+            n
+            for n in wins
+            if any(child in kept_losses for child in game.moves[n])
+            or _exits_to_a_rule_loss(game, n, order)
+        }
+        if len(kept_losses) == len(losses) and len(kept_wins) == len(wins):
+            return wins, losses
+        wins, losses = kept_wins, kept_losses
+
+
+def _not_for_ever_checking(
+    game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
+) -> tuple[set[int], set[int]]:
+    """The candidates from which W forces, inside them, one more move that is no check.
+
+    A least set, grown from the moves that are no checks: it begins with the win candidates that
+    have such a move into the pattern (or leave the graph), and takes in a loss candidate once all
+    its checks lead into it, and a win candidate that must check first.
+    """
+    done_wins: set[int] = set()
+    done_losses: set[int] = set()
+    while True:
+        more_losses = {
+            n
+            for n in losses - done_losses
+            if all(child in done_wins for child in game.moves[n] if child in wins)
+        }
+        more_wins = {
+            n
+            for n in wins - done_wins
+            if _exits_to_a_rule_loss(game, n, order)
+            or any(
+                child in done_losses or (child in losses and not game.in_check[child])
+                for child in game.moves[n]
+            )
+        }
+        if not more_losses and not more_wins:
+            return done_wins, done_losses
+        done_losses |= more_losses
+        done_wins |= more_wins

@@ -1,0 +1,229 @@
+"""The rounds of patterns and propagation against exact solutions of the game on small graphs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from tests.oracles.naive import patterns
+from tests.oracles.naive.graph_game import by_parity_game, by_strategies
+from tests.oracles.naive.patterns import DRAW, LOSS, WIN, Game, Verdict
+from tests.oracles.naive.retrograde import decide
+
+MATED = Verdict(LOSS, 0, 0)
+MATES = Verdict(WIN, 0, 1)
+DRAWN = Verdict(DRAW)
+
+
+def play(game: Game) -> list[Verdict]:
+    """All orders, after making sure that the exact solution has the same outcomes."""
+    verdicts = decide(game, checks_lose=True)
+    assert [v.outcome for v in verdicts] == by_parity_game(game) == by_strategies(game)
+    return verdicts
+
+
+def test_one_side_checks_for_ever() -> None:
+    """0 (offender) and 1 alternate; the offender's only other move lets himself be mated."""
+    game = Game([0, 1], [False, True], [[1], [0]], {0: [MATES]})
+    assert play(game) == [Verdict(LOSS, 1, 254), Verdict(WIN, 1, 255)]
+
+
+def test_an_offender_with_a_drawing_move_is_in_no_pattern() -> None:
+    game = Game([0, 1], [False, True], [[1], [0]], {0: [MATES, DRAWN]})
+    assert {v.outcome for v in play(game)} == {DRAW}
+
+
+def test_quiet_repetition_is_a_draw() -> None:
+    game = Game([0, 1], [False, False], [[1], [0]])
+    assert {v.outcome for v in play(game)} == {DRAW}
+
+
+def test_mutual_checking_is_a_draw() -> None:
+    game = Game([0, 1], [True, True], [[1], [0]])
+    assert {v.outcome for v in play(game)} == {DRAW}
+
+
+def test_two_checks_against_one() -> None:
+    """The loop 0 1 2 3: side 0 always checks, side 1 on every second move (Fang-Hsu, 3.2)."""
+    game = Game([0, 1, 0, 1], [False, True, True, True], [[1], [2], [3], [0]])
+    assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS, WIN]
+
+
+def test_a_winner_who_may_also_check_for_ever() -> None:
+    """Node 1 may check (to 2) or not (to 0): he wins by not always checking."""
+    game = Game([0, 1, 0], [False, True, True], [[1], [0, 2], [1]])
+    assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS]
+
+
+def test_a_winner_whose_quiet_move_the_offender_avoids() -> None:
+    """From 1 he must check; from 4 he need not, but the offender at 2 chooses 1 again."""
+    avoid = Game(
+        [0, 1, 0, 0, 1],
+        [False, True, True, False, True],
+        [[1], [2], [1, 4], [4], [3]],
+    )
+    assert [v.outcome for v in play(avoid)] == [DRAW, DRAW, DRAW, LOSS, WIN]
+
+
+def test_a_second_order_needs_the_first() -> None:
+    """2 checks 3 for ever (order 1); 0's checks of 1 are a pattern once 0's move to 4 is lost."""
+    game = Game(
+        side=[0, 1, 0, 1, 1],
+        in_check=[False, True, False, True, False],
+        moves=[[1, 4], [0], [3], [2], [2]],
+    )
+    verdicts = play(game)
+    assert verdicts[2:] == [Verdict(LOSS, 1, 254), Verdict(WIN, 1, 255), Verdict(WIN, 1, 253)]
+    assert verdicts[:2] == [Verdict(LOSS, 2, 254), Verdict(WIN, 2, 255)]
+
+
+def test_a_supporting_table_lets_a_direct_loss_live_longer() -> None:
+    game = Game([0, 1], [False, True], [[1], [0]], {0: [Verdict(WIN, 1, 249)]})
+    assert decide(game, checks_lose=True) == [Verdict(LOSS, 1, 248), Verdict(WIN, 1, 255)]
+
+
+def test_orders_of_supporting_tables_wait_for_their_round() -> None:
+    game = Game([0, 1], [False, True], [[1], [0]], {0: [Verdict(WIN, 3, 251)]})
+    assert decide(game, checks_lose=True) == [Verdict(LOSS, 3, 250), Verdict(WIN, 3, 255)]
+    assert {v.outcome for v in decide(game, checks_lose=True, orders=2)} == {DRAW}
+
+
+def test_captures_into_rule_losses() -> None:
+    """A direct win for a side in check, an ordinary one for a side that is not."""
+    lost = Verdict(LOSS, 2, 252)
+    game = Game([1, 1], [True, False], [[], []], {0: [lost, DRAWN], 1: [lost, DRAWN]})
+    assert decide(game, checks_lose=True) == [Verdict(WIN, 2, 255), Verdict(WIN, 2, 251)]
+
+
+def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
+    """A game of up to `most` nodes, checks rare or the rule."""
+    size = rng.randint(2, most)
+    side = [rng.randint(0, 1) for _ in range(size)]
+    often = rng.choice([0.4, 0.6, 0.8, 0.9, 1.0])
+    in_check = [rng.random() < often for _ in range(size)]
+    moves, leaving = [], {}
+    degree = rng.choice([1, 2, 2, 3])
+    for node in range(size):
+        reachable = [n for n in range(size) if side[n] != side[node]]
+        count = min(len(reachable), rng.choice([0, *[1, 2, 3, 4][:degree] * 4]))
+        moves.append(rng.sample(reachable, count))
+        if rng.random() < 0.2:
+            leaving[node] = [rng.choice(exits)]
+    return Game(side, in_check, moves, leaving)
+
+
+def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdict | None:
+    """What the children make of a node, by the preference of the paper's section 6.4.
+
+    None for a draw by repetition: no move decides it.
+    """
+    children = [verdicts[n] for n in game.moves[node]] + game.exits.get(node, [])
+    lost = [child for child in children if child.outcome == LOSS]
+    if lost:
+        order = min(child.order for child in lost)
+        plies = min(child.plies for child in lost if child.order == order)
+        outcome = WIN
+    elif all(child.outcome == WIN for child in children):
+        order = max((child.order for child in children), default=0)
+        plies = max((child.plies for child in children if child.order == order), default=-1)
+        outcome = LOSS
+    else:
+        return None
+    return Verdict(outcome, order, plies + 1 if order == 0 else 255 - plies - 1)
+
+
+def check_values(game: Game, verdicts: list[Verdict]) -> None:
+    """Every value is the best over the children, but for wins by staying in the pattern."""
+    for node, verdict in enumerate(verdicts):
+        best = best_over_children(game, verdicts, node)
+        if verdict.order and verdict.value == 255:
+            assert game.in_check[node]
+            assert best is not None
+            assert (best.outcome, best.order) == (WIN, verdict.order)
+        elif verdict.outcome == DRAW:
+            assert best is None
+        else:
+            assert verdict == best
+
+
+@pytest.mark.parametrize(("most", "count"), [(6, 4000), (12, 4000), (30, 1500)])
+def test_random_games(most: int, count: int) -> None:
+    rng = random.Random(most)
+    orders: Counter[int] = Counter()
+    for _ in range(count):
+        game = random_game(rng, most, [MATED, MATES, DRAWN])
+        verdicts = decide(game, checks_lose=True)
+        assert [v.outcome for v in verdicts] == by_parity_game(game), game
+        check_values(game, verdicts)
+        orders[max(v.order for v in verdicts)] += 1
+    assert orders[1] > count / 20, "too few patterns to prove anything"
+    assert most < 12 or any(order > 1 for order in orders)
+
+
+def test_both_exact_solutions_agree() -> None:
+    rng = random.Random(7)
+    for _ in range(1500):
+        game = random_game(rng, 8, [MATED, MATES, DRAWN])
+        assert by_parity_game(game) == by_strategies(game), game
+
+
+def test_without_the_inner_clause_mutual_checking_goes_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        patterns, "_not_for_ever_checking", lambda game, known, wins, losses, order: (wins, losses)
+    )
+    game = Game([0, 1], [True, False], [[1], [0]])
+    assert by_parity_game(game) == [WIN, LOSS]
+    assert [v.outcome for v in decide(game, checks_lose=True)] == [WIN, LOSS]
+    both = Game([0, 1, 1], [True, True, False], [[1], [0], [0]])
+    assert by_parity_game(both) == [DRAW, DRAW, DRAW]
+    assert [v.outcome for v in decide(both, checks_lose=True)][:1] != [DRAW]
+
+
+def test_tables_on_top_of_tables() -> None:
+    """Solving a graph in two layers, orders coming along, is solving it at once."""
+    rng = random.Random(11)
+    highest: Counter[int] = Counter()
+    for _ in range(3000):
+        below = random_game(rng, 10, [MATED, MATES, DRAWN])
+        below_verdicts = decide(below, checks_lose=True)
+        above = random_game(rng, 10, [DRAWN])
+        above.exits.clear()
+        entries: dict[int, list[int]] = {}
+        for node, side in enumerate(above.side):
+            reachable = [n for n in range(len(below)) if below.side[n] != side]
+            if reachable and rng.random() < 0.5:
+                entries[node] = rng.sample(reachable, 1)
+                above.exits[node] = [below_verdicts[n] for n in entries[node]]
+        verdicts = decide(above, checks_lose=True)
+        check_values(above, verdicts)
+        whole = Game(
+            [*below.side, *above.side],
+            [*below.in_check, *above.in_check],
+            [
+                *below.moves,
+                *(
+                    [len(below) + n for n in moves] + entries.get(node, [])
+                    for node, moves in enumerate(above.moves)
+                ),
+            ],
+            below.exits,
+        )
+        outcomes = [v.outcome for v in [*below_verdicts, *verdicts]]
+        assert outcomes == by_parity_game(whole)
+        highest[max(v.order for v in verdicts)] += 1
+    assert highest[2] > 0
+
+
+def test_limited_orders_are_a_prefix() -> None:
+    rng = random.Random(13)
+    for _ in range(500):
+        game = random_game(rng, 14, [MATED, MATES, DRAWN])
+        everything = decide(game, checks_lose=True)
+        for limit in (1, 2):
+            limited = decide(game, checks_lose=True, orders=limit)
+            expected = [v if v.order <= limit else DRAWN for v in everything]
+            assert limited == expected

@@ -1,0 +1,229 @@
+"""Ranks: who reaches an aim in an arena, and that streaks are all one need know of the past."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tbgen.play.safety import Aim, Arena, Kind, Option, Rank, Stake, Step, rank_of, solve
+from tbgen.play.streaks import KING, extended
+from tests.oracles.naive import graph_game, streak_game
+
+A, B = 10, 20
+
+
+def arena_of(table: dict[str, list[list[tuple[Kind, str]]]]) -> Arena:
+    """An arena of named Stakes."""
+    return {
+        stake(name): [
+            Option(None, [Step(kind, stake(target)) for kind, target in steps])  # type: ignore[arg-type]
+            for steps in options
+        ]
+        for name, options in table.items()
+    }
+
+
+def stake(name: object) -> Stake:
+    return Stake(name, frozenset())  # type: ignore[arg-type]
+
+
+N, G, BAD = Kind.NEUTRAL, Kind.GOOD, Kind.BAD
+
+
+@pytest.mark.parametrize(
+    ("table", "ranks"),
+    [
+        pytest.param({"a": [[]]}, {"a": (0, 1)}, id="an idle move"),
+        pytest.param({"a": [[(N, "a")]]}, {}, id="offends for ever"),
+        pytest.param({"a": []}, {}, id="no move"),
+        pytest.param({"a": [[(N, "elsewhere")]]}, {}, id="beyond the arena"),
+        pytest.param({"a": [[(G, "a")]]}, {"a": (0, 1)}, id="mutual offences"),
+        pytest.param({"a": [[(BAD, "a")]]}, {}, id="the rival breaks for ever"),
+        pytest.param(
+            {"a": [[(N, "b")]], "b": [[(N, "c")]], "c": [[(N, "a")], []]},
+            {"a": (0, 3), "b": (0, 2), "c": (0, 1)},
+            id="a long forced way",
+        ),
+        pytest.param(
+            {"a": [[(N, "a"), (N, "b")]], "b": [[]]}, {"b": (0, 1)}, id="the rival keeps one there"
+        ),
+        pytest.param(
+            {"a": [[(N, "b")], [(N, "a")]], "b": [[(G, "a")]]},
+            {"a": (0, 2), "b": (0, 1)},
+            id="again and again",
+        ),
+        pytest.param(
+            {"a": [[(BAD, "b")]], "b": [[(G, "b")]]}, {"a": (1, 1), "b": (0, 1)}, id="one bad step"
+        ),
+        pytest.param(
+            {"a": [[(G, "a"), (BAD, "b")]], "b": [[(N, "a")]]}, {}, id="bad as often as good"
+        ),
+    ],
+)
+def test_solve(
+    table: dict[str, list[list[tuple[Kind, str]]]], ranks: dict[str, tuple[int, int]]
+) -> None:
+    assert solve(arena_of(table)) == {stake(name): Rank(*rank) for name, rank in ranks.items()}
+
+
+def test_rank_of() -> None:
+    ranks = {stake("a"): Rank(0, 3), stake("b"): Rank(1, 1)}
+    (option,) = arena_of({"x": [[(N, "a"), (G, "a")]]})[stake("x")]
+    assert rank_of(option, ranks) == Rank(0, 4)
+    (option,) = arena_of({"x": [[(N, "a"), (G, "b")]]})[stake("x")]
+    assert rank_of(option, ranks) == Rank(1, 1)
+    (option,) = arena_of({"x": [[(BAD, "b")]]})[stake("x")]
+    assert rank_of(option, ranks) == Rank(2, 1)
+    (option,) = arena_of({"x": [[]]})[stake("x")]
+    assert rank_of(option, ranks) == Rank(0, 0)
+    (option,) = arena_of({"x": [[(N, "c")]]})[stake("x")]
+    assert rank_of(option, ranks) is None
+
+
+LABELS = {Kind.NEUTRAL: 1, Kind.GOOD: 2, Kind.BAD: 3}
+
+
+def test_solve_agrees_with_zielonka() -> None:
+    """On random arenas; and a rank never rises by the option of the lowest rank, but by a break."""
+    rng = random.Random(2)
+    won = lost = 0
+    for _ in range(1500):
+        size = rng.randint(1, 6)
+        kinds = rng.choice(([N, G, BAD], [N, N, G], [G, BAD], [G, G, G, BAD], [N, N, N]))
+        arena = arena_of(
+            {
+                str(n): [
+                    [
+                        (rng.choice(kinds), str(rng.randrange(size)))
+                        for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))
+                    ]
+                    for _ in range(rng.choice((0, 1, 1, 2, 3)))
+                ]
+                for n in range(size)
+            }
+        )
+        ranks = solve(arena)
+        assert set(ranks) == by_zielonka(arena)
+        won += len(ranks)
+        lost += len(arena) - len(ranks)
+        for here, rank in ranks.items():
+            known = [(rank_of(option, ranks), i) for i, option in enumerate(arena[here])]
+            least, best = min((r, i) for r, i in known if r is not None)
+            assert least <= rank
+            for step in arena[here][best].steps:
+                if step.kind == Kind.NEUTRAL:
+                    assert ranks[step.next] < rank
+                else:
+                    assert ranks[step.next].bad <= rank.bad - (step.kind == Kind.BAD)
+    assert won > 500
+    assert lost > 500
+
+
+def by_zielonka(arena: Arena) -> set[Stake]:
+    label: dict[object, int] = {"good": 2, "bad": 1}
+    ours: dict[object, bool] = {"good": True, "bad": True}
+    edges: dict[object, list[object]] = {"good": ["good"], "bad": ["bad"]}
+    for here, options in arena.items():
+        label[here], ours[here] = 1, True
+        edges[here] = [(here, i) for i in range(len(options))] or ["bad"]
+        for i, option in enumerate(options):
+            label[here, i], ours[here, i] = 1, False
+            edges[here, i] = [(here, i, j) for j in range(len(option.steps))] or ["good"]
+            for j, step in enumerate(option.steps):
+                label[here, i, j], ours[here, i, j] = LABELS[step.kind], True
+                edges[here, i, j] = [step.next]
+    won = graph_game.zielonka(set(label), label, ours, edges)
+    return {here for here in arena if here in won}
+
+
+# -- streaks are enough ------------------------------------------------------------------------
+
+
+def random_streak_game(rng: random.Random, victims: list[int]) -> streak_game.StreakGame:
+    size = rng.randint(1, 5)
+    idle, checks = rng.choice((0.05, 0.2)), rng.choice((0.1, 0.4, 0.7))
+
+    def offence() -> frozenset[int]:
+        if rng.random() < idle:
+            return frozenset()
+        if rng.random() < checks:
+            return frozenset({KING})
+        return frozenset(v for v in victims if rng.random() < 0.7)
+
+    return streak_game.StreakGame(
+        victims,
+        tuple(
+            tuple(
+                tuple(
+                    streak_game.Step(rng.randrange(size), offence(), offence())
+                    for _ in range(rng.choice((1, 1, 2)))
+                )
+                for _ in range(rng.choice((1, 1, 2)))
+            )
+            for _ in range(size)
+        ),
+    )
+
+
+def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[int]:
+    """The positions from which an aim is reached by streaks and ranks.
+
+    A break of one's own streak ends the matter, unless it is won by the rival's offence; it must
+    lead to a position that is `safe`.
+    """
+    unsafe = Stake(-1, frozenset())  # type: ignore[arg-type]
+    starts = [Stake(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
+    arena: Arena = {}
+    agenda = list(starts)
+    while agenda:
+        here = agenda.pop()
+        if here in arena:
+            continue
+        arena[here] = options = []
+        for steps in play.options[here.position]:  # type: ignore[call-overload]
+            option: list[Step] = []
+            for step in steps:
+                own, breaks = extended(here.own, step.own)
+                rival, rival_breaks = extended(here.rival, step.rival)
+                if breaks and aim != Aim.WIN:
+                    if step.target not in safe:
+                        option.append(Step(Kind.BAD, unsafe))
+                    continue
+                if aim == Aim.BREAK:
+                    rival = frozenset()
+                following = Stake(step.target, own, rival)  # type: ignore[arg-type]
+                option.append(Step(aim.kind(own, breaks, rival, rival_breaks), following))
+                agenda.append(following)
+            options.append(Option(None, option))  # type: ignore[arg-type]
+    ranks = solve(arena)
+    return {start.position for start in starts if start in ranks}  # type: ignore[misc]
+
+
+def holding(play: streak_game.StreakGame) -> set[int]:
+    """The greatest set of positions where a break within the set, or the rival's streak, holds."""
+    safe = set(range(len(play.options)))
+    while True:
+        kept = safe & (succeeding(play, Aim.BREAK, safe) | succeeding(play, Aim.OUTLAST, safe))
+        if kept == safe:
+            return safe
+        safe = kept
+
+
+@pytest.mark.parametrize(("victims", "games"), [([A], 600), ([A, B], 200)])
+def test_streaks_decide_every_endless_play(victims: list[int], games: int) -> None:
+    """Against a solver that follows whole plays, not streaks."""
+    rng = random.Random(len(victims))
+    counts = {"won": 0, "drawn": 0, "lost": 0, "outlasted": 0}
+    for _ in range(games):
+        play = random_streak_game(rng, victims)
+        size = len(play.options)
+        won = streak_game.wins(play)
+        assert succeeding(play, Aim.WIN, set()) == won, play
+        drawn = streak_game.draws(play)
+        assert holding(play) == drawn, play
+        counts["won"] += len(won)
+        counts["drawn"] += len(drawn - won)
+        counts["lost"] += size - len(drawn)
+        counts["outlasted"] += len(drawn - succeeding(play, Aim.BREAK, drawn))
+    assert min(counts.values()) > games // 20, counts

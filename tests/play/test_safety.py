@@ -1,0 +1,155 @@
+"""The moves that `choose` makes in loops: best_move keeps out of the referee's hands."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tbgen.indexing import Move, Position, PositionError, Side
+from tbgen.play import safety
+from tbgen.play.choice import choose
+from tbgen.play.preference import RootMove
+from tbgen.play.repetition import is_lost_by, judge_repetition
+from tbgen.play.safety import Aim, StreakGame
+from tbgen.play.streaks import Offences
+from tbgen.referee import Judgement, Label, Verdict, judge
+from tbgen.rules import in_check, legal_moves
+from tbgen.tables import Outcome, ProbeResult, Rules, RuleSet, Value
+from tests.kits.loops import CHECKING, played
+from tests.kits.paths import DATA
+
+CASES = json.loads((DATA / "repetition_cases.json").read_text())
+WXF = RuleSet(Rules.WXF)
+
+
+class LoopTables:
+    """Values of a loop in which every move is forced: whoever leaves it loses at once.
+
+    `value` is that of the positions in which `side` is to move: a draw, or a direct win.
+    """
+
+    def __init__(self, loop: list[Position], side: Side, value: Value) -> None:
+        self.loop = loop
+        self.side = side
+        self.value = value
+
+    def probe(self, position: Position) -> ProbeResult:
+        if position not in self.loop:
+            value = Value(Outcome.WIN, 0, 1)
+        elif position.side == self.side or self.value.outcome == Outcome.DRAW:
+            value = self.value
+        else:
+            value = Value(Outcome.LOSS, 1, 1)
+        plies = None if value.outcome == Outcome.DRAW else value.plies
+        return ProbeResult(
+            value.outcome,
+            value.number,
+            value.order,
+            plies,
+            position.material,
+            WXF,
+            None,
+        )
+
+    def probe_with_moves(self, position: Position) -> tuple[ProbeResult, list[RootMove]]:
+        moves = []
+        for move in legal_moves(position):
+            after = position.after(*move)
+            capture = position.board[move.target] != 0
+            moves.append(RootMove(move, after, self.probe(after), False, capture, in_check(after)))
+        return self.probe(position), sorted(moves, key=lambda move: move.sort_key)
+
+
+def book_loops() -> Iterator[ParameterSet]:
+    """The loops of the rule book in which no position occurs twice, and the verdicts."""
+    for case in CASES:
+        try:
+            start = Position.from_fen(case["fen"])
+        except PositionError:
+            continue  # a diagram that no game reaches
+        judgement = judge(start, [Move.from_iccs(m) for m in case["moves_threefold"].split()])
+        positions = [start]
+        for move in case["moves_threefold"].split():
+            positions.append(positions[-1].after(*Move.from_iccs(move)))
+        loop = positions[positions.index(positions[-1]) :]
+        loop = loop[: loop.index(loop[0], 1)]
+        if len(set(loop)) == len(loop):
+            yield pytest.param(loop, judgement, id=case["id"])
+
+
+@pytest.mark.parametrize(("loop", "judgement"), list(book_loops()))
+def test_loops_of_the_book(loop: list[Position], judgement: Judgement) -> None:
+    """A side can hold a loop of forced moves, or win by it, if and only if the referee says so."""
+    for side in Side:
+        start = next(position for position in loop if position.side == side)
+        ranked = {}
+        for aim in Aim:
+            value = Value(Outcome.WIN, 1, 0) if aim == Aim.WIN else Value(Outcome.DRAW)
+            tables = LoopTables(loop, side, value)
+            contest = StreakGame(tables, tables.probe(start), Offences(WXF), aim)  # type: ignore[arg-type]
+            ranked[aim] = any(rank is not None for _, rank in contest.ranked([start]))
+        own, rival = judgement.levels[side], judgement.levels[side.other]
+        first, last = judgement.span or (0, 0)
+        plies = [ply for ply in judgement.plies[first:last] if ply.side == side]
+        assert ranked == {
+            Aim.REST: any(ply.label == Label.IDLE for ply in plies),
+            Aim.BREAK: own == 0,
+            Aim.OUTLAST: own == 0 or own <= rival,
+            Aim.WIN: own < rival,
+        }
+
+
+MUTUAL = "9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w"
+MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
+
+
+@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+def test_mutual_checks_go_on(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Each side holds the draw by checks, as long as the other checks too; the bound is no harm."""
+    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
+    tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))
+    positions = loop[:1]
+    for move in MUTUAL_MOVES.split() * 3:
+        root, moves = tables.probe_with_moves(positions[-1])
+        chosen = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+        assert chosen is not None
+        assert chosen.move.iccs == move
+        positions.append(chosen.after)
+        verdict = judge_repetition(positions, WXF)
+        assert verdict is None or verdict.verdict == Verdict.DRAW
+
+
+@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """Two ways round with checks alone, and one in which the king steps aside."""
+    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    loop = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0d0 e3d3 d0e0 d3e3")[:-1]
+    aside = played(CHECKING, "e0f0 e3f3 f0e0 f3d3 e0f0 d3f3")
+    tables = LoopTables([*loop, *aside], Side.BLACK, Value(Outcome.DRAW))
+    rng = random.Random(1)
+    positions = loop[:1]
+    for _ in range(200):
+        root, moves = tables.probe_with_moves(positions[-1])
+        if positions[-1].side == Side.BLACK:
+            move = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+            assert move is not None
+        else:
+            move = rng.choice([move for move in moves if move.outcome == Outcome.DRAW])
+        positions.append(move.after)
+        assert not is_lost_by(judge_repetition(positions, WXF), Side.BLACK)
+
+
+def test_what_the_past_forbids_is_not_repeated() -> None:
+    """A loop already entered by checks is left, although the tables call the check a draw."""
+    positions = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0f0")
+    others = played(CHECKING, "e0f0 e3d3 f0e0")
+    tables = LoopTables([*positions, *others], Side.BLACK, Value(Outcome.DRAW))
+    root, moves = tables.probe_with_moves(positions[-1])
+    chosen = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]
+    assert chosen is not None
+    assert chosen.move.iccs == "e3d3"

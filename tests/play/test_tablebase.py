@@ -1,0 +1,372 @@
+"""The tablebase that knows the rules: values and symmetry, moves that progress, lines that end."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import tbgen
+from tbgen.answers.reasons import explain_line, explain_move, explain_position
+from tbgen.indexing import Material, Position, Side
+from tbgen.play.mainline import Ending
+from tbgen.play.preference import RootMove, is_direct_win
+from tbgen.play.repetition import is_lost_by, judge_repetition
+from tbgen.play.safety import Aim, StreakGame
+from tbgen.play.streaks import Offences
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.rules import is_terminal
+from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, RuleSet, Value
+from tests.kits.strategies import positions, random_position
+
+MATERIALS = ("KRK", "KPK", "KRKN", "KRKN", "KRKN")
+SHARED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+MATE_IN_ONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+MATED = "3k5/9/9/9/9/9/9/9/9/3RK4 b"
+DIRECT_WIN = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
+DIRECT_LOSS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+
+CHECKS = RuleSet(Rules.CHECK)
+
+
+@pytest.fixture(scope="module", params=["none", "check"])
+def tables(request: pytest.FixtureRequest, tables_dir: Path) -> Iterator[GameTablebase]:
+    with open_tablebase(tables_dir, rules=request.param) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def check(tables_dir: Path) -> Iterator[GameTablebase]:
+    with open_tablebase(tables_dir, rules="check") as opened:
+        yield opened
+
+
+def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") -> list[Position]:
+    """Positions of a material that the rules decide, spread over the table."""
+    file = tables.table(material)
+    found = []
+    for side in Side:
+        plane = file.plane(side)
+        for code in sorted(set(plane.tolist())):
+            if file.header.spec.codes.decode(code).order:
+                slots = (plane == code).nonzero()[0].tolist()
+                candidates = [file.layout.position(slot, side) for slot in slots]
+                found += [p for p in candidates if p is not None and is_fit(tables, p)]
+    return random.Random(7).sample(found, limit)
+
+
+def is_fit(tables: GameTablebase, position: Position) -> bool:
+    """Whether the slot holds the position: legal, and with this value."""
+    try:
+        return tables.probe(position).order > 0
+    except IllegalPositionError:
+        return False
+
+
+# -- probing -----------------------------------------------------------------------------------
+
+
+def test_exported_lazily(tables_dir: Path) -> None:
+    assert tbgen.open_tablebase is open_tablebase
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = tbgen.nonsense
+
+
+@given(positions(MATERIALS))
+@SHARED
+def test_mirrored_and_swapped_positions_agree(tables: GameTablebase, position: Position) -> None:
+    result, moves = tables.probe_with_moves(position)
+    for image in (position.mirrored(), position.swapped()):
+        same, image_moves = tables.probe_with_moves(image)
+        assert same == result
+        assert [m.worth for m in image_moves] == [m.worth for m in moves]
+
+
+@given(positions(MATERIALS))
+@SHARED
+def test_a_position_is_worth_its_best_move(tables: GameTablebase, position: Position) -> None:
+    result, moves = tables.probe_with_moves(position)
+    assert (not moves) == is_terminal(position)
+    assert moves == sorted(moves, key=lambda move: move.sort_key)
+    if not moves:
+        assert result.exact == Value(Outcome.LOSS, 0, 0)
+    elif is_direct_win(result):
+        assert moves[0].worth == Value(Outcome.WIN, result.order, 2)
+    else:
+        assert moves[0].worth == result.exact
+    assert [move.best for move in moves] == [move.worth == moves[0].worth for move in moves]
+
+
+@pytest.mark.parametrize(
+    "fen", ["4k4/9/9/9/9/9/9/9/9/R3K4 w", "R2k5/9/9/9/9/9/9/9/9/4K4 w"], ids=["faces", "check"]
+)
+def test_illegal_positions_are_refused(check: GameTablebase, fen: str) -> None:
+    position = Position.from_fen(fen)
+    for ask in (check.probe, check.probe_root, check.best_move, check.mainline, check.get):
+        with pytest.raises(IllegalPositionError, match=r"king|check"):
+            ask(position)
+    with pytest.raises(IllegalPositionError):
+        check.probe_many([Position.from_fen(MATE_IN_ONE), position])
+
+
+def test_materials_without_attackers_need_no_table(tmp_path: Path) -> None:
+    with open_tablebase(tmp_path) as empty:
+        position = Position.from_fen("3k1a3/9/9/9/9/9/9/9/9/4K4 w")
+        result, moves = empty.probe_with_moves(position)
+        assert result.outcome == Outcome.DRAW
+        assert moves
+        assert all(move.outcome == Outcome.DRAW for move in moves)
+        assert empty.mainline(position).ending == Ending.DRAW
+
+
+def test_terminal_positions_need_no_table(tmp_path: Path) -> None:
+    with open_tablebase(tmp_path, rules="check") as empty:
+        mated = Position.from_fen(MATED)
+        assert empty.probe(mated).exact == Value(Outcome.LOSS, 0, 0)
+        assert empty.probe_root(mated) == []
+        assert empty.best_move(mated) is None
+        with pytest.raises(MissingTableError, match="KRK"):
+            empty.probe(Position.from_fen(MATE_IN_ONE))
+
+
+def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path) -> None:
+    shutil.copy(tables_dir / "KRKN.check.dtm.xqt", tmp_path)
+    with open_tablebase(tmp_path) as alone:
+        position = Position.from_fen("3k5/9/9/9/9/9/9/9/n8/R3K4 w")
+        moves = {move.move.iccs: move for move in alone.probe_root(position)}
+        capture = moves["a0a1"]
+        assert (capture.outcome, capture.value, capture.missing) == (None, None, "KRK")
+        assert "no table of KRK" in explain_move(alone.probe(position), capture)
+        outcomes = [move.outcome for move in alone.probe_root(position)]
+        ranks = [(Outcome.WIN, Outcome.DRAW, None, Outcome.LOSS).index(o) for o in outcomes]
+        assert ranks == sorted(ranks)
+
+
+# -- playing -----------------------------------------------------------------------------------
+
+
+def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> bool:
+    """Whether a winner's move is progress (docs/values.md, "Outcomes and distances")."""
+    before, after = tables.probe(position), tables.probe(move.after)
+    if after.outcome != Outcome.LOSS:
+        return False
+    if move.converts or after.order < before.order:
+        return True
+    assert after.plies is not None
+    assert before.plies is not None
+    if is_direct_win(before):
+        return after.order == before.order and (move.capture or after.plies == 1)
+    return after.order == before.order and after.plies < before.plies
+
+
+def test_every_winning_move_is_progress(tables: GameTablebase) -> None:
+    rng = random.Random(3)
+    sample = [random_position(rng, MATERIALS) for _ in range(400)]
+    if tables.rule_set.rules == Rules.CHECK:
+        sample += decided_by_rules(tables, 60)
+    won = 0
+    for position in sample:
+        root = tables.probe(position)
+        move = tables.best_move(position)
+        if move is None:
+            assert root.exact == Value(Outcome.LOSS, 0, 0)
+            continue
+        assert move.outcome == root.outcome
+        if root.outcome == Outcome.WIN:
+            won += 1
+            assert made_progress(position, tables, move), position.fen
+    assert won > 50
+
+
+def test_lines_end_in_mate_after_as_many_plies_as_the_value_says(tables: GameTablebase) -> None:
+    rng = random.Random(4)
+    for _ in range(60):
+        position = random_position(rng, MATERIALS)
+        line = tables.mainline(position)
+        if line.result.outcome == Outcome.DRAW:
+            assert (line.ending, line.moves, line.winner) == (Ending.DRAW, (), None)
+        elif line.result.order == 0:
+            assert line.ending in (Ending.MATE, Ending.STALEMATE)
+            assert len(line.moves) == line.result.plies
+            assert is_terminal(line.final)
+            won = line.result.outcome == Outcome.WIN
+            assert line.winner == (position.side if won else position.side.other)
+
+
+def test_lines_of_rule_wins_end_in_a_loop_that_the_referee_gives_to_the_winner(
+    check: GameTablebase,
+) -> None:
+    for position in decided_by_rules(check, 25):
+        line = check.mainline(position)
+        won = line.result.outcome == Outcome.WIN
+        winner = position.side if won else position.side.other
+        assert line.winner == winner, position.fen
+        assert line.ending == Ending.LOOP
+        assert line.loop_start is not None
+        assert line.final == line.moves[line.loop_start].position
+        assert "check" in explain_line(line)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    ["3ck4/9/3a5/9/9/9/9/9/4A4/3KR4 w", "4k4/3c5/3a5/9/9/9/9/9/4A4/3KR4 w"],
+)
+def test_a_winner_who_must_check_looks_for_a_move_that_is_none(mutual_dir: Path, fen: str) -> None:
+    position = Position.from_fen(fen)
+    with open_tablebase(mutual_dir) as tables:
+        root, moves = tables.probe_with_moves(position)
+        assert is_direct_win(root)
+        assert all(move.check for move in moves if move.best)
+        contest = StreakGame(tables, root, Offences(CHECKS), Aim.WIN)
+        # One check, and then a move that is none.
+        assert min(rank.steps for _, rank in contest.ranked([position]) if rank) == 2
+        line = tables.mainline(position)
+        assert (line.ending, line.winner) == (Ending.LOOP, Side.RED)
+
+
+def test_no_defence_leads_a_winner_round_in_vain(mutual_dir: Path) -> None:
+    """Against any replies, every repetition of a rule win is lost by the defender."""
+    rng = random.Random(6)
+    repeated = 0
+    with open_tablebase(mutual_dir) as tables:
+        for start in decided_by_rules(tables, 30, "KRAKCA"):
+            game = [start]
+            won = tables.probe(start).outcome == Outcome.WIN
+            winner = start.side if won else start.side.other
+            for _ in range(30):
+                if game[-1].side == winner:
+                    move = tables.best_move(game[-1], game[:-1])
+                else:
+                    moves = tables.probe_root(game[-1])
+                    move = rng.choice([m for m in moves if m.best] or moves or [None])
+                if move is None:
+                    assert game[-1].side != winner
+                    break
+                game.append(move.after)
+                verdict = judge_repetition(game, CHECKS)
+                if verdict is not None:
+                    repeated += 1
+                    assert is_lost_by(verdict, winner.other), start.fen
+    assert repeated > 30
+
+
+def test_lines_cut_short(check: GameTablebase) -> None:
+    line = check.mainline(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w"), 2)
+    assert line.ending == Ending.CUT
+    assert len(line.moves) == 2
+    assert "cut" in explain_line(line)
+
+
+def test_a_side_that_draws_does_not_check_for_ever(check: GameTablebase) -> None:
+    """Against a draw by checks alone, best_move leaves the loop when the history shows it."""
+    games = 0
+    for position in drawn_with_checks(check, 12):
+        game = [position]
+        drawer = position.side
+        for _ in range(24):
+            move = check.best_move(game[-1], game[:-1])
+            if move is None:
+                break
+            if game[-1].side == drawer:
+                # The most stubborn of checkers, as far as he may go.
+                drawing = [m for m in check.probe_root(game[-1]) if m.outcome == Outcome.DRAW]
+                checks = [m for m in drawing if m.check]
+                offends = is_lost_by(judge_repetition([*game, move.after], CHECKS), drawer)
+                choices = [
+                    m
+                    for m in drawing
+                    if not is_lost_by(judge_repetition([*game, m.after], CHECKS), drawer)
+                ]
+                assert not (offends and choices), game[-1].fen
+                if checks and checks[0] in choices:
+                    move = checks[0]
+                games += 1
+            game.append(move.after)
+    assert games
+
+
+def drawn_with_checks(tables: GameTablebase, limit: int) -> list[Position]:
+    """Drawn positions of KRKN in which the side to move has a drawing check."""
+    file = tables.table("KRKN")
+    found = []
+    for side in Side:
+        slots = (file.plane(side) == file.header.spec.codes.draw).nonzero()[0]
+        for slot in slots.tolist():
+            position = file.layout.position(slot, side)
+            try:
+                moves = [] if position is None else tables.probe_root(position)
+            except IllegalPositionError:
+                continue
+            if position is not None and any(m.check and m.outcome == 0 for m in moves):
+                found.append(position)
+    return random.Random(1).sample(found, min(limit, len(found)))
+
+
+def test_history_with_gaps(check: GameTablebase) -> None:
+    position = Position.from_fen(MATE_IN_ONE)
+    assert check.best_move(position, [Position.from_fen(MATED), position]) is not None
+
+
+# -- words -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "words"),
+    [
+        (MATE_IN_ONE, "Red mates in 1 ply (1 move)"),
+        (MATED, "Black is mated"),
+        ("3k5/R8/9/9/9/9/9/9/9/4K4 b", "Black is stalemated, which loses"),
+        (DIRECT_WIN, "Black is forced into a perpetual check, order 1, already"),
+        (DIRECT_LOSS, "Black loses by perpetual check, order 1, in 1 ply"),
+        ("3k1a3/9/9/9/9/9/9/9/9/4K4 w", "draw: neither side has a piece that can attack"),
+    ],
+)
+def test_reasons(check: GameTablebase, fen: str, words: str) -> None:
+    position = Position.from_fen(fen)
+    assert explain_position(position, check.probe(position)) == words
+
+
+def test_every_move_has_a_reason_with_its_unit(check: GameTablebase) -> None:
+    rng = random.Random(9)
+    for position in [random_position(rng, MATERIALS) for _ in range(50)]:
+        root, moves = check.probe_with_moves(position)
+        for move in moves:
+            words = explain_move(root, move)
+            if move.outcome == Outcome.DRAW:
+                assert words.startswith("draw")
+            elif "in " in words:
+                assert "pl" in words
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_conversion(dtc_dir: Path, check: GameTablebase, seed: int) -> None:
+    """Distance to conversion: captures rank by the own table, lines go on in the next one."""
+    rng = random.Random(seed)
+    converted = 0
+    with open_tablebase(dtc_dir, metric="dtc") as tables:
+        for position in [random_position(rng, ["KRKN"]) for _ in range(60)]:
+            root, moves = tables.probe_with_moves(position)
+            assert root.outcome == check.probe(position).outcome
+            if not moves:
+                continue
+            if not is_direct_win(root):
+                assert moves[0].worth == root.exact
+            reasons = [explain_move(root, m) for m in moves if m.converts and m.outcome]
+            assert all("converts" in why or "mates" in why for why in reasons)
+            line = tables.mainline(position)
+            if root.outcome != Outcome.DRAW:
+                won = root.outcome == Outcome.WIN
+                assert line.winner == (position.side if won else position.side.other)
+                converted += any(m.choice.converts for m in line.moves)
+    assert converted
+
+
+def test_names_of_materials(check: GameTablebase) -> None:
+    assert {name.material for name in check.available()} == {
+        Material.parse(name) for name in ("KRK", "KNK", "KPK", "KRKN")
+    }

@@ -1,0 +1,1 @@
+"""Compiled probing, the C header, and exports."""

@@ -1,0 +1,223 @@
+/* What the tests ask of contrib/tbprobe.c.
+ *
+ *     probe   RULES CACHE FILE...   records from stdin: side, 90 piece codes
+ *                                   to stdout: 4 int32 each: status, wdl, order, plies
+ *     root    RULES CACHE FILE...   the same records; to stdout one line of text each
+ *     threads RULES CACHE FILE...   as probe, from four threads at once, which must agree
+ *     bench   RULES CACHE FILE...   as probe, five times; CPU nanoseconds per probe to stdout
+ *     mutants RULES CACHE PATH      from stdin: number of records (int32), the records; then
+ *                                   files, each after its length (int32). Every file is written
+ *                                   to PATH, added, and all records probed; then the same from
+ *                                   memory, which must agree unless PATH is another table's name
+ *                                   to stdout: per file 3 int32: the status of adding it, how
+ *                                   many answers are errors, and how many are others than the
+ *                                   first file's
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "../../contrib/tbprobe.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SQUARES = 90, RECORD = 91, ANSWER = 4, THREADS = 4 };
+
+static int probe_record(tb_reader *reader, const uint8_t *record, int32_t *answer)
+{
+    uint8_t pieces[SQUARES], squares[SQUARES];
+    size_t count = 0;
+    tb_value v = {0, 0, 0, 0, TB_NO_METRIC};
+    int wdl = 0;
+    for (int square = 0; square < SQUARES; square++)
+        if (record[1 + square] != 0) {
+            pieces[count] = record[1 + square];
+            squares[count++] = (uint8_t)square;
+        }
+    int status = tb_probe(reader, pieces, squares, count, record[0], &v);
+    int second = tb_probe_wdl(reader, pieces, squares, count, record[0], &wdl);
+    if (second != status || wdl != v.wdl)
+        abort();
+    answer[0] = status;
+    answer[1] = v.wdl;
+    answer[2] = (int32_t)v.order;
+    answer[3] = (int32_t)v.plies;
+    return status;
+}
+
+static void print_root(tb_reader *reader, const uint8_t *record)
+{
+    uint8_t pieces[SQUARES], squares[SQUARES];
+    size_t count = 0, moves = 0;
+    tb_value v;
+    tb_move list[TB_MAX_MOVES];
+    for (int square = 0; square < SQUARES; square++)
+        if (record[1 + square] != 0) {
+            pieces[count] = record[1 + square];
+            squares[count++] = (uint8_t)square;
+        }
+    int status = tb_probe_root(reader, pieces, squares, count, record[0], &v, list, &moves);
+    if (status != TB_OK) {
+        printf("status %d\n", status);
+        return;
+    }
+    printf("%d %u %lld", v.wdl, (unsigned)v.order, (long long)v.value);
+    for (size_t i = 0; i < moves; i++) {
+        const tb_move *m = &list[i];
+        printf(" %d-%d:%d:%d%d%d:%d,%u,%lld:%d,%u,%u", m->from, m->to, m->status, m->capture,
+               m->check, m->best, m->after.wdl, (unsigned)m->after.order,
+               (long long)m->after.value, m->worth.wdl, (unsigned)m->worth.order,
+               (unsigned)m->worth.plies);
+    }
+    printf("\n");
+}
+
+typedef struct {
+    tb_reader *reader;
+    const uint8_t *records;
+    int32_t *answers;
+    size_t count;
+} job;
+
+static void *run_job(void *argument)
+{
+    job *j = argument;
+    for (size_t i = 0; i < j->count; i++)
+        probe_record(j->reader, j->records + RECORD * i, j->answers + ANSWER * i);
+    return NULL;
+}
+
+static uint8_t *read_all(size_t *size)
+{
+    size_t capacity = 1 << 16, got;
+    uint8_t *data = malloc(capacity);
+    *size = 0;
+    while ((got = fread(data + *size, 1, capacity - *size, stdin)) > 0) {
+        *size += got;
+        if (*size == capacity)
+            data = realloc(data, capacity *= 2);
+    }
+    return data;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_mutants(tb_rules rules, size_t cache, const char *path)
+{
+    int32_t count, length;
+    if (fread(&count, sizeof count, 1, stdin) != 1)
+        exit(2);
+    uint8_t *records = malloc((size_t)count * RECORD);
+    if (fread(records, RECORD, (size_t)count, stdin) != (size_t)count)
+        exit(2);
+    size_t answers_count = (size_t)count * ANSWER;
+    int32_t *answers = malloc(2 * answers_count * sizeof *answers), *first = NULL;
+    while (fread(&length, sizeof length, 1, stdin) == 1) {
+        /* Exactly as long as the file, so that a read beyond its end is noticed. */
+        uint8_t *data = malloc((size_t)length);
+        if (fread(data, 1, (size_t)length, stdin) != (size_t)length)
+            exit(2);
+        FILE *file = fopen(path, "wb");
+        if (fwrite(data, 1, (size_t)length, file) != (size_t)length || fclose(file) != 0)
+            exit(2);
+        int32_t result[3] = {0, 0, 0}, status[2];
+        for (int from_memory = 0; from_memory < 2; from_memory++) {
+            tb_set *set = tb_set_new(rules, 0, TB_DTM);
+            tb_reader *reader = tb_reader_new(set, cache);
+            int32_t *own = answers + (size_t)from_memory * answers_count;
+            status[from_memory] = from_memory ? tb_add_memory(set, data, (size_t)length)
+                                              : tb_add_file(set, path);
+            for (int32_t i = 0; i < count; i++)
+                probe_record(reader, records + RECORD * i, own + ANSWER * i);
+            tb_reader_free(reader);
+            tb_set_free(set);
+        }
+        if (status[0] != TB_ERR_NAME &&
+            (memcmp(answers, answers + answers_count, answers_count * sizeof *answers) != 0 ||
+             status[0] != status[1]))
+            abort();
+        if (first == NULL) {
+            first = malloc(answers_count * sizeof *first);
+            memcpy(first, answers, answers_count * sizeof *first);
+        }
+        result[0] = status[0];
+        for (size_t i = 0; i < answers_count; i += ANSWER) {
+            if (answers[i] != TB_OK)
+                result[1]++;
+            else if (memcmp(answers + i, first + i, ANSWER * sizeof *answers) != 0)
+                result[2]++;
+        }
+        fwrite(result, sizeof *result, 3, stdout);
+        free(data);
+    }
+    free(answers);
+    free(first);
+    free(records);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5)
+        return 2;
+    tb_rules rules = (tb_rules)atoi(argv[2]);
+    size_t cache = (size_t)strtoul(argv[3], NULL, 10), size, count;
+    if (strcmp(argv[1], "mutants") == 0) {
+        run_mutants(rules, cache, argv[4]);
+        return 0;
+    }
+    tb_set *set = tb_set_new(rules, 0, TB_DTM);
+    for (int i = 4; i < argc; i++) {
+        int status = tb_add_file(set, argv[i]);
+        if (status != TB_OK) {
+            fprintf(stderr, "%s: %s\n", argv[i], tb_status_text(status));
+            return 1;
+        }
+    }
+    int threads = strcmp(argv[1], "threads") == 0 ? THREADS : 1;
+    uint8_t *records = read_all(&size);
+    count = size / RECORD;
+    job jobs[THREADS];
+    for (int i = 0; i < threads; i++) {
+        jobs[i].reader = tb_reader_new(set, cache);
+        jobs[i].records = records;
+        jobs[i].answers = malloc((count + 1) * ANSWER * sizeof(int32_t));
+        jobs[i].count = count;
+    }
+    if (strcmp(argv[1], "root") == 0) {
+        for (size_t i = 0; i < count; i++)
+            print_root(jobs[0].reader, records + RECORD * i);
+    } else if (strcmp(argv[1], "bench") == 0) {
+        run_job(&jobs[0]);
+        double start = seconds();
+        for (int i = 0; i < 5; i++)
+            run_job(&jobs[0]);
+        /* A record is probed twice: its value, and its outcome alone. */
+        printf("%.1f\n", (seconds() - start) * 1e9 / 10 / (double)count);
+    } else {
+        pthread_t handles[THREADS];
+        for (int i = 1; i < threads; i++)
+            if (pthread_create(&handles[i], NULL, run_job, &jobs[i]) != 0)
+                return 2;
+        run_job(&jobs[0]);
+        for (int i = 1; i < threads; i++) {
+            pthread_join(handles[i], NULL);
+            if (memcmp(jobs[0].answers, jobs[i].answers, count * ANSWER * sizeof(int32_t)) != 0)
+                return 3;
+        }
+        fwrite(jobs[0].answers, ANSWER * sizeof(int32_t), count, stdout);
+    }
+    for (int i = 0; i < threads; i++) {
+        tb_reader_free(jobs[i].reader);
+        free(jobs[i].answers);
+    }
+    tb_set_free(set);
+    free(records);
+    return 0;
+}

@@ -1,0 +1,345 @@
+"""The C reader: clean under a strict compiler, the same answers as Python, and never a crash."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.tables import (
+    CorruptTableError,
+    FormatVersionError,
+    Metric,
+    Outcome,
+    Rules,
+    Tablebase,
+    TableFile,
+    TableName,
+)
+from tests.kits.boards import Boards, all_boards, exchanged
+from tests.kits.built import built
+from tests.kits.mutations import mutants
+from tests.kits.paths import ROOT
+from tests.kits.strategies import random_position
+from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+
+READER = ROOT / "contrib" / "tbprobe.c"
+HARNESS = ROOT / "tests" / "probing" / "tbprobe_harness.c"
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+CACHE = str(8 << 20)
+CHECK = str(list(Rules).index(Rules.CHECK))
+WXF = str(list(Rules).index(Rules.WXF))
+WXF_NO_MINOR = "3"
+NONE = "0"
+
+OK, MISSING = 0, -1
+
+
+def missing_tool() -> str | None:
+    """What this machine lacks for the C reader."""
+    if shutil.which("gcc") is None:
+        return "gcc is not installed"
+    trial = "#include <zstd.h>\nint main(void) { return ZSTD_versionNumber() == 0; }\n"
+    command = ["gcc", "-x", "c", "-", "-lzstd", "-o", "/dev/null"]
+    if subprocess.run(command, input=trial.encode(), capture_output=True).returncode:
+        return "the headers of zstd are not installed (libzstd-dev)"
+    return None
+
+
+pytestmark = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
+
+
+def compiled(folder: Path, name: str, sources: list[Path], *flags: str) -> Path:
+    program = folder / name
+    command = ["gcc", *STRICT, *flags, *map(str, sources), "-lzstd", "-o", str(program)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return program
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tbprobe")
+
+
+@pytest.fixture(scope="module")
+def harness(folder: Path) -> Path:
+    return compiled(folder, "harness", [HARNESS, READER], "-O2", "-pthread")
+
+
+def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
+    command = [str(program), *map(str, arguments)]
+    result = subprocess.run(command, input=records, capture_output=True)
+    assert result.returncode == 0, result.stderr.decode()[-2000:]
+    return result.stdout
+
+
+def records_of(boards: Boards, side: int) -> bytes:
+    return np.insert(boards, 0, side, axis=1).tobytes()
+
+
+def answers_of(output: bytes) -> NDArray[np.int32]:
+    """int32 (n, 4): status, outcome, order, plies."""
+    return np.frombuffer(output, "<i4").reshape(-1, 4)
+
+
+def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
+    """What Python says of boards in the colours of the table."""
+    slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
+    codes, places = np.unique(file.codes(side, slots), return_inverse=True)
+    values = [file.code_space.decode(code) for code in codes.tolist()]
+    rows = [(OK, value.outcome, value.order, value.plies) for value in values]
+    return np.array(rows, np.int32)[places]
+
+
+@pytest.mark.parametrize("flags", [(), ("-DTB_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
+def test_a_strict_compiler_has_no_complaint(folder: Path, flags: tuple[str, ...]) -> None:
+    compiled(folder, "strict", [ROOT / "contrib" / "example.c", READER], *flags)
+
+
+@pytest.mark.parametrize(
+    ("material", "width", "distinct"),
+    [
+        ("KRK", 1, 20),
+        ("KPKA", 2, 400),
+        ("KNKAABB", 1, 60),
+        ("KCAKB", 4, 30),
+        ("KPPK", 2, 90),
+        ("KNNK", 4, 300),
+        ("KCKC", 1, 200),
+    ],
+)
+def test_every_position(
+    tmp_path: Path, harness: Path, material: str, width: int, distinct: int
+) -> None:
+    spec = spec_of(material, width)
+    planes = random_planes(spec, 9, distinct)
+    arrangements = some_arrangements(Layout.of(spec.name.material), 3)
+    path = write(tmp_path, spec, planes, block_slots=20_000, arrangements=arrangements)
+    boards = all_boards(Material.parse(material))
+    with TableFile(path) as file:
+        for side in Side:
+            wanted = expected(file, boards, side)
+            for seen, mover in ((boards, side), (exchanged(boards), side.other)):
+                output = run(harness, "probe", NONE, CACHE, path, records=records_of(seen, mover))
+                if material == "KCKC" and seen is not boards:
+                    # Equal armies are never exchanged: the table has a slot of its own for these.
+                    slots = expected(file, seen, mover)
+                    assert (answers_of(output) == slots).all()
+                else:
+                    assert (answers_of(output) == wanted).all()
+
+
+@pytest.mark.parametrize("minor_chases", [True, False])
+def test_tables_of_other_options_are_of_another_set(
+    tmp_path: Path, harness: Path, minor_chases: bool
+) -> None:
+    spec = spec_of("KRK", rules=Rules.WXF, minor_chases=minor_chases)
+    path = write(tmp_path, spec, random_planes(spec, 9))
+    boards = all_boards(Material.parse("KRK"))[:50]
+    sets = [WXF, WXF_NO_MINOR] if minor_chases else [WXF_NO_MINOR, WXF]
+    with TableFile(path) as file:
+        output = run(harness, "probe", sets[0], CACHE, path, records=records_of(boards, 0))
+        assert (answers_of(output) == expected(file, boards, 0)).all()
+    command = [harness, "probe", sets[1], CACHE, path]
+    refused = subprocess.run(command, input=b"", capture_output=True)
+    assert refused.returncode == 1
+    assert b"another rule set" in refused.stderr
+
+
+def test_every_position_of_a_solved_material(harness: Path) -> None:
+    directory = built("KRKN")
+    boards = all_boards(Material.parse("KRKN"))
+    with Tablebase.open(directory) as tablebase:
+        file = tablebase.table("KRKN")
+        for side in Side:
+            output = run(
+                harness, "probe", CHECK, CACHE, file.path, records=records_of(boards, side)
+            )
+            assert (answers_of(output) == expected(file, boards, side)).all()
+
+
+def python_line(tables: GameTablebase, position: Position) -> str:
+    """What the harness prints of a root, from `probe_root`."""
+    root, moves = tables.probe_with_moves(position)
+    parts = [f"{root.outcome:d} {root.order} {root.value}"]
+    for move in moves:
+        after, worth = "0,0,0", "0,0,0"
+        if move.result is not None and move.worth is not None:
+            after = f"{move.result.outcome:d},{move.result.order},{move.result.value}"
+            worth = f"{move.worth.outcome:d},{move.worth.order},{move.worth.plies}"
+        flags = f"{move.capture:d}{move.check:d}{move.best:d}"
+        status = OK if move.result is not None else MISSING
+        source, target = move.move
+        parts.append(f"{source}-{target}:{status}:{flags}:{after}:{worth}")
+    return " ".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("rules", "metric", "materials", "leave_out"),
+    [
+        ("check", None, ("KRKN", "KPKA"), ()),
+        ("none", "dtc", ("KRKN", "KCAKP"), ()),
+        ("check", None, ("KRKN",), ("KNK",)),
+    ],
+)
+def test_ranked_moves(
+    tmp_path: Path,
+    harness: Path,
+    rules: str,
+    metric: str | None,
+    materials: tuple[str, ...],
+    leave_out: tuple[str, ...],
+) -> None:
+    for path in built(*materials, rules=rules, metric=metric).glob("*.xqt"):
+        if path.name.split(".")[0] not in leave_out:
+            (tmp_path / path.name).symlink_to(path)
+    rng = random.Random(8)
+    positions = [random_position(rng, materials) for _ in range(1500)]
+    records = b"".join(bytes([p.side]) + p.board for p in positions)
+    number = str(list(Rules).index(Rules(rules)))
+    files = sorted(tmp_path.glob("*.xqt"))
+    lines = run(harness, "root", number, CACHE, *files, records=records).decode().splitlines()
+    with open_tablebase(tmp_path) as tables:
+        for position, line in zip(positions, lines, strict=True):
+            assert line == python_line(tables, position), position.fen
+
+
+def test_positions_that_are_none(harness: Path) -> None:
+    files = sorted(built("KRKN").glob("*.xqt"))
+
+    def status(pieces: dict[int, int], side: int = 0, mode: str = "probe") -> int:
+        board = bytearray(90)
+        for square, code in pieces.items():
+            board[square] = code
+        output = run(harness, mode, CHECK, CACHE, *files, records=bytes([side]) + bytes(board))
+        if mode == "root":
+            return int(output.split()[1]) if output.startswith(b"status") else OK
+        return int(answers_of(output)[0, 0])
+
+    position, illegal, argument = -2, -3, -8
+    assert status({4: 1, 84: 9, 0: 4}) == OK
+    assert status({4: 1, 84: 9}) == OK
+    assert status({4: 1, 84: 9, 0: 6}) == MISSING
+    assert status({4: 1, 84: 9, 0: 4}, side=2) == argument
+    assert status({4: 1, 0: 4}) == position
+    assert status({4: 1, 84: 9, 0: 8}) == position
+    assert status({4: 1, 84: 9, 0: 200}) == position
+    assert status({0: 1, 84: 9, 8: 4}) == position
+    assert status({4: 1, 84: 9, 1: 4, 2: 4, 3: 4}) == position
+    assert status({4: 1, 85: 9, 0: 4}, mode="root") == illegal
+    assert status({4: 1, 84: 9, 3: 4}, mode="root") == illegal
+    assert status({4: 1, 84: 9, 0: 6}, mode="root") == MISSING
+
+
+def test_threads_share_a_set(folder: Path) -> None:
+    program = compiled(
+        folder, "threads", [HARNESS, READER], "-O1", "-g", "-pthread", "-fsanitize=thread"
+    )
+    files = sorted(built("KRKN").glob("*.xqt"))
+    rng = random.Random(4)
+    positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(3000)]
+    records = b"".join(bytes([p.side]) + p.board for p in positions)
+    answers = answers_of(run(program, "threads", CHECK, "150000", *files, records=records))
+    with Tablebase.open(built("KRKN")) as tablebase:
+        for answer, result in zip(answers.tolist(), tablebase.probe_many(positions), strict=True):
+            assert answer == [OK, result.outcome, result.order, result.plies or 0]
+
+
+def refused(harness: Path, path: Path) -> str:
+    """What the reader says of a file that it does not take; it must not wait."""
+    command = [harness, "probe", NONE, CACHE, path]
+    result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
+    assert result.returncode == 1
+    return result.stderr.decode().removeprefix(f"{path}: ").strip()
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["KNK.none.dtm", "KRK.check.dtm", "KRK.none-o1.dtm", "KRK.none.dtc", "krk.none.dtm", "any"],
+)
+def test_a_name_must_say_what_the_header_says(tmp_path: Path, harness: Path, other: str) -> None:
+    spec = spec_of("KRK")
+    path = write(tmp_path, spec, random_planes(spec, 9))
+    renamed = path.rename(tmp_path / f"{other}.xqt")
+    assert refused(harness, renamed) == "the file holds another table than its name says"
+
+
+@pytest.mark.parametrize(
+    ("number", "rules", "orders", "metric"),
+    [("3", Rules.WXF, 0, Metric.DTC), ("1", Rules.CHECK, 4_000_000_000, Metric.DTM)],
+)
+def test_names_of_every_form(
+    tmp_path: Path, harness: Path, number: str, rules: Rules, orders: int, metric: Metric
+) -> None:
+    """The harness wants no limit on orders: that is of another set, but of the right name."""
+    spec = spec_of("KRK", rules=rules, orders=orders, metric=metric, minor_chases=rules != "wxf")
+    path = write(tmp_path, spec, random_planes(spec, 9))
+    command = [harness, "probe", number, CACHE, path]
+    result = subprocess.run(command, input=b"", capture_output=True)
+    assert (b"another rule set" in result.stderr) if orders else result.returncode == 0
+
+
+def test_a_pipe_named_like_a_table_is_refused_at_once(tmp_path: Path, harness: Path) -> None:
+    path = tmp_path / "KRK.none.dtm.xqt"
+    os.mkfifo(path)
+    assert refused(harness, path) == "the file or directory cannot be read"
+
+
+def is_sound(path: Path, data: bytes) -> bool:
+    """Whether Python opens the file under its name."""
+    path.write_bytes(data)
+    try:
+        TableFile(path, name=TableName.parse(path.name)).close()
+    except (CorruptTableError, FormatVersionError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("material", "width", "distinct"), [("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5)]
+)
+def test_mutated_files(
+    tmp_path: Path, folder: Path, material: str, width: int, distinct: int
+) -> None:
+    """3 400 files each, more than 10 000 in all."""
+    program = folder / "asan"
+    if not program.exists():
+        flags = ["-O1", "-g", "-pthread", "-fsanitize=address,undefined"]
+        program = compiled(folder, "asan", [HARNESS, READER], *flags, "-fno-sanitize-recover=all")
+    spec = spec_of(material, width)
+    red, black = random_planes(spec, 2, distinct)
+    black[:700] = black.max()
+    arrangements = some_arrangements(Layout.of(spec.name.material), 3)
+    path = write(tmp_path, spec, (red, black), block_slots=700, arrangements=arrangements)
+    sound = path.read_bytes()
+    boards = all_boards(Material.parse(material))
+    boards = boards[np.random.default_rng(1).choice(len(boards), 150)]
+    records = records_of(boards[:75], 0) + records_of(exchanged(boards[75:]), 0)
+    files = [(sound, True), *mutants(sound, 3400, seed=width)]
+    stream = [struct.pack("<i", len(boards)), records]
+    stream += [struct.pack("<i", len(data)) + data for data, _ in files]
+    output = run(program, "mutants", NONE, "100000", path, records=b"".join(stream))
+    results = np.frombuffer(output, "<i4").reshape(-1, 3)
+    assert len(results) == len(files)
+    assert results[0].tolist() == [OK, 0, 0]
+    statuses = set(results[:, 0].tolist())
+    assert {0, -4, -5} <= statuses <= {0, -4, -5, -10}
+    honest = np.array([not forgery for _, forgery in files])
+    assert not results[honest, 2].any(), "damage went unnoticed"
+    for (data, _), (status, _, _) in list(zip(files, results.tolist(), strict=True))[:600]:
+        assert is_sound(path, data) == (status == OK)
+
+
+def test_outcome_numbers() -> None:
+    assert [int(outcome) for outcome in Outcome] == [-1, 0, 1]

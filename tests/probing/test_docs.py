@@ -1,0 +1,97 @@
+"""docs/probing.md is run from top to bottom; docs/positions.csv is what the readers say."""
+
+from __future__ import annotations
+
+import csv
+import doctest
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.indexing import Position
+from tbgen.indexing.layout import Layout
+from tbgen.tables import Tablebase
+from tests.kits.built import built
+from tests.kits.paths import ROOT
+from tests.oracles.naive_reader import value_of
+from tests.probing.test_contrib_c import missing_tool
+
+PAGE = (ROOT / "docs" / "probing.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(console|pycon|c)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+POSITIONS = list(csv.DictReader((ROOT / "docs" / "positions.csv").open(encoding="ascii")))
+BUILT = {
+    ("none", "dtm"): ("KRKN",),
+    ("none", "dtc"): ("KRKN", "KNNKA"),
+    ("check", "dtm"): ("KRKN", "KRAKR", "KPPKA", "KCAKB"),
+}
+
+
+def run_console(block: str) -> None:
+    """Each command of a block must print what follows it."""
+    for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        if command.startswith("tbgen build"):
+            continue  # built before; its progress is nothing to compare
+        if command.startswith("tbgen "):
+            result = CliRunner().invoke(main, shlex.split(command)[1:])
+            assert (result.exit_code, result.stdout) == (0, output), command
+        elif missing_tool() is None:
+            result = subprocess.run(command, shell=True, capture_output=True, text=True)
+            assert (result.stderr, result.stdout) == ("", output), command
+
+
+def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(BLOCKS) > 10
+    (tmp_path / "egtb").symlink_to(built("KRAKR"))
+    (tmp_path / "contrib").symlink_to(ROOT / "contrib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TBGEN_TABLES", raising=False)
+    names: dict[str, Any] = {}
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    for number, (kind, block) in enumerate(BLOCKS):
+        if kind == "console":
+            run_console(block)
+            continue
+        example = parser.get_doctest(block, names, f"block {number}", "probing.md", 0)
+        failures: list[str] = []
+        result = runner.run(example, out=failures.append, clear_globs=False)
+        assert result.attempted
+        assert not result.failed, "".join(failures)
+        names = example.globs
+
+
+@pytest.mark.parametrize("kind", list(BUILT))
+def test_the_positions(kind: tuple[str, str]) -> None:
+    rules, metric = kind
+    directory = built(*BUILT[kind], rules=rules, metric=metric)
+    rows = [row for row in POSITIONS if (row["rules"], row["metric"]) == kind]
+    assert len(rows) > 10
+    with Tablebase.open(directory) as tablebase:
+        for row in rows:
+            position = Position.from_fen(row["fen"])
+            file = tablebase.table(row["material"])
+            looked_up = position.swapped() if position.is_swapped else position
+            slot = Layout.of(position.material).slot(looked_up)
+            result = tablebase.probe(position)
+            written = (row["outcome"], int(row["order"]), int(row["plies"]))
+            assert (position.material.name, slot) == (row["material"], int(row["slot"]))
+            assert result.outcome.name.lower() == row["outcome"]
+            assert (result.order, result.plies or 0, result.value) == (
+                int(row["order"]),
+                int(row["plies"]),
+                int(row["value"]),
+            )
+            assert value_of(file.path, looked_up.fen) == written
+
+
+def test_what_the_positions_cover() -> None:
+    seen = {(row["outcome"], min(int(row["order"]), 2)) for row in POSITIONS}
+    assert seen == {(o, k) for o in ("win", "loss") for k in range(3)} | {("draw", 0)}
+    positions = [Position.from_fen(row["fen"]) for row in POSITIONS]
+    assert sum(position.is_swapped for position in positions) > 20
+    assert {position.side for position in positions} == {0, 1}

@@ -1,0 +1,201 @@
+"""Compiled probes: the same answers as from Python, for every table, colouring and cache."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import kernel
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.probing import (
+    COLD,
+    INVALID,
+    MISSING,
+    OK,
+    NumbaTables,
+    is_legal_board,
+    legal_boards,
+    order_of,
+    outcome_of,
+    plies_of,
+    probe,
+    probe_board,
+)
+from tbgen.probing.kernels import WIN
+from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
+from tbgen.tables.blocks import max_content
+from tests.kits.boards import exchanged, random_boards
+from tests.kits.strategies import is_legal, random_position
+from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+
+TABLES = [
+    ("KRK", 1, 20),
+    ("KNNK", 1, 1),
+    ("KPPKA", 2, 400),
+    ("KNKPB", 4, 30),
+    ("KCAKC", 2, 90),
+    ("KAKBB", 1, 5),
+    ("KNPKA", 1, 40),
+]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("numba")
+    for material, width, distinct in TABLES:
+        if Material.parse(material).needs_table:
+            spec = spec_of(material, width)
+            arrangements = some_arrangements(Layout.of(spec.name.material), 1)
+            planes = random_planes(spec, 7, distinct)
+            write(folder, spec, planes, block_slots=5000, arrangements=arrangements)
+    return folder
+
+
+def expected(tablebase: Tablebase, positions: list[Position]) -> list[Value]:
+    return [result.exact for result in tablebase.probe_many(positions)]
+
+
+def values(scores: NDArray[np.int64]) -> list[Value]:
+    return [Value(outcome_of(s), order_of(s), plies_of(s)) for s in scores.tolist()]
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 100_000, 1 << 28])
+def test_compiled_probes_agree(directory: Path, cache_bytes: int) -> None:
+    rng = random.Random(3)
+    positions = [random_position(rng, [name for name, _, _ in TABLES]) for _ in range(1500)]
+    boards = np.frombuffer(b"".join(p.board for p in positions), np.uint8).reshape(-1, 90)
+    sides = np.array([p.side for p in positions])
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, cache_bytes=cache_bytes)
+        assert tables.cache_bytes <= max(cache_bytes, max_content(5000, 4))
+        statuses, scores = tables.probe_boards(boards, sides)
+        assert (statuses == OK).all()
+        assert values(scores) == expected(tablebase, positions)
+
+
+def test_pieces_in_any_order_and_both_colourings(directory: Path) -> None:
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase)
+        assert tables.preload() == 0
+        rng = np.random.default_rng(5)
+        for name, _, _ in TABLES:
+            boards = random_boards(Material.parse(name), 200, 5)
+            for board, turned in zip(boards, exchanged(boards), strict=True):
+                squares = rng.permutation(np.flatnonzero(board))
+                answer = probe_board(tables.buffers, board, 1)
+                assert answer[0] == OK
+                assert probe(tables.buffers, board[squares], squares, len(squares), 1) == answer
+                assert probe_board(tables.buffers, turned, 0) == answer
+
+
+def test_threads(directory: Path) -> None:
+    boards = random_boards(Material.parse("KPPKA"), 4000, 3)
+    sides = np.arange(len(boards)) % 2
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KPPKA"])
+        assert tables.preload() == 0
+        wanted = tables.probe_boards(boards, sides)[1]
+        with ThreadPoolExecutor(4) as pool:
+            for _, scores in pool.map(lambda _: tables.probe_boards(boards, sides), range(8)):
+                assert (scores == wanted).all()
+
+
+def test_a_search_of_ones_own(directory: Path) -> None:
+    @kernel
+    def best_of_two(buffers, boards, side):
+        best = -WIN
+        for i in range(2):
+            status, score = probe_board(buffers, boards[i], side)
+            if status != OK:
+                return status, 0
+            best = max(best, -score)
+        return 0, best
+
+    boards = random_boards(Material.parse("KRK"), 9, 1)[:2]
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KRK"])
+        assert best_of_two(tables.buffers, boards, 1) == (COLD, 0)
+        assert tables.load_wanted() == 1
+        status, best = best_of_two(tables.buffers, boards, 1)
+        while status == COLD:
+            assert tables.load_wanted() > 0
+            status, best = best_of_two(tables.buffers, boards, 1)
+        assert best == -tables.probe_boards(boards, np.array([1, 1]))[1].min()
+        assert tables.load_wanted() == 0
+
+
+def test_what_is_no_position(directory: Path) -> None:
+    with Tablebase.open(directory) as tablebase:
+        buffers = NumbaTables(tablebase, ["KRK", "KAKBB"]).buffers
+        good = [(1, 4), (9, 85), (4, 0)]
+
+        def status(pieces: list[tuple[int, int]], side: int = 0) -> int:
+            codes, squares = (np.array(column, np.int64) for column in zip(*pieces, strict=True))
+            return int(probe(buffers, codes, squares, len(codes), side)[0])
+
+        assert status(good) == COLD
+        assert status([(1, 4), (9, 85)]) == OK
+        assert status([(1, 4), (9, 85), (5, 0)]) == MISSING
+        for bad in (
+            [(1, 4), (4, 0)],
+            [(1, 0), (9, 85), (4, 1)],
+            [(1, 4), (9, 85), (4, 85)],
+            [(1, 4), (9, 85), (4, 90)],
+            [(1, 4), (9, 85), (4, -1)],
+            [(1, 4), (9, 85), (8, 1)],
+            [(1, 4), (9, 85), (16, 1)],
+            [(1, 4), (9, 85), *((4, s) for s in range(40, 46))],
+            [(1, 4), (1, 5), (9, 85), (4, 1)],
+        ):
+            assert status(bad) == INVALID
+        assert status(good, side=2) == INVALID
+
+
+def test_preload_says_what_stays_cold(directory: Path) -> None:
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KNPKA", "KRK"], cache_bytes=50_000)
+        assert tables.preload("KRK") == 0
+        assert tables.preload() > 0
+        with pytest.raises(KeyError, match="KNK"):
+            tables.preload("KNK")
+
+
+def test_scores_are_in_order_of_preference() -> None:
+    codes = CodeSpace(2)
+    samples = [*range(1, 600), *range(codes.draw - 300, codes.draw + 300), *range(65000, 65536)]
+    scores = []
+    for code in samples:
+        value = codes.decode(code)
+        score = WIN - (value.order << 16) - value.plies if value.outcome else 0
+        score = -score if value.outcome < 0 else score
+        assert (outcome_of(score), order_of(score), plies_of(score)) == (
+            value.outcome,
+            value.order,
+            value.plies,
+        )
+        scores.append(score)
+    assert scores == sorted(scores)
+
+
+def test_a_span_that_scores_cannot_hold(tmp_path: Path) -> None:
+    spec = spec_of("KRK", 4)
+    object.__setattr__(spec, "codes", CodeSpace(4, 40_000))
+    write(tmp_path, spec, random_planes(spec, 1))
+    with Tablebase.open(tmp_path) as tablebase, pytest.raises(UnsupportedMaterialError):
+        NumbaTables(tablebase)
+
+
+def test_legality() -> None:
+    boards = random_boards(Material.parse("KRCKNP"), 600, 2)
+    for side in Side:
+        marked = legal_boards(boards, side)
+        for board, legal in zip(boards, marked.tolist(), strict=True):
+            assert legal == is_legal(Position(board.tobytes(), side))
+    assert 0 < marked.sum() < len(boards)
+    assert is_legal_board(boards[0].view(np.int8), 1) == marked[0]

@@ -1,0 +1,25 @@
+"""Random loops against pyffish's referee: every disagreement has its clause.
+
+The full comparison of 20000 loops, whose classification docs/referee.md quotes, is
+`scripts/reproduce/compare_referee.py`; its shape is certified here with `-m certification`.
+"""
+
+import pytest
+
+from tests.kits.agreement import UNEXPLAINED, compare
+
+
+def check(result):
+    assert result.differences[UNEXPLAINED] == 0, result.samples[UNEXPLAINED]
+    assert sum(result.differences.values()) < 0.03 * result.loops
+    assert result.verdicts["red wins"] > 0.05 * result.loops
+    assert result.verdicts["black wins"] > 0.05 * result.loops
+
+
+def test_random_loops():
+    check(compare(seed=41, loops=1000))
+
+
+@pytest.mark.certification
+def test_twenty_thousand_random_loops():
+    check(compare(seed=1, loops=20_000))

@@ -1,0 +1,1 @@
+"""The phases, against the naive solver."""

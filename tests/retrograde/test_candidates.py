@@ -1,0 +1,89 @@
+"""Searches for direct wins: what is lent to them, and what they remember."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tbgen.retrograde.solve as solve_module
+from tbgen.building.plan import code_spaces
+from tbgen.indexing import Material, Side
+from tbgen.indexing.layout import Layout
+from tbgen.retrograde.candidates import Memory
+from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
+from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.revised_phase import settle_orders
+from tbgen.retrograde.solve import solve
+from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
+from tbgen.tables.names import Rules, RuleSet
+from tests.kits.solutions import solution
+
+MATERIAL = "KRKNA"
+"""Black checks for ever, and captures into KRKN come due at order 1."""
+
+
+def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
+    """Solve the material, with something else in place of the revised phase."""
+    material = Material.parse(MATERIAL)
+    children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
+    expected = solution(MATERIAL, Rules.CHECK)
+    monkeypatch.setattr(solve_module, "settle_orders", settle)
+    solved = solve(
+        material,
+        lambda child: children[child.name],
+        rule_set=RuleSet(Rules.CHECK),
+        code_space=code_spaces(material, Rules.CHECK)[0],
+    )
+    for side in Side:
+        assert np.array_equal(solved.plane(side), expected.plane(side))
+
+
+def fail(memory: Memory) -> None:
+    """Begin a search, and do not end it."""
+    with memory.search(1) as search:
+        search.initialise()
+        assert search.win_candidates.rows.any()
+        assert search.captures_win
+        raise KeyboardInterrupt
+
+
+def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def settle(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+        sets = propagation.sets
+        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
+        with pytest.raises(KeyboardInterrupt):
+            fail(memory)
+        assert memory.open is None, "an unfinished search is not remembered"
+        after = [*propagation.losable, *propagation.unwon]
+        assert all(map(np.array_equal, before, after))
+        assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
+        return settle_orders(propagation, layout, rule_set)
+
+    solve_with(monkeypatch, settle)
+
+
+def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def settle(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+        sets = propagation.sets
+        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        lost = declare_perpetual_checks(memory, 1, keep_losses=True)
+        assert lost is not None
+        assert len(lost)
+        direct = propagation.code_space.encode(Value(Outcome.WIN, 1, 0))
+        assert direct in propagation.waiting[Side.RED].codes
+        assert memory.open is not None
+        known = sets.empty()
+        sets.add(memory.open, known)
+        assert known.any()
+        assert not (known & ~propagation.unknown[Side.BLACK]).any()
+        return settle_orders(propagation, layout, rule_set)
+
+    solve_with(monkeypatch, settle)
+
+
+def test_a_direct_win_is_255_and_the_loss_before_it_254() -> None:
+    assert Value(Outcome.WIN, 3, 0).number == DIRECT_WIN == 255
+    assert Value(Outcome.LOSS, 3, 1).number == 254

@@ -1,0 +1,51 @@
+"""Records with codes: journals give every position its code, and what waits is found again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.retrograde.journal import Journal, Waiting
+from tbgen.rows.sets import k_add
+from tbgen.rows.storage import Storage
+from tbgen.rows.workers import Chunks
+from tests.kits.rows import WORD, random_rows, recorded
+
+
+def test_a_journal_writes_the_codes_of_its_records() -> None:
+    """So many that pieces are compressed; the last ones are still open."""
+    chunks = Chunks(leads=1, size=1, mids=400)
+    journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
+    free = np.full((400, 2), WORD, np.uint64)
+    for code in range(1, 60):
+        rows = random_rows(400, 0.02, code) & free
+        free &= ~rows
+        (record,) = recorded(rows, chunks)
+        journal.add(0, code, record)
+        for row, word in np.argwhere(rows):
+            for bit in range(45):
+                if int(rows[row, word]) >> bit & 1:
+                    expected[row * 90 + 45 * word + bit] = code
+    codes = np.zeros_like(expected)
+    journal.fill(0, codes)
+    assert np.array_equal(codes, expected)
+
+
+def test_lists_wait_by_code() -> None:
+    rng = np.random.default_rng(5)
+    slots = np.sort(rng.choice(50 * 90, 2000, replace=False)).astype(np.uint32)
+    codes = rng.choice([3, 700, 65535], 2000).astype(np.uint16)
+    waiting = Waiting(Storage())
+    waiting.add_lists(4, codes, slots)
+    waiting.add_lists(5, codes[:0], slots[:0])
+    assert sorted(waiting.codes) == [3, 700, 65535]
+    for code in waiting.codes:
+        target = np.zeros((50, 2), np.uint64)
+        ((chunk, records),) = waiting.records(code)[:]
+        assert chunk == 4
+        for record in records:
+            k_add(record, 0, False, target, target)
+        bits = (target[:, :, None] >> np.arange(45, dtype=np.uint64)) & np.uint64(1)
+        assert np.array_equal(np.flatnonzero(bits), slots[codes == code])
+    waiting.drop(700)
+    assert sorted(waiting.codes) == [3, 65535]
+    assert len(waiting.records(700)) == 0

@@ -1,0 +1,105 @@
+"""What holds of the solver beside the values: threads, symmetry, limits, bounds."""
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.retrograde.captures import capture_codes
+from tbgen.retrograde.memory import code_spaces
+from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.solve import solve
+from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tests.kits.solutions import solution
+
+
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
+def test_threads_do_not_show_in_the_result(rules: Rules) -> None:
+    one = solution("KRKN", rules, threads=1)
+    two = solution("KRKN", rules, threads=2)
+    for side in Side:
+        assert np.array_equal(one.plane(side), two.plane(side))
+
+
+def test_colours_exchanged_in_a_symmetric_material_have_the_same_values() -> None:
+    solved = solution("KRKR", Rules.CHECK)
+    layout = Layout.of(Material.parse("KRKR"))
+    planes = [solved.plane(side) for side in Side]
+    for slot in range(0, layout.slots, 97):
+        if planes[Side.RED][slot]:
+            position = layout.position(slot, Side.RED)
+            assert position is not None
+            swapped = position.swapped()
+            assert planes[swapped.side][layout.slot(swapped)] == planes[Side.RED][slot]
+
+
+def test_a_distance_beyond_the_codes_raises() -> None:
+    short = CodeSpace(1, 5)
+    with pytest.raises(LimitExceededError):
+        solve(Material.parse("KNK"), lambda child: solution(child.name), code_space=short)
+
+
+def test_a_capture_beyond_the_codes_raises() -> None:
+    longest = CodeSpace(1).encode(CodeSpace(1).decode(129))
+    converted = capture_codes(CodeSpace(1), CodeSpace(1), Metric.DTM)
+    assert converted[longest] == 0, "a win in 253 makes a capture that loses in 254"
+    with pytest.raises(LimitExceededError):
+        solve(
+            Material.parse("KRNK"), lambda child: solution(child.name), code_space=CodeSpace(1, 6)
+        )
+
+
+def test_wide_codes_hold_the_same_values() -> None:
+    narrow = solution("KRKN", Rules.CHECK)
+    wide = solve(
+        Material.parse("KRKN"),
+        lambda child: solution(child.name, Rules.CHECK),
+        rule_set=RuleSet(Rules.CHECK),
+        code_space=CodeSpace(4, 16383),
+    )
+    for side in Side:
+        for code in np.unique(narrow.plane(side)):
+            if code:
+                value = narrow.code_space.decode(int(code))
+                slots = narrow.plane(side) == code
+                assert (wide.plane(side)[slots] == wide.code_space.encode(value)).all()
+
+
+def test_the_first_order_is_the_paper_s() -> None:
+    """Draws of KRKRG under the first order, and under all (Fang, Hsu & Hsu 2002, Table 1)."""
+    material = "KRAKR"
+    for orders, draws in ((1, 966498), (0, 966336)):
+        solved = solution(material, Rules.CHECK, orders=orders)
+        found = sum(int((solved.plane(side) == solved.code_space.draw).sum()) for side in Side)
+        assert found == draws
+
+
+def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KRKNA captures into positions of KRKN that perpetual check decides."""
+    material, seen = Material.parse("KRKNA"), []
+    run = Propagation.run
+
+    def watched(propagation: Propagation, order: int) -> bool:
+        codes = [code for waiting in propagation.waiting for code in waiting.codes]
+        seen.append({propagation.code_space.decode(code).order for code in codes})
+        return run(propagation, order)
+
+    children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
+    monkeypatch.setattr(Propagation, "run", watched)
+    solve(
+        material,
+        lambda child: children[child.name],
+        rule_set=RuleSet(Rules.CHECK),
+        code_space=code_spaces(material, Rules.CHECK)[0],
+    )
+    assert seen[:2] == [{0, 1}, {1}]
+    assert all(min(orders, default=order) >= order for order, orders in enumerate(seen))
+
+
+def test_figure_1a_of_the_paper_is_won_by_the_rule() -> None:
+    position = Position.from_fen("3k5/R8/9/9/9/9/9/9/4p1p2/5K3 w")
+    solved = solution("KRKPP", Rules.CHECK)
+    code = solved.plane(position.side)[solved.layout.slot(position)]
+    value = solved.code_space.decode(int(code))
+    assert (value.outcome.name, value.order) == ("LOSS", 1)

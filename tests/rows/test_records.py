@@ -1,0 +1,72 @@
+"""Records of positions: what is written comes back, whatever the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.rows.records import ROW_BYTES, Log, PackedRows, read_row, write_row
+from tbgen.rows.sets import k_add, k_remove
+from tbgen.rows.storage import Storage
+from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
+from tests.kits.rows import WORD, random_rows, recorded
+
+
+@borrowing_kernel
+def k_there_and_back(out, at, gap, lo, hi):
+    """Write a row, and read it again."""
+    return write_row(out, at, gap, lo, hi), read_row(out, at)
+
+
+@pytest.mark.parametrize("gap", [0, 1, -1, 63, 64, -64, -65, 8191, -8193, 10**6, -(10**6)])
+@pytest.mark.parametrize(("lo", "hi"), [(1, 0), (0, 1 << 44), (WORD, WORD), (0b1011, 1 << 20)])
+def test_a_row_comes_back(gap: int, lo: int, hi: int) -> None:
+    out = np.zeros(64, np.uint8)
+    end, row = k_there_and_back(out, 3, gap, np.uint64(lo), np.uint64(hi))
+    assert end - 3 <= ROW_BYTES
+    assert row == (end, gap, lo, hi)
+
+
+@pytest.mark.parametrize("density", [0.01, 0.1, 0.5])
+def test_a_set_comes_back_from_its_records(density: float) -> None:
+    chunks = Chunks(leads=7, size=3, mids=20)
+    rows = random_rows(140, density)
+    packed, target = PackedRows(Storage()), np.zeros_like(rows)
+    for chunk, record in enumerate(recorded(rows, chunks)):
+        packed.add(chunk, record)
+    assert len(packed) == chunks.number
+    for part in (packed[:2], packed[2:]):
+        for chunk, (record,) in part:
+            k_add(record, chunks.row_0(chunk), False, target, target)
+    assert np.array_equal(target, rows)
+
+
+def test_positions_are_added_within_a_set_and_taken_out_everywhere() -> None:
+    rows, within, target = (random_rows(50, 0.2, seed) for seed in (1, 2, 3))
+    (record,) = recorded(rows, Chunks(leads=1, size=1, mids=50))
+    added, removed = target.copy(), target.copy()
+    k_add(record, 0, True, within, added)
+    k_remove(record, 0, removed)
+    assert np.array_equal(added, target | (rows & within))
+    assert np.array_equal(removed, target & ~rows)
+
+
+def test_a_log_has_every_chunk_once_and_forgets_what_was_taken() -> None:
+    one, other = np.zeros(3, np.uint8), np.ones(2, np.uint8)
+    log = Log()
+    log.add(4, one)
+    log.add_all([(4, [other, other]), (7, [one])])
+    assert [(chunk, len(records)) for chunk, records in log.take()[:]] == [(4, 3), (7, 1)]
+    assert len(log.take()) == 0
+
+
+@pytest.mark.parametrize(
+    ("leads", "mids"), [(1, 1), (45, 8100), (6372, 90), (45, 729000), (324, 8100)]
+)
+def test_chunks_cover_the_leads(leads: int, mids: int) -> None:
+    chunks = Chunks.of(leads, mids)
+    ranges = [chunks.lead_range(chunk) for chunk in range(chunks.number)]
+    assert [lead for first, last in ranges for lead in range(first, last)] == list(range(leads))
+    assert chunks.size == 1 or chunks.rows * 90 <= CHUNK_SLOTS
+    assert chunks.size <= -(-leads // RANGES)

@@ -1,0 +1,130 @@
+"""The algebra of sets, against numpy on whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.legality import find_legal
+from tbgen.rows.frame import make_frame
+from tbgen.rows.sets import Frontier, Rows, Sets
+from tbgen.rows.workers import Workers
+
+
+@pytest.fixture(params=[1, 2])
+def sets(request: pytest.FixtureRequest) -> Iterator[Sets]:
+    with Workers(request.param) as workers:
+        yield Sets(make_frame(Layout.of(Material.parse("KPKAB"))), workers)
+
+
+def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
+    """About half of the bits of some rows, among them whole leads."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 1 << 45, sets.empty().shape, np.uint64)
+    rows[rng.random(len(rows)) >= share] = 0
+    rows[: sets.mids] = (1 << 45) - 1
+    return rows
+
+
+def on_front(sets: Sets, rows: Rows) -> Frontier:
+    """A set as a frontier, which had other positions on it before."""
+    front = sets.empty_frontier()
+    sets.put_difference(random_set(sets, 99), sets.empty(), front)
+    sets.put_difference(rows, sets.empty(), front)
+    return front
+
+
+def listed(sets: Sets, front: Frontier) -> np.ndarray:
+    """bool (rows,): the rows that a frontier lists, or has in leads that are read as a whole."""
+    found = np.zeros((sets.leads, sets.mids), bool)
+    for lead, count in enumerate(front.counts):
+        if count > front.limit:
+            found[lead] = True
+        else:
+            start = lead * front.limit
+            found[lead, front.listed[start : start + count]] = True
+    return found.ravel()
+
+
+def test_operations_are_those_of_numpy(sets: Sets) -> None:
+    one, other = random_set(sets, 1), random_set(sets, 2)
+    target = random_set(sets, 3)
+    sets.difference(one, other, target)
+    assert np.array_equal(target, one & ~other)
+    copy = sets.copied(one)
+    assert np.array_equal(copy, one)
+    sets.unite(other, copy)
+    assert np.array_equal(copy, one | other)
+    sets.intersect(one, copy)
+    assert np.array_equal(copy, one)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_frontiers_list_what_they_hold(sets: Sets, share: float) -> None:
+    one, other = random_set(sets, 1, share), random_set(sets, 2)
+    front = on_front(sets, one)
+    assert np.array_equal(front.rows, one)
+    assert listed(sets, front)[one.any(axis=1)].all()
+    sets.put_common(one, other, front)
+    assert np.array_equal(front.rows, one & other)
+    sets.clear(front)
+    assert not front.rows.any()
+    assert not front.counts.any()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_a_transfer_moves_what_is_on_a_frontier(sets: Sets, share: float) -> None:
+    moved, source, target = random_set(sets, 1, share), random_set(sets, 2), random_set(sets, 3)
+    front = on_front(sets, moved)
+    left, added = source.copy(), target.copy()
+    assert sets.transfer(front, left, added)
+    assert np.array_equal(left, source & ~moved)
+    assert np.array_equal(added, target | moved)
+    only_taken = source.copy()
+    assert sets.transfer(front, only_taken)
+    assert np.array_equal(only_taken, left)
+    assert np.array_equal(front.rows, moved)
+    assert not sets.transfer(on_front(sets, sets.empty()), source)
+
+
+def test_records_are_added_taken_out_and_put(sets: Sets) -> None:
+    members, within, before = (random_set(sets, seed) for seed in (1, 2, 3))
+    packed = sets.packed(members)
+    added, filtered, removed = before.copy(), before.copy(), before.copy()
+    sets.add(packed, added)
+    sets.add(packed, filtered, within)
+    sets.remove(packed, removed)
+    assert np.array_equal(added, before | members)
+    assert np.array_equal(filtered, before | (members & within))
+    assert np.array_equal(removed, before & ~members)
+    front = on_front(sets, before)
+    sets.put(packed, front)
+    assert np.array_equal(front.rows, members)
+    sets.put(packed, front, within)
+    assert np.array_equal(front.rows, members & within)
+    assert listed(sets, front)[front.rows.any(axis=1)].all()
+
+
+def test_positions_are_counted_as_the_index_does() -> None:
+    """KRRKA: twins, and leads that are their own mirror image."""
+    layout = Layout.of(Material.parse("KRRKA"))
+    sets = Sets(make_frame(layout), Workers(1))
+    legal = find_legal(sets.frame, Side.RED, sets.workers)
+    slots = np.flatnonzero((legal[:, :, None] >> np.arange(45, dtype=np.uint64)) & np.uint64(1))
+    some = np.random.default_rng(4).choice(slots, 3000, replace=False)
+    chosen = sets.empty()
+    rows, squares = np.divmod(some, 90)
+    np.bitwise_or.at(
+        chosen, (rows, squares // 45), np.uint64(1) << (squares % 45).astype(np.uint64)
+    )
+    canonical = 0
+    for slot in some:
+        position = layout.position(int(slot), Side.RED)
+        canonical += position is not None and layout.slot(position) == slot
+    assert 0 < canonical < len(some)
+    assert sets.count(chosen) == canonical

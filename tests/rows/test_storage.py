@@ -1,0 +1,73 @@
+"""Arrays in memory and on disk are the same to those who use them."""
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tbgen.rows.storage as storage_module
+from tbgen.rows.storage import DiskStorage, Storage, resident_bytes
+
+SIZE = 1 << 23
+
+
+def storages(directory: Path) -> list[Storage]:
+    """One in memory, one on disk that releases its pages at every chance."""
+    return [Storage(), DiskStorage(directory, 0)]
+
+
+def test_arrays_start_as_zeros_and_keep_what_is_written(tmp_path: Path) -> None:
+    for storage in storages(tmp_path):
+        array = storage.zeros((1000, 2), np.uint64)
+        assert array.shape == (1000, 2)
+        assert not array.any()
+        large = storage.zeros(SIZE, np.uint8)
+        large[::4096] = 7
+        storage.relieve()
+        large[1::4096] = 8
+        storage.relieve()
+        assert (large[::4096] == 7).all()
+        assert (large[1::4096] == 8).all()
+
+
+def test_kept_bytes_come_back(tmp_path: Path) -> None:
+    for storage in storages(tmp_path):
+        kept = [storage.keep(bytes([n]) * n) for n in range(1, 100)]
+        assert [storage.fetch(one) for one in kept] == [bytes([n]) * n for n in range(1, 100)]
+
+
+def test_files_have_no_names(tmp_path: Path) -> None:
+    storage = DiskStorage(tmp_path, 0)
+    array = storage.zeros(SIZE, np.uint8)
+    storage.keep(b"x" * 1000)
+    assert list(tmp_path.iterdir()) == []
+    del array
+
+
+def test_pages_on_disk_are_released_only_above_the_ceiling(tmp_path: Path) -> None:
+    storage = DiskStorage(tmp_path, resident_bytes() + 2 * SIZE)
+    array = storage.zeros(4 * SIZE, np.uint8)
+    array[:SIZE] = 1
+    before = resident_bytes()
+    storage.relieve()
+    assert resident_bytes() >= before
+    array[:] = 1
+    full = resident_bytes()
+    storage.relieve()
+    assert resident_bytes() <= full - 3 * SIZE
+    assert (array[::1000] == 1).all()
+
+
+def test_a_full_disk_is_an_error_that_names_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, offset: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(storage_module.os, "posix_fallocate", full)
+    storage = DiskStorage(tmp_path, 0)
+    with pytest.raises(OSError, match="No space left") as caught:
+        storage.zeros(SIZE, np.uint8)
+    assert caught.value.filename == str(tmp_path)

@@ -1,0 +1,1 @@
+"""Moves and checks, in Python and compiled."""

@@ -1,0 +1,1 @@
+"""Table files and probing directories of them."""

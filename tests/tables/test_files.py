@@ -1,0 +1,361 @@
+"""What is written can be read: all widths, block sizes and threads; one file, or none."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.layout import Layout
+from tbgen.tables import TableFile, write_table
+from tbgen.tables.blocks import (
+    BLOCK_SLOTS,
+    MAX_BLOCK_BYTES,
+    Block,
+    encode_block,
+    fill,
+    max_content,
+    safe_slots,
+)
+from tbgen.tables.cache import BlockCache
+from tbgen.tables.header import _HEADER, HEADER_BYTES
+from tests.kits.tablekit import (
+    agrees,
+    random_planes,
+    some_arrangements,
+    source_of,
+    spec_of,
+    statistics_of,
+    write,
+)
+
+MATERIALS = ["KK", "KAK", "KPK", "KRK", "KRKA"]
+
+
+def check_reading(path: Path, planes: tuple[NDArray[Any], NDArray[Any]]) -> None:
+    with TableFile(path) as file:
+        file.check(threads=2)
+        for side, plane in enumerate(planes):
+            for threads in (1, 2):
+                assert agrees(file.plane(side, threads=threads), plane)
+            slots = np.random.default_rng(1).integers(0, len(plane), 200)
+            codes = file.codes(side, slots)
+            assert agrees(codes, plane[slots])
+            assert [file.code(side, slot) for slot in slots.tolist()] == codes.tolist()
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    material=st.sampled_from(MATERIALS),
+    width=st.sampled_from([1, 2, 4]),
+    distinct=st.sampled_from([1, 2, 20, 255, 256, 257, 2000]),
+    empty=st.sampled_from([0.0, 0.3, 0.99, 1.0]),
+    block_slots=st.sampled_from([1, 7, 90, 1000, 65536, None]),
+    arranged=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_round_trip(
+    tmp_path: Path,
+    material: str,
+    width: int,
+    distinct: int,
+    empty: float,
+    block_slots: int | None,
+    arranged: bool,
+    seed: int,
+) -> None:
+    spec = spec_of(material, width)
+    if block_slots is not None and spec.slots // block_slots > 4000:
+        block_slots = 90
+    planes = random_planes(spec, seed, distinct, empty)
+    arrangements = None
+    if arranged:
+        arrangements = some_arrangements(Layout.of(spec.name.material), seed)
+    path = write(
+        tmp_path, spec, planes, threads=2, block_slots=block_slots, arrangements=arrangements
+    )
+    check_reading(path, planes)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+@pytest.mark.parametrize("distinct", [30, 1000])
+def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, width: int, distinct: int) -> None:
+    spec = spec_of("KRRK", width)
+    planes = random_planes(spec, 5, distinct)
+    images = {write(tmp_path, spec, planes, threads=n).read_bytes() for n in (1, 2, 4)}
+    assert len(images) == 1
+    check_reading(tmp_path / spec.name.filename, planes)
+
+
+def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
+    spec = spec_of("KRKN")
+    layout = Layout.of(spec.name.material)
+    rng = np.random.default_rng(4)
+    # What happens depends on the knight alone for Red, on the rook and Black's king for Black.
+    knight, rook = rng.integers(1, 100, (2, 90), np.uint8)
+    by_rank = rng.integers(1, 100, (layout.defenders[1].size, 90), np.uint8)
+    red = np.tile(knight, layout.rows)
+    black = np.repeat(by_rank[layout.lead_ranks[1]] ^ rook, 90, axis=1).ravel()
+    path = write(tmp_path, spec, (red, black))
+    check_reading(path, (red, black))
+    with TableFile(path) as file:
+        of_red, of_black = file.header.arrangements
+        chosen = file.header.file_size
+    assert of_red.axes[0] == 2
+    assert of_black.by_black
+    as_indexed = Arrangement.of_slots(layout)
+    path = write(tmp_path, spec, (red, black), arrangements=(as_indexed, as_indexed))
+    assert chosen < path.stat().st_size
+
+
+def test_blocks_of_many_codes_have_fewer_slots(tmp_path: Path) -> None:
+    for width, distinct, block_slots in [
+        (2, 200, BLOCK_SLOTS),
+        (2, 3000, safe_slots(2)),
+        (4, 3000, safe_slots(4)),
+    ]:
+        spec = spec_of("KRRK", width)
+        planes = random_planes(spec, 8, distinct)
+        path = write(tmp_path, spec, planes)
+        check_reading(path, planes)
+        with TableFile(path) as file:
+            assert file.header.block_slots == block_slots
+
+
+def test_the_digest_tells_contents_apart(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    red, black = random_planes(spec, 1, empty=0.0)
+    other = red.copy()
+    other[100] ^= 1
+    digests = set()
+    for planes in ((red, black), (other, black), (black, red)):
+        with TableFile(write(tmp_path, spec, planes)) as file:
+            digests.add(file.header.digest)
+    assert len(digests) == 3
+    assert all(len(digest) == 16 for digest in digests)
+
+
+def test_a_side_of_one_value_takes_no_blocks(tmp_path: Path) -> None:
+    spec = spec_of("KRRKR")
+    plane = np.full(spec.slots, spec.codes.draw, np.uint8)
+    plane[::3] = 0
+    nothing = np.zeros(spec.slots, np.uint8)
+    path = write(tmp_path, spec, (plane, nothing))
+    assert path.stat().st_size < 600
+    with TableFile(path) as file:
+        file.check()
+        assert file.header.blocks == (0, 0)
+        assert (file.plane(0) == spec.codes.draw).all()
+        # Nothing is known of slots without a position, but it can be decoded.
+        assert file.code(1, 0) == spec.codes.draw
+        assert file.codes(0, np.array([5, 1])).tolist() == [spec.codes.draw] * 2
+
+
+def test_blocks_without_positions_cost_eight_bytes(tmp_path: Path) -> None:
+    spec = spec_of("KRRKR")
+    plane = np.zeros(spec.slots, np.uint8)
+    few = write(tmp_path, spec, (plane, plane)).stat().st_size
+    plane[:40] = np.arange(1, 41)
+    with TableFile(write(tmp_path, spec, (plane, plane))) as file:
+        assert file.header.blocks[0] > 200
+        assert file.header.file_size < few + 8 * sum(file.header.blocks) + 6000
+
+
+def test_fill_continues_the_codes_before() -> None:
+    codes = np.array([0, 0, 7, 0, 0, 9, 0], np.uint8)
+    assert fill(codes, 128).tolist() == [7, 7, 7, 7, 7, 9, 9]
+    assert fill(np.zeros(3, np.uint8), 128).tolist() == [128] * 3
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_decoded_blocks_are_as_small_as_promised(width: int) -> None:
+    rng = np.random.default_rng(2)
+    for slots in (1, 5, safe_slots(width)):
+        for distinct in (1, 2, 255, 256, 257, 5000):
+            codes = rng.integers(1, min(distinct, 256**width - 1) + 1, slots).astype(f"u{width}")
+            content = encode_block(codes)
+            assert len(content) <= max_content(slots, width) <= MAX_BLOCK_BYTES
+            block = Block(content, slots, width)
+            out = np.empty_like(codes)
+            block.write_to(out)
+            assert (out == codes).all()
+            assert block.code(slots - 1) == codes[-1]
+
+
+def test_the_header_has_the_documented_size_and_no_padding() -> None:
+    assert _HEADER.size == HEADER_BYTES == 168
+    assert _HEADER.format.startswith("<")
+
+
+class SourceFailedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("fails_at", [(0, 0), (0, 900), (1, 0), (1, 1500)])
+def test_a_failing_source_leaves_nothing(tmp_path: Path, fails_at: tuple[int, int]) -> None:
+    spec = spec_of("KPK")
+    planes = random_planes(spec, 3)
+
+    def source(side: int, first: int, count: int) -> NDArray[Any]:
+        if (side, first) >= fails_at:
+            raise SourceFailedError
+        return planes[side][first : first + count]
+
+    path = tmp_path / spec.name.filename
+    statistics = statistics_of(spec, planes)
+    with pytest.raises(SourceFailedError):
+        write_table(path, spec, source, lambda: statistics, block_slots=100, threads=2)
+    assert list(tmp_path.iterdir()) == []
+    kept = write(tmp_path, spec, planes).read_bytes()
+    with pytest.raises(SourceFailedError):
+        write_table(path, spec, source, lambda: statistics, block_slots=100)
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [kept]
+
+
+def test_codes_of_another_width_are_refused(tmp_path: Path) -> None:
+    spec = spec_of("KPK", 2)
+    planes = random_planes(spec_of("KPK", 1), 3)
+    with pytest.raises(ValueError, match="uint8"):
+        write(tmp_path, spec, planes)
+    with pytest.raises(ValueError, match="slots per block"):
+        write(tmp_path, spec_of("KPK", 1), planes, block_slots=65537)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_an_os_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write(tmp_path, spec_of("KPK"), random_planes(spec_of("KPK"), 3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_directory_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write(tmp_path / "nowhere", spec_of("KPK"), random_planes(spec_of("KPK"), 3))
+
+
+def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    planes = random_planes(spec, 3)
+    seen = []
+
+    def progress(done: int, total: int) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        seen.append((done, total))
+
+    write_table(
+        tmp_path / "t.xqt",
+        spec,
+        source_of(planes),
+        lambda: statistics_of(spec, planes),
+        block_slots=1000,
+        arrangements=(Arrangement(45, (0, 1)), Arrangement(45, (0, 1))),
+        threads=2,
+        progress=progress,
+    )
+    assert seen == [(n, 6) for n in range(1, 7)]
+
+
+def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    planes = random_planes(spec, 3)
+    asked = written = 0
+
+    def source(side: int, first: int, count: int) -> NDArray[Any]:
+        nonlocal asked
+        asked += 1
+        assert 5 * asked - written <= 9 + 5
+        return planes[side][first : first + count]
+
+    def progress(done: int, total: int) -> None:
+        nonlocal written
+        written = done
+
+    write_table(
+        tmp_path / "t.xqt",
+        spec,
+        source,
+        lambda: statistics_of(spec, planes),
+        block_slots=20,
+        arrangements=(Arrangement(1, (0, 1)), Arrangement(1, (0, 1))),
+        threads=2,
+        progress=progress,
+    )
+    assert (asked, written) == (2 * 45, 2 * 45 * 5)
+
+
+def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:
+    spec = spec_of("KRRK")
+    planes = random_planes(spec, 3)
+    path = write(tmp_path, spec, planes, block_slots=1000)
+    cache = BlockCache(20_000)
+    with TableFile(path, cache) as first, TableFile(path, cache) as second:
+        for slot in range(0, spec.slots, 500):
+            for file in (first, second):
+                file.code(slot % 2, slot)
+                assert cache.info.bytes <= 20_000
+        assert 5 <= cache.info.blocks <= 20
+        before = cache.info
+        first.code(0, 0)
+        first.code(0, 1)
+        assert cache.info.hits == before.hits + 1
+        assert cache.info.misses == before.misses + 1
+    assert cache.info.blocks == 0
+    assert cache.info.bytes == 0
+
+
+def test_a_cache_without_budget_keeps_nothing(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    planes = random_planes(spec, 3, empty=0.0)
+    with TableFile(write(tmp_path, spec, planes), BlockCache(0)) as file:
+        assert [file.code(0, 5), file.code(0, 5)] == [planes[0][5]] * 2
+
+
+def test_many_threads_read_the_same_file(tmp_path: Path) -> None:
+    spec = spec_of("KRRK")
+    planes = random_planes(spec, 3, empty=0.0)
+    path = write(tmp_path, spec, planes, block_slots=500)
+    with TableFile(path, BlockCache(5_000)) as file:
+
+        def read(seed: int) -> bool:
+            rng = np.random.default_rng(seed)
+            slots = rng.integers(0, spec.slots, 400)
+            one_by_one = all(file.code(1, s) == planes[1][s] for s in slots[:150].tolist())
+            return one_by_one and agrees(file.codes(0, slots), planes[0][slots])
+
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(read, range(24)))
+
+
+def test_slots_beyond_the_table_are_index_errors(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    with TableFile(write(tmp_path, spec, random_planes(spec, 3))) as file:
+        for slot in (-1, spec.slots):
+            with pytest.raises(IndexError):
+                file.code(0, slot)
+            with pytest.raises(IndexError):
+                file.codes(0, np.array([0, slot]))
+        assert file.codes(0, np.array([], np.int64)).size == 0
+
+
+def test_a_closed_file_says_so(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    file = TableFile(write(tmp_path, spec, random_planes(spec, 3)))
+    file.close()
+    file.close()
+    with pytest.raises(ValueError, match="closed"):
+        file.code(0, 0)

@@ -1,0 +1,83 @@
+"""The documented format: an independent reader, written from docs/format.md, finds the same."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.tables import Outcome, Tablebase, TableFile
+from tbgen.tables.blocks import encode_block, fill
+from tests.kits.paths import DOCS
+from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.oracles.naive_reader import value_of
+
+PAGE = (DOCS / "format.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("material", "width", "distinct"),
+    [
+        ("KRK", 1, 20),
+        ("KPK", 2, 400),
+        ("KAKB", 1, 5),
+        ("KNNK", 1, 1),
+        ("KPPKA", 4, 30),
+        ("KNKPB", 2, 20),
+        ("KCAKC", 1, 90),
+    ],
+)
+@pytest.mark.parametrize("arranged", [False, True])
+def test_the_naive_reader_agrees(
+    tmp_path: Path, material: str, width: int, distinct: int, arranged: bool
+) -> None:
+    spec = spec_of(material, width)
+    layout = Layout.of(Material.parse(material))
+    arrangements = some_arrangements(layout, 5) if arranged else None
+    planes = random_planes(spec, 4, distinct)
+    path = write(tmp_path, spec, planes, block_slots=5000, arrangements=arrangements)
+    rng = np.random.default_rng(2)
+    seen = 0
+    with TableFile(path) as file, Tablebase.open(tmp_path) as tablebase:
+        while seen < 40:
+            side = Side(int(rng.integers(2)))
+            position = layout.position(int(rng.integers(layout.slots)), side)
+            if position is None:
+                continue
+            seen += 1
+            value = spec.codes.decode(file.code(side, layout.slot(position)))
+            outcome = value.outcome.name.lower()
+            assert value_of(path, position.fen) == (outcome, value.order, value.plies)
+            if position.material.needs_table:
+                assert tablebase.probe(position.swapped()).outcome == Outcome[outcome.upper()]
+
+
+def test_the_examples_of_the_page() -> None:
+    examples = re.findall(r"^\| `(.* [wb])` \| (\w+), .* \| (\d+) of (\d+) \|$", PAGE, re.MULTILINE)
+    assert len(examples) >= 6
+    for fen, material, slot, slots in examples:
+        position = Position.from_fen(fen)
+        assert position.material.name == material
+        if position.is_swapped:
+            position = position.swapped()
+        layout = Layout.of(position.material)
+        assert (layout.slot(position), layout.slots) == (int(slot), int(slots))
+
+
+def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    red, black = random_planes(spec, 4)
+    black[:] = 9
+    with TableFile(write(tmp_path, spec, (red, black), block_slots=1000)) as file:
+        blocks = [encode_block(fill(red[at : at + 1000], 128)) for at in (0, 1000, 2000)]
+        parts = [
+            b"2 KPK.none.dtm 1 127 0 2475 1000 45 0 0,1 0 0,1",
+            b"".join(hashlib.sha256(block).digest() for block in blocks),
+            hashlib.sha256(b"\1\0\x09").digest(),
+            file._metadata(),
+        ]
+        hashes = b"".join(hashlib.sha256(part).digest() for part in parts)
+        assert file.header.digest == hashlib.sha256(hashes).digest()[:16]

@@ -1,0 +1,311 @@
+"""Probing directories: which table, which colours, which slot; and what is missing."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.tables import (
+    CodeSpace,
+    CorruptTableError,
+    Metric,
+    MissingTableError,
+    Outcome,
+    Rules,
+    RuleSet,
+    RulesMismatchError,
+    Tablebase,
+    TableSpec,
+    UnsupportedMaterialError,
+)
+from tests.kits.tablekit import Planes, random_planes, spec_of, write
+
+ARMLESS = Position.from_fen("3ak4/9/9/9/9/9/9/9/9/3AKA3 w")
+KRK = Position.from_fen("3k5/9/9/9/9/9/9/9/4R4/4K4 w")
+
+
+def some_positions(material: str, number: int, seed: int = 1) -> list[Position]:
+    """Random positions, half of them with the colours exchanged."""
+    layout = Layout.of(Material.parse(material))
+    rng = np.random.default_rng(seed)
+    positions: list[Position] = []
+    while len(positions) < number:
+        slot, side = int(rng.integers(layout.slots)), Side(int(rng.integers(2)))
+        position = layout.position(slot, side)
+        if position is not None:
+            positions.append(position.swapped() if rng.random() < 0.5 else position)
+    return positions
+
+
+def expected_code(position: Position, planes: Planes) -> int:
+    layout = Layout.of(position.material)
+    if position.is_swapped:
+        position = position.swapped()
+    return int(planes[position.side][layout.slot(position)])
+
+
+def add(directory: Path, spec: TableSpec, seed: int = 1) -> Planes:
+    planes = random_planes(spec, seed, empty=0.0)
+    write(directory, spec, planes)
+    return planes
+
+
+MATERIALS = {"KRK": 1, "KPK": 2, "KNNK": 1, "KRKR": 4, "KRKAB": 2}
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Planes]]:
+    path = tmp_path_factory.mktemp("tables")
+    planes = {name: add(path, spec_of(name, width)) for name, width in MATERIALS.items()}
+    (path / "README.md").write_text("no table")
+    return path, planes
+
+
+def test_probe_reads_the_slot_of_the_position(directory: tuple[Path, dict[str, Planes]]) -> None:
+    path, planes = directory
+    with Tablebase.open(path, cache_bytes=100_000, max_open=2) as tablebase:
+        for name, width in MATERIALS.items():
+            codes = spec_of(name, width).codes
+            for position in some_positions(name, 100):
+                result = tablebase.probe(position)
+                assert result.exact == codes.decode(expected_code(position, planes[name]))
+                assert result.material.name == name
+                assert (result.rules, result.metric) == (Rules.NONE, Metric.DTM)
+                assert (result.plies is None) == (result.outcome == Outcome.DRAW)
+                assert tablebase.probe_wdl(position) == result.outcome
+                assert tablebase.probe(position.mirrored()) == result
+                assert tablebase.get(position) == result
+
+
+def test_a_colour_swapped_position_has_the_same_value(
+    directory: tuple[Path, dict[str, Planes]],
+) -> None:
+    with Tablebase.open(directory[0]) as tablebase:
+        for position in some_positions("KRK", 50) + some_positions("KRKAB", 50):
+            assert tablebase.probe(position) == tablebase.probe(position.swapped())
+
+
+def test_probe_many_is_probe(directory: tuple[Path, dict[str, Planes]]) -> None:
+    positions = [p for name in MATERIALS for p in some_positions(name, 150)] + [ARMLESS] * 3
+    np.random.default_rng(3).shuffle(positions)  # type: ignore[arg-type]
+    with Tablebase.open(directory[0], cache_bytes=0) as tablebase:
+        assert tablebase.probe_many(positions) == [tablebase.probe(p) for p in positions]
+        assert tablebase.probe_many([]) == []
+
+
+def test_threads_share_a_tablebase(directory: tuple[Path, dict[str, Planes]]) -> None:
+    path, planes = directory
+    # One open file and a small cache: files and blocks are dropped while others read them.
+    with Tablebase.open(path, cache_bytes=50_000, max_open=1) as tablebase:
+
+        def read(seed: int) -> None:
+            for name, width in MATERIALS.items():
+                codes = spec_of(name, width).codes
+                for position in some_positions(name, 20, seed):
+                    value = codes.decode(expected_code(position, planes[name]))
+                    assert tablebase.probe(position).exact == value
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(read, range(12)))
+        assert tablebase.cache_info.bytes <= 50_000
+
+
+def test_armless_materials_are_draws_without_a_table(tmp_path: Path) -> None:
+    result = Tablebase().probe(ARMLESS)
+    assert (result.outcome, result.value, result.order, result.plies) == (Outcome.DRAW, 0, 0, None)
+    assert (result.rules, result.metric) == (None, None)
+    assert Tablebase(rules="check").probe(ARMLESS).rules == Rules.CHECK
+    for rules in (Rules.NONE, Rules.CHECK):
+        add(tmp_path, spec_of("KRK", rules=rules))
+    assert Tablebase.open(tmp_path).get_wdl(ARMLESS) == Outcome.DRAW
+
+
+def test_missing_tables(directory: tuple[Path, dict[str, Planes]]) -> None:
+    position = Position.from_fen("3k5/9/9/9/9/9/9/9/4N4/4K4 w")
+    with Tablebase.open(directory[0]) as tablebase:
+        with pytest.raises(MissingTableError, match="run: tbgen build KNK --rules none"):
+            tablebase.probe(position)
+        with pytest.raises(KeyError):
+            tablebase.probe_many([KRK, position])
+        assert tablebase.get(position) is None
+        assert tablebase.get(position, "?") == "?"
+        assert tablebase.get_wdl(position, Outcome.DRAW) == Outcome.DRAW
+        with pytest.raises(MissingTableError):
+            tablebase.stats("KNK")
+    with pytest.raises(MissingTableError, match=r"run: tbgen build KRK$"):
+        Tablebase().probe(KRK)
+
+
+def test_materials_beyond_any_index(directory: tuple[Path, dict[str, Planes]]) -> None:
+    with Tablebase.open(directory[0]) as tablebase, pytest.raises(UnsupportedMaterialError):
+        tablebase.table("KRRNNCCPPPPPKRRNNCCPPPPP")
+
+
+def test_available_and_directories(directory: tuple[Path, dict[str, Planes]]) -> None:
+    tablebase = Tablebase()
+    assert tablebase.available() == []
+    assert tablebase.add_directory(directory[0]) == len(MATERIALS)
+    assert tablebase.add_directory(str(directory[0])) == 0
+    names = [str(name) for name in tablebase.available()]
+    assert names == [
+        "KPK.none.dtm", "KRK.none.dtm", "KNNK.none.dtm", "KRKR.none.dtm", "KRKAB.none.dtm",
+    ]  # fmt: skip
+    assert tablebase.path(tablebase.available()[0]) == directory[0] / "KPK.none.dtm.xqt"
+    with pytest.raises(FileNotFoundError):
+        tablebase.add_directory(directory[0] / "nowhere")
+    with pytest.raises(ValueError, match="no name of a table"):
+        tablebase.add_file(directory[0] / "README.md")
+
+
+def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> None:
+    add(tmp_path, spec_of("KRK", rules=Rules.CHECK))
+    with Tablebase.open(tmp_path) as tablebase:
+        assert tablebase.rule_set == RuleSet(Rules.CHECK)
+        assert tablebase.probe(KRK).rules == Rules.CHECK
+    add(tmp_path, spec_of("KRK", rules=Rules.CHECK, orders=1), seed=2)
+    add(tmp_path, spec_of("KPK", rules=Rules.WXF), seed=3)
+    with Tablebase.open(tmp_path) as tablebase, pytest.raises(RulesMismatchError) as caught:
+        tablebase.probe(KRK)
+    assert caught.value.present == ("check", "check-o1", "wxf")
+    with Tablebase.open(tmp_path, rules="check") as tablebase, pytest.raises(RulesMismatchError):
+        tablebase.probe(KRK)
+    results = {
+        orders: Tablebase.open(tmp_path, rules="check", orders=orders).probe(KRK)
+        for orders in (0, 1)
+    }
+    assert results[0].exact != results[1].exact
+    # Never an answer from tables of other rules.
+    with pytest.raises(MissingTableError, match="--rules wxf"):
+        Tablebase.open(tmp_path, rules=Rules.WXF).probe(KRK)
+    with pytest.raises(MissingTableError, match="--rules none"):
+        Tablebase.open(tmp_path, rules="none").probe(KRK)
+    with pytest.raises(ValueError, match="axf"):
+        Tablebase(rules="axf")
+
+
+def test_tables_of_other_options_never_mix(tmp_path: Path) -> None:
+    add(tmp_path, spec_of("KRK", rules=Rules.WXF))
+    add(tmp_path, spec_of("KRK", rules=Rules.WXF, minor_chases=False), seed=2)
+    add(tmp_path, spec_of("KPK", rules=Rules.WXF, minor_chases=False), seed=3)
+    kpk = some_positions("KPK", 1)[0]
+    with Tablebase.open(tmp_path) as tablebase, pytest.raises(RulesMismatchError) as caught:
+        tablebase.probe(KRK)
+    assert caught.value.present == ("wxf", "wxf-nominor")
+    with Tablebase.open(tmp_path, minor_chases=True) as on:
+        assert on.probe(KRK).rule_set.minor_chases
+        with pytest.raises(MissingTableError) as missing:
+            on.probe(kpk)
+        assert not missing.value.command.endswith("--no-minor-chases")
+    with Tablebase.open(tmp_path, minor_chases=False) as off:
+        assert off.rule_set == RuleSet(Rules.WXF, minor_chases=False)
+        assert not off.probe(KRK).rule_set.minor_chases
+        assert off.probe(KRK).exact != Tablebase.open(tmp_path, minor_chases=True).probe(KRK).exact
+        assert off.probe(kpk).rules == Rules.WXF
+        assert not off.probe(ARMLESS).rule_set.minor_chases
+    with pytest.raises(InputError, match="know no chases"):
+        Tablebase(rules="check", minor_chases=False)
+
+
+def test_a_header_of_another_option_is_not_believed(tmp_path: Path) -> None:
+    spec = spec_of("KRK", rules=Rules.WXF, minor_chases=False)
+    add(tmp_path, spec)
+    (tmp_path / spec.name.filename).rename(tmp_path / "KRK.wxf.dtm.xqt")
+    with (
+        Tablebase.open(tmp_path) as tablebase,
+        pytest.raises(CorruptTableError, match=r"holds KRK\.wxf-nominor\.dtm, not"),
+    ):
+        tablebase.probe(KRK)
+
+
+def test_metric_decides_between_two_tables_only(tmp_path: Path) -> None:
+    add(tmp_path, spec_of("KRK"))
+    add(tmp_path, spec_of("KRK", metric=Metric.DTC), seed=2)
+    add(tmp_path, spec_of("KPK"), seed=3)
+    kpk = some_positions("KPK", 1)[0]
+    with Tablebase.open(tmp_path) as tablebase:
+        assert tablebase.probe(kpk).metric == Metric.DTM
+        with pytest.raises(RulesMismatchError, match="dtm, dtc are present"):
+            tablebase.probe(KRK)
+    with Tablebase.open(tmp_path, metric="dtc") as tablebase:
+        assert tablebase.probe(KRK).metric == Metric.DTC
+        assert tablebase.probe(kpk).metric == Metric.DTM
+
+
+def test_a_renamed_file_is_not_believed(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    add(tmp_path, spec)
+    (tmp_path / spec.name.filename).rename(tmp_path / "KRK.check.dtm.xqt")
+    with Tablebase.open(tmp_path) as tablebase, pytest.raises(CorruptTableError, match="holds KRK"):
+        tablebase.probe(KRK)
+
+
+def test_tables_added_later_are_found(tmp_path: Path) -> None:
+    tablebase = Tablebase.open(tmp_path)
+    with pytest.raises(MissingTableError):
+        tablebase.probe(KRK)
+    add(tmp_path, spec_of("KRK"))
+    assert tablebase.add_directory(tmp_path) == 1
+    assert tablebase.probe(KRK).material.name == "KRK"
+
+
+def test_a_closed_tablebase_says_so(directory: tuple[Path, dict[str, Planes]]) -> None:
+    tablebase = Tablebase.open(directory[0])
+    tablebase.probe(KRK)
+    tablebase.close()
+    with pytest.raises(ValueError, match="closed"):
+        tablebase.probe(KRK)
+    assert tablebase.cache_info.blocks == 0
+
+
+def test_stats_are_those_of_the_file(directory: tuple[Path, dict[str, Planes]]) -> None:
+    with Tablebase.open(directory[0]) as tablebase:
+        statistics = tablebase.stats("KRK")
+        assert statistics.index_size == 4050
+        assert statistics.legal == 8100
+        assert statistics == tablebase.table(Material.parse("KRK")).statistics
+        assert tablebase.table("KRK").header.spec.codes == CodeSpace(1)
+
+
+def test_a_checkpoint_ends_work(directory: tuple[Path, dict[str, Planes]]) -> None:
+    class StopError(Exception):
+        pass
+
+    def stop() -> None:
+        raise StopError
+
+    with Tablebase.open(directory[0]) as tablebase:
+        tablebase.probe(KRK)
+        tablebase.checkpoint = stop
+        for ask in (lambda: tablebase.probe(KRK), lambda: tablebase.probe_many([KRK])):
+            with pytest.raises(StopError):
+                ask()
+        assert tablebase.probe(ARMLESS).outcome == Outcome.DRAW
+
+
+def test_a_removed_file_is_no_table(tmp_path: Path) -> None:
+    spec = spec_of("KRK")
+    add(tmp_path, spec)
+    path = tmp_path / spec.name.filename
+    content = path.read_bytes()
+    (tmp_path / "KNK.none.dtm.xqt").symlink_to(tmp_path / "nowhere")
+    with Tablebase.open(tmp_path) as tablebase:
+        assert tablebase.available() == [spec.name]
+        path.unlink()
+        with pytest.raises(MissingTableError):
+            tablebase.probe(KRK)
+        assert tablebase.available() == []
+        path.write_bytes(content)
+        assert tablebase.add_directory(tmp_path) == 1
+        before = tablebase.probe(KRK)
+        tablebase.forget_removed()
+        assert tablebase.available() == [spec.name]
+        path.unlink()
+        assert tablebase.probe(KRK) == before  # the open file
+        add(tmp_path, spec, seed=2)
+        tablebase.forget_removed()
+        assert tablebase.available() == []
+        assert tablebase.add_directory(tmp_path) == 1
+        assert tablebase.probe(KRK).exact != before.exact

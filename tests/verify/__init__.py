@@ -1,0 +1,1 @@
+"""The proofs: sound tables pass, planted errors show."""

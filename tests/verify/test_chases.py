@@ -1,0 +1,334 @@
+"""The proof of perpetual chases: sound tables pass, and errors planted in a pattern show.
+
+KNKPP is the smallest material in which chases decide anything; what needs it is slow, and runs
+with the certifications. The game of the pattern has a naive twin.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tbgen.building.builder import Builder
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.rules import in_check
+from tbgen.tables import CorruptTableError
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
+from tbgen.tables.names import Rules, RuleSet
+from tbgen.verify import verify
+from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tests.kits.built import Silence
+from tests.kits.solutions import solution
+from tests.kits.verifykit import recoded
+
+
+def solved(name, orders=None):
+    return solution(name, Rules.WXF, orders=orders or 0)
+
+
+def prove(table, orders=None):
+    rule_set = RuleSet(Rules.WXF, orders or 0)
+    return verify(table, lambda child: solved(child.name, orders), rule_set=rule_set)
+
+
+def direct(order=1):
+    return Value(Outcome.WIN, order, 0)
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KNKP", "KRKNA", "KRKA", "KNNKB"])
+def test_sound_tables_pass(name):
+    report = prove(solved(name))
+    assert report.ok, report.first
+    assert report.complete
+    for totals in (report.red_to_move, report.black_to_move):
+        assert totals.direct == totals.direct_checks
+        assert totals.direct_chases == 0
+
+
+def test_limited_tables_are_not_complete():
+    report = prove(solved("KRKN", 1), 1)
+    assert report.ok, report.first
+    assert not report.complete
+    assert report.orders_examined == 1
+
+
+def test_an_invented_chase_is_found():
+    """A direct win of a side that is not in check, where nobody chases."""
+    table = recoded(solved("KRKN"), CodeSpace(2))
+    rng = random.Random(3)
+    for side, slot in rng.sample(table.with_value(DRAW), 4):
+        table.plant(side, slot, direct())
+        assert not prove(table).ok
+        table.plant(side, slot, DRAW)
+    assert prove(table).ok
+
+
+def test_invented_chases_are_named_as_such():
+    """A draw that becomes a direct win: its neighbours object, and the pattern does."""
+    table = recoded(solved("KNKP"), CodeSpace(2))
+    for plane in table.planes:
+        plane[plane == table.code_space.draw] = table.code_space.encode(direct())
+    report = prove(table)
+    chases = report.red_to_move.direct_chases + report.black_to_move.direct_chases
+    assert chases > 0
+    # Of draws that lead to draws, none of these is the best of its moves.
+    assert report.findings >= chases
+
+
+def test_files_of_other_options_do_not_mix(tmp_path):
+    """A closure shares the option on minor pieces; the proof takes it from the table."""
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence())
+    builder.build([Material.parse("KRKN")])
+    command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
+    result = CliRunner().invoke(main, command)
+    (report,) = json.loads(result.stdout)["tables"]
+    assert (report["rules"], report["minor_chases"]) == ("wxf", False)
+    assert report["ok"]
+    assert report["complete"]
+    # A supporting table of the other option is no supporting table, whatever its file is called.
+    knk = tmp_path / "KNK.wxf-nominor.dtm.xqt"
+    other = tmp_path / "KNK.wxf.dtm.xqt"
+    knk.unlink()
+    Builder(tmp_path, RuleSet(Rules.WXF), Silence()).build([Material.parse("KNK")])
+    missing = CliRunner().invoke(main, [*command, "--no-minor-chases"])
+    assert missing.exit_code == 1
+    assert "tbgen build KNK --rules wxf --no-minor-chases" in missing.stderr
+    other.rename(knk)
+    forged = CliRunner().invoke(main, [*command, "--no-minor-chases"])
+    assert forged.exit_code == 3
+    assert "holds KNK.wxf.dtm, not what its name says" in forged.stderr
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence(), force=True)
+    with pytest.raises(CorruptTableError, match="not what its name says"):
+        builder.build([Material.parse("KRKN")])
+
+
+# -- the game against a twin from the definitions ---------------------------------------------
+
+PIECES = 2
+CLAUSES = 1 + PIECES
+
+
+def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
+    """The chasers of a pattern, as a game with memory: which clause is to be met next.
+
+    A state is (chase, how the pieces are numbered there, the clause to be met). The winner-to-be
+    wins if he meets the last clause, and begins with the first again, for ever.
+    """
+    chases = [
+        [c for c in range(first, last) if due[c]] for first, last in pairwise(graph.chase_start)
+    ]
+    numberings = [(0, 1), (1, 0)]
+    states = {
+        (c, numbering, clause)
+        for own, is_candidate in zip(chases, candidates, strict=True)
+        for c in own
+        if is_candidate
+        for numbering in numberings
+        for clause in range(CLAUSES)
+    }
+
+    def successors(state, edge):
+        """(state, whether a round of the clauses is complete) for each chase that may follow."""
+        _, numbering, clause = state
+        goal = graph.edge_to[edge]
+        after = tuple(int(victims.follow[edge, p]) for p in numbering)
+        for f in chases[goal]:
+            met = not graph.is_check[edge]
+            if clause:
+                pair = victims.pair_start[edge] + f - graph.chase_start[goal]
+                is_victim = int(victims.victims[pair]) >> numbering[clause - 1] & 1
+                met = bool(graph.is_check[edge]) or not is_victim
+            yield (f, after, (clause + met) % CLAUSES), met and clause == CLAUSES - 1
+
+    def wins(state, again, sooner):
+        first, last = graph.edge_start[state[0]], graph.edge_start[state[0] + 1]
+        for edge in range(first, last):
+            following = list(successors(state, edge))
+            if following and all(s in (again if complete else sooner) for s, complete in following):
+                return True
+        return False
+
+    while True:
+        reaching: set = set()
+        while True:
+            larger = {s for s in states if wins(s, states, reaching)}
+            if larger == reaching:
+                break
+            reaching = larger
+        if reaching == states:
+            break
+        states = reaching
+    return [
+        bool(is_candidate and own and all((c, (0, 1), 0) in states for c in own))
+        for own, is_candidate in zip(chases, candidates, strict=True)
+    ]
+
+
+def random_game(rng):
+    def starts(counts):
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    chasers = int(rng.integers(1, 6))
+    chase_start = starts(rng.integers(0 if rng.random() < 0.3 else 1, 4, chasers))
+    chases = int(chase_start[-1])
+    edge_start = starts(rng.integers(0 if rng.random() < 0.2 else 1, 4, chases))
+    edges = int(edge_start[-1])
+    edge_to = rng.integers(0, chasers, edges)
+    is_check = rng.random(edges) < rng.choice([0.0, 0.3, 0.8])
+    pairs = np.diff(chase_start)[edge_to]
+    words = rng.integers(0, 1 << PIECES, int(pairs.sum())) & rng.integers(0, 1 << PIECES)
+    swapped = (rng.random(edges) < 0.3).astype(np.int8)
+    graph = ChaseGraph(chase_start, edge_start, edge_to.astype(np.int64), is_check)
+    follow = np.stack([swapped, 1 - swapped], axis=1)
+    victims = Victims((np.cumsum(pairs) - pairs).astype(np.int64), words.astype(np.uint64), follow)
+    due = rng.random(chases) < rng.choice([0.7, 1.0])
+    return graph, victims, due, rng.random(chasers) < 0.95
+
+
+def find(graph, victims, due, candidates):
+    alive, dead = candidates.copy(), np.zeros(len(due), np.bool_)
+    k_keep_safe(graph, due, dead, alive)
+    safe = int(alive.sum())
+    keep_clauses(graph, victims, due, dead, alive)
+    return alive, safe
+
+
+def test_patterns_of_random_games():
+    rng = np.random.default_rng(8)
+    sizes, pruned = [], 0
+    for trial in range(1500):
+        game = random_game(rng)
+        found, safe = find(*game)
+        assert found.tolist() == naive_pattern(*game), trial
+        sizes.append(int(found.sum()))
+        pruned += 0 < found.sum() < safe
+    assert 0 in sizes
+    assert max(sizes) >= 4
+    assert pruned > 5
+
+
+@pytest.mark.parametrize(
+    ("check", "words", "follow", "expected"),
+    [
+        (False, 0b00, (0, 1), True),
+        (True, 0b00, (0, 1), False),  # mutual: the answers are checks for ever
+        (False, 0b01, (0, 1), False),  # one piece chased for ever
+        (False, 0b01, (1, 0), True),  # twins in turn
+        (False, 0b11, (1, 0), False),
+    ],
+)
+def test_the_clauses_of_one_loop(check, words, follow, expected):
+    """One chaser, one chase, one answer."""
+    graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
+    victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
+    alive, safe = find(graph, victims, np.array([True]), np.array([True]))
+    assert safe
+    assert alive.tolist() == [expected]
+
+
+# -- chases that decide -----------------------------------------------------------------------
+
+
+def test_the_solver_counts_the_chases_that_it_declares():
+    table = solved("KNPKC")
+    assert table.chase_patterns == {1: 6, 2: 0}
+    assert len(chase_wins(recoded(table, table.code_space))) == 6
+    assert solved("KRKN").chase_patterns == {1: 0, 2: 0}
+
+
+@pytest.fixture(scope="module")
+def knkpp():
+    return solved("KNKPP")
+
+
+def chase_wins(table, order=1):
+    """(side, slot) of direct wins of sides that are not in check."""
+    return [
+        (side, slot)
+        for side, slot in table.with_value(direct(order))
+        if not in_check(table.position(side, slot))
+    ]
+
+
+@pytest.mark.certification
+def test_knkpp_is_proven(knkpp):
+    report = prove(knkpp)
+    assert report.ok, report.first
+    assert report.complete
+    assert report.orders_examined == 8
+    assert report.black_to_move.direct_chases == 3423
+    assert report.chase_patterns == {k: n for k, n in knkpp.chase_patterns.items() if n}
+    assert sum(knkpp.chase_patterns.values()) == 3423
+    assert report.black_to_move.direct_checks == 4294
+
+
+@pytest.mark.certification
+def test_knkpp_of_two_orders_is_proven():
+    report = prove(solved("KNKPP", 2), 2)
+    assert report.ok, report.first
+    assert not report.complete
+    assert report.black_to_move.direct_chases == 1052 + 885
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize(
+    "wrong",
+    [DRAW, Value(Outcome.WIN, 1, 2), direct(2), Value(Outcome.LOSS, 1, 1)],
+    ids=str,
+)
+def test_an_altered_chase_is_found(knkpp, wrong):
+    """A direct state removed, a wrong order, a draw inside a pattern."""
+    table = recoded(knkpp, CodeSpace(2))
+    for side, slot in random.Random(5).sample(chase_wins(table), 1):
+        table.plant(side, slot, wrong)
+        report = prove(table)
+        assert not report.ok, table.position(side, slot).fen
+        table.plant(side, slot, direct())
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize("right", [Value(Outcome.WIN, 1, 2), DRAW, Value(Outcome.WIN, 3, 4)])
+def test_an_added_chase_is_found(knkpp, right):
+    table = recoded(knkpp, CodeSpace(2))
+    for side, slot in random.Random(6).sample(table.with_value(right), 2):
+        table.plant(side, slot, direct())
+        assert not prove(table).ok, table.position(side, slot).fen
+        table.plant(side, slot, right)
+
+
+@pytest.mark.certification
+def test_chases_hidden_in_draws_are_found():
+    """A table of perpetual checks alone has draws, or later orders, that chases decide."""
+    table = solution("KNKPP", Rules.CHECK)
+
+    def supporting(child):
+        return solution(child.name, Rules.CHECK)
+
+    assert verify(table, supporting, rule_set=RuleSet(Rules.CHECK)).ok
+    report = verify(table, supporting, rule_set=RuleSet(Rules.WXF))
+    assert not report.ok
+    # Only the pattern objects: every value is the best of its moves.
+    assert report.first is not None
+    assert report.first.expected == direct(1)
+
+
+@pytest.mark.certification
+def test_a_shifted_order_of_chases_is_found(knkpp):
+    """Every rule-decided value one order later: the best of its moves, but not the first order."""
+    table = recoded(knkpp, CodeSpace(2))
+    span, top, draw = table.code_space.span, table.code_space.top, table.code_space.draw
+    for plane in table.planes:
+        losses, wins = (plane > span) & (plane < draw), (plane > draw) & (plane <= top - span)
+        plane[losses] += span
+        plane[wins] -= span
+    report = prove(table)
+    assert not report.ok
+    assert report.first is not None
+    assert report.first.expected == direct(1)
+    assert report.first.stored == direct(2)

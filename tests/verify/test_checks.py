@@ -1,0 +1,237 @@
+"""The proof of perpetual checks: sound tables pass, and every error planted in a pattern shows."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.verify import verify
+from tbgen.verify.checks import Graph
+from tbgen.verify.keys import NEVER
+from tests.kits.solutions import solution
+from tests.kits.verifykit import recoded
+
+MATERIALS = ["KRKN", "KNKP", "KRKR", "KRKC", "KNKN", "KRKP", "KRKNA"]
+
+
+def solved(name, metric=Metric.DTM, orders=None):
+    return solution(name, Rules.CHECK, metric, orders or 0)
+
+
+def prove(table, orders=None, rules=Rules.CHECK):
+    return verify(
+        table,
+        lambda child: solved(child.name, orders=orders),
+        rule_set=RuleSet(rules, orders or 0),
+    )
+
+
+def planted(name="KRKN"):
+    """A copy with room for several orders."""
+    return recoded(solved(name), CodeSpace(2))
+
+
+def direct(order=1):
+    return Value(Outcome.WIN, order, 0)
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+@pytest.mark.parametrize("metric", list(Metric))
+def test_sound_tables_pass(name, metric):
+    report = prove(solved(name, metric))
+    assert report.ok, report.first
+    assert report.complete
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KRKNA"])
+def test_first_order_tables_pass(name):
+    report = prove(solved(name, orders=1), orders=1)
+    assert report.ok, report.first
+    assert not report.complete
+    assert report.orders_examined == 1
+
+
+def test_direct_wins_are_counted():
+    report = prove(solved("KRKN"))
+    wins = planted().with_value(direct())
+    assert report.red_to_move.direct + report.black_to_move.direct == len(wins) > 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        DRAW,
+        Value(Outcome.WIN, 1, 2),
+        direct(2),
+        Value(Outcome.WIN, 0, 3),
+        Value(Outcome.LOSS, 1, 1),
+        Value(Outcome.LOSS, 0, 4),
+    ],
+    ids=str,
+)
+def test_an_altered_direct_win_is_found(wrong):
+    """A direct state removed, a wrong order, a draw inside a pattern."""
+    table = planted()
+    wins = table.with_value(direct())
+    for side, slot in random.Random(4).sample(wins, 3):
+        table.plant(side, slot, wrong)
+        report = prove(table)
+        assert not report.ok, table.position(side, slot).fen
+        assert report.first is not None
+        table.plant(side, slot, direct())
+    assert prove(table).ok
+
+
+@pytest.mark.parametrize("plies", [1, 3])
+@pytest.mark.parametrize(
+    "wrong", [DRAW, Value(Outcome.LOSS, 2, 1), Value(Outcome.LOSS, 1, 5), Value(Outcome.LOSS, 0, 2)]
+)
+def test_an_altered_loss_by_rules_is_found(plies, wrong):
+    table = planted()
+    right = Value(Outcome.LOSS, 1, plies)
+    losses = table.with_value(right)
+    for side, slot in random.Random(plies).sample(losses, min(2, len(losses))):
+        table.plant(side, slot, wrong)
+        assert not prove(table).ok
+        table.plant(side, slot, right)
+
+
+def test_an_invented_direct_win_is_found():
+    """A win by rules without a pattern, of a side in check or not, in a drawn neighbourhood."""
+    table = planted("KRKR")
+    for side, slot in random.Random(1).sample(table.with_value(DRAW), 8):
+        table.plant(side, slot, direct())
+        assert not prove(table).ok
+        table.plant(side, slot, DRAW)
+
+
+def test_a_whole_order_shifted_is_found():
+    """Every value stays the best of its moves; only the search for patterns can tell."""
+    table = planted()
+    orders = table.code_space.span
+    for plane in table.planes:
+        wins = plane > table.code_space.draw
+        losses = (plane > 0) & (plane < table.code_space.draw)
+        by_rules = (losses & (plane > orders)) | (wins & (plane <= table.code_space.top - orders))
+        assert by_rules.any() or plane is table.planes[1]
+        plane[by_rules & losses] += orders
+        plane[by_rules & wins] -= orders
+    report = prove(table)
+    assert not report.ok
+    assert report.first is not None
+    assert report.first.expected == direct(1)
+    assert report.first.stored == direct(2)
+
+
+def test_patterns_hidden_in_draws_are_found():
+    """A table without repetition rules has draws that perpetual check decides."""
+    table = solution("KRKN")
+    assert prove(table, rules=Rules.NONE).ok
+    report = prove(table)
+    assert not report.ok
+    assert report.first is not None
+    assert report.first.stored == DRAW
+    assert report.first.expected == direct(1)
+    assert report.findings == len(planted().with_value(direct()))
+
+
+def test_orders_beyond_the_limit_are_found():
+    """What claims the second order in a table of one."""
+    table = planted()
+    rule_set = RuleSet(Rules.CHECK, 1)
+    assert verify(table, lambda child: solved(child.name), rule_set=rule_set).ok
+    side, slot = table.with_value(direct())[0]
+    table.plant(side, slot, direct(2))
+    assert not verify(table, lambda child: solved(child.name), rule_set=rule_set).ok
+
+
+# -- the graph against a twin from the definitions -------------------------------------------
+
+
+def naive_pattern(graph: Graph, order: int) -> set[int]:
+    """The checked sides of a pattern, from docs/values.md ("Patterns, exactly") with sets."""
+    moves: dict[int, set[int]] = {o: set() for o in range(len(graph.first_orders))}
+    replies: dict[int, set[int]] = {c: set() for c in range(len(graph.checked_orders))}
+    for o, c in graph.checks.tolist():
+        moves[o].add(c)
+    for c, o in graph.replies.tolist():
+        replies[c].add(o)
+    won = {c for c in replies if graph.checked_orders[c] < order}
+    takes = {c for c in replies if graph.wins_from[c] <= order}
+    offenders = {o for o in moves if graph.first_orders[o] <= order <= graph.offender_orders[o]}
+    checked = set(replies) - won
+    while True:
+        before = len(offenders), len(checked)
+        offenders = {o for o in offenders if moves[o] <= won | checked}
+        checked = {c for c in checked if c in takes or replies[c] & offenders}
+        if (len(offenders), len(checked)) == before:
+            # From where can the winner force his next reply that is no check, or take?
+            calm: set[int] = set()
+            while True:
+                larger = {
+                    c
+                    for c in checked
+                    if c in takes
+                    or any(
+                        not graph.offender_in_check[o] or moves[o] <= won | calm
+                        for o in replies[c] & offenders
+                    )
+                }
+                if larger == calm:
+                    break
+                calm = larger
+            if calm == checked:
+                return checked
+            checked = calm
+
+
+def test_patterns_of_random_graphs():
+    rng = np.random.default_rng(5)
+    sizes = []
+    for trial in range(600):
+        offenders, checked = (int(n) for n in rng.integers(1, 9, 2))
+        density = rng.choice([0.2, 0.4])
+
+        def edges(n, m, density=density):
+            return np.argwhere(rng.random((n, m)) < density).reshape(-1, 2)
+
+        def orders(n, draws):
+            return np.where(rng.random(n) < draws, NEVER, rng.integers(1, 4, n))
+
+        graph = Graph(
+            checks=edges(offenders, checked),
+            replies=edges(checked, offenders),
+            offender_orders=orders(offenders, 0.6),
+            first_orders=rng.integers(1, 3, offenders),
+            offender_in_check=rng.random(offenders) < rng.choice([0.0, 0.5, 1.0]),
+            checked_orders=orders(checked, 0.6),
+            wins_from=orders(checked, 0.9),
+        )
+        for order in (1, 2, 3):
+            found = set(np.flatnonzero(graph.find(order)).tolist())
+            assert found == naive_pattern(graph, order), trial
+            sizes.append(len(found))
+    assert 0 in sizes
+    assert max(sizes) > 4
+
+
+def test_mutual_checks_decide_nothing():
+    """Two nodes that check each other for ever: the inner clause empties the pattern."""
+    loop = np.array([[0, 0]])
+    one = np.array([NEVER])
+    for in_check, expected in ((False, True), (True, False)):
+        graph = Graph(loop, loop, one, np.array([1]), np.array([in_check]), one, one)
+        assert graph.find(1).tolist() == [expected]
+
+
+def test_one_armless_side_means_no_patterns():
+    """Fang's lemma."""
+    report = prove(solved("KRKA"))
+    assert report.ok
+    assert report.red_to_move.rule_decided == report.black_to_move.rule_decided == 0
+    assert not Material.parse(report.material).both_armed

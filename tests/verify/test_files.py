@@ -1,0 +1,184 @@
+"""`tbgen verify`: exit statuses, JSON, damaged files, and figures that the values do not bear."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.indexing import Material, Side
+from tbgen.tables import (
+    Metric,
+    Rules,
+    RuleSet,
+    TableFile,
+    TableName,
+    TableSpec,
+    TableStatistics,
+    longest_codes,
+    write_table,
+)
+from tbgen.tables.codes import CodeSpace
+from tests.kits.solutions import solution
+from tests.kits.verifykit import Planted
+
+NAMES = ["KRK", "KNK", "KRKN"]
+
+
+def write(directory, name, table=None, rules=Rules.NONE, **changes):
+    """Write a table with true statistics, or with the changes given."""
+    table = table if table is not None else Planted.of(solution(name))
+    spec = TableSpec(
+        TableName(Material.parse(name), RuleSet(rules), table.metric), table.code_space
+    )
+    histograms, fens = [], {}
+    for side in Side:
+        codes, counts = np.unique(table.planes[side], return_counts=True)
+        histogram = {int(c): int(n) for c, n in zip(codes, counts, strict=True) if c}
+        histograms.append(histogram)
+        for order, code in longest_codes(histogram, table.code_space).items():
+            slot = int(np.flatnonzero(table.planes[side] == code)[0])
+            fens[order, side] = changes.get("fen", table.position(side, slot).fen)
+    if "histogram" in changes:
+        histograms[0] = changes["histogram"](histograms[0])
+    statistics = TableStatistics.from_histograms(
+        spec.name, spec.codes, table.layout.slots, histograms, fens, changes.get("chase_patterns")
+    )
+    path = directory / spec.name.filename
+    write_table(
+        path, spec, lambda side, first, n: table.planes[side][first : first + n], lambda: statistics
+    )
+    return path
+
+
+@pytest.fixture
+def tables(tmp_path):
+    for name in NAMES:
+        write(tmp_path, name)
+    return tmp_path
+
+
+def run(tables, *arguments):
+    return CliRunner().invoke(main, ["verify", *arguments, "--tables", str(tables)])
+
+
+def test_sound_files(tables):
+    result = run(tables, "krnk", "KRK", "knkr")
+    assert result.exit_code == 1  # no table of KRNK
+    result = run(tables, *NAMES)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("proven") == 3
+
+
+def test_json(tables):
+    result = run(tables, "KRKN", "--json", "--threads", "1")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["ok"] is True
+    (table,) = answer["tables"]
+    assert table["material"] == "KRKN"
+    assert table["first"] is None
+    assert table["positions"] == 380325
+
+
+def test_a_wrong_value_in_a_sound_file(tables):
+    table = Planted.of(solution("KRKN"))
+    slot = int(np.flatnonzero(table.planes[0])[1000])
+    table.planes[0][slot] = table.code_space.draw
+    write(tables, "KRKN", table)
+    result = run(tables, "KRKN", "--json")
+    assert result.exit_code == 1
+    answer = json.loads(result.stdout)
+    assert answer["ok"] is False
+    assert answer["tables"][0]["findings"] >= 1
+    assert " w " in answer["tables"][0]["first"]["fen"] or answer["tables"][0]["findings"] > 1
+    result = run(tables, "KRKN")
+    assert result.exit_code == 1
+    assert "REFUTED" in result.stdout
+
+
+def test_a_wrong_supporting_table(tables):
+    table = Planted.of(solution("KRK"))
+    for plane in table.planes:
+        plane[plane > 0] = table.code_space.draw
+    write(tables, "KRK", table)
+    assert run(tables, "KRKN").exit_code == 1
+    assert run(tables, "KRK").exit_code == 1
+
+
+def test_a_damaged_file(tables):
+    path = tables / "KRKN.none.dtm.xqt"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert run(tables, "KRKN").exit_code == 3
+
+
+def test_a_missing_supporting_table(tables):
+    (tables / "KRK.none.dtm.xqt").unlink()
+    result = run(tables, "KRKN")
+    assert result.exit_code == 1
+    assert "KRK" in result.stderr
+
+
+def test_a_dtm_table_needs_dtm_tables(tables):
+    conversion = Planted.of(solution("KRK", Rules.NONE, Metric.DTC))
+    (tables / "KRK.none.dtm.xqt").unlink()
+    write(tables, "KRK", conversion)
+    result = run(tables, "KRKN")
+    assert result.exit_code == 2
+    assert "--metric dtm" in result.stderr
+
+
+def test_bad_input(tables):
+    assert run(tables, "KRX").exit_code == 2
+    assert run(tables, "KAKB").exit_code == 2
+    assert run(tables).exit_code == 2
+    assert run(tables, "KRK", "--rules", "wxf").exit_code == 1  # no such table
+
+
+def test_wrong_figures(tables):
+    write(tables, "KRK", histogram=lambda counts: {code: n + 1 for code, n in counts.items()})
+    result = run(tables, "KRK", "--json")
+    assert result.exit_code == 1
+    (table,) = json.loads(result.stdout)["tables"]
+    assert table["findings"] == 0
+    assert any("legal" in problem for problem in table["file_problems"])
+
+
+def test_wrong_counts_of_patterns(tmp_path):
+    for name in NAMES:
+        table = Planted.of(solution(name, Rules.CHECK))
+        write(tmp_path, name, table, Rules.CHECK, chase_patterns={1: 0})
+    assert run(tmp_path, "KRKN").exit_code == 0
+    write(tmp_path, "KRKN", table, Rules.CHECK, chase_patterns={1: 5})
+    result = run(tmp_path, "KRKN", "--json")
+    assert result.exit_code == 1
+    (report,) = json.loads(result.stdout)["tables"]
+    assert report["findings"] == 0
+    assert ["stored orders" in problem for problem in report["file_problems"]] == [True]
+
+
+@pytest.mark.parametrize(
+    "fen",
+    ["4k4/9/9/9/9/9/9/9/9/R2K5 w", "4k4/9/9/9/9/9/9/9/9/N2K5 w"],
+)
+def test_a_longest_position_that_is_none(tables, fen):
+    write(tables, "KRK", fen=fen)
+    result = run(tables, "KRK", "--json")
+    assert result.exit_code == 1
+    assert "longest" in json.loads(result.stdout)["tables"][0]["file_problems"][0]
+
+
+def test_verify_reads_codes_of_every_width(tables):
+    from tests.kits.verifykit import recoded
+
+    wide = recoded(solution("KRKN"), CodeSpace(4, 16383))
+    path = write(tables, "KRKN", wide)
+    with TableFile(path) as file:
+        assert file.header.spec.codes.width == 4
+    result = run(tables, "KRKN")
+    assert result.exit_code == 0, result.output
