@@ -77,6 +77,8 @@ class Thinker:
         self._stopped = threading.Event()
         self._released = threading.Event()
         self._thread: threading.Thread | None = None
+        self._answering = threading.Lock()
+        self._answered = True
         self._timer: threading.Timer | None = None
         self._thought = 0
         self._began = self._started = 0.0
@@ -91,14 +93,16 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Whether an answer is still to come."""
-        return self._thread is not None and self._thread.is_alive()
+        """Whether an answer is still to come; one that is being written has come when it is."""
+        with self._answering:
+            return not self._answered
 
     def begin(self, game: Game, options: Options, limits: Limits) -> None:
         """Think about a position; what was being thought about is answered first."""
         self.finish()
         self._stopped.clear()
         self._released.clear()
+        self._answered = False
         self._thought += 1
         self._limits, self._pondering = limits, limits.ponder
         if not limits.waits:
@@ -163,7 +167,9 @@ class Thinker:
         if self._timer is not None and not self._pondering:
             self._timer.cancel()
         self._released.wait()
-        self._on_answer(answer)
+        with self._answering:
+            self._answered = True
+            self._on_answer(answer)
 
     def _decide(self, game: Game, options: Options) -> Answer:
         """The answer, from tables, search or a pick."""
