@@ -6,26 +6,25 @@
 
 An entry that a full disk, a crash or a power cut has emptied, cut or zeroed counts as missing. To
 read one anyway would at best be an exception out of `pickle`, and at worst wrong machine code.
+
+Any number of processes may use the folder at once. numba writes files as a whole, but an index and
+the entry that it names one after the other, so that the last of two writers may leave an index
+that names the other's entry (numba issue 4807). Of the same kernel that is as good as one's own;
+of other types it is found by the signature that every entry has, and counts as missing, too.
 Where the folder is, `tbgen.compiling.folder` says.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import pickle
-import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
-
-APART = "apart-"
-"""How folders begin in which a second process compiles; whoever uses one holds a lock on it."""
 
 _ABANDONED_SECONDS = 3600
 """The age from which a half-written entry is nobody's: to write one takes no second."""
@@ -53,9 +52,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Entries
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel for a signature; None where it is to be compiled."""
+        """The compiled kernel for the types of arguments; None where it is to be compiled."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
+            return found if found is None or found.signature.args == tuple(sig) else None
         except Exception:  # whatever reading damaged bytes may raise
             try:
                 self.flush()
@@ -71,14 +71,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 def clear_remains(folder: Path) -> None:
     """Remove what processes that ended too early left in the cache; its lock is held."""
-    for apart in folder.glob(f"{APART}*"):
-        with contextlib.suppress(OSError):
-            held = os.open(apart, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(apart, ignore_errors=True)
-            finally:
-                os.close(held)
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:

@@ -5,9 +5,9 @@
     part     called by kernels only, and compiled into them: neither entry nor file of its own
     scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
 
-Where the cache is, `tbgen.compiling.folder` says. numba's is unsafe while two processes write it
-(numba issue 4807): `compile_lock` lets one of them compile while the others wait. Nothing that
-only probes tables imports this module.
+Where the cache is, `tbgen.compiling.folder` says, and what it withstands `tbgen.compiling.cache`.
+`compile_lock` lets one process compile while the others wait, since to compile the same side by
+side only takes longer. Nothing that only probes tables imports this module.
 """
 
 from __future__ import annotations

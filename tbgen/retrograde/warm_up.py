@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
-from tbgen.compiling.cache import APART
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
 from tbgen.indexing.material import Material
@@ -62,7 +58,7 @@ def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> 
             compiler = _second_compiler(folder)
             if ordered and compiler is not None:
                 _solve_all(width, Rules.CHECK)
-                compiler.hand_over()
+                compiler.wait()
         _solve_all(width, rules if ordered else Rules.NONE)
         if CACHE_FOLDER is not None:
             with contextlib.suppress(OSError):
@@ -103,19 +99,10 @@ end when the first process is, however that ended, and then the second one ends,
 
 
 class SecondCompiler:
-    """A process that compiles the kernels of chases into a cache of its own.
-
-    Of its own, because numba's cache is unsafe while two processes write it; at the end what this
-    process does not have itself is moved over. The folder is locked as long as this process lives;
-    if it is killed, whoever compiles next removes the folder (`tbgen.compiling.cache`).
-    """
+    """A process that compiles the kernels of chases into the cache, beside this one."""
 
     def __init__(self, cache_folder: Path) -> None:
         self._cache = cache_folder
-        cache_folder.mkdir(parents=True, exist_ok=True)
-        self._apart = Path(tempfile.mkdtemp(prefix=APART, dir=cache_folder))
-        self._held = os.open(self._apart, os.O_RDONLY)
-        fcntl.flock(self._held, fcntl.LOCK_EX)
         sources = str(PACKAGE.parent)
         # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows
         # as kernels that are still to be compiled here.
@@ -123,30 +110,20 @@ class SecondCompiler:
             [sys.executable, "-P", "-c", _COMPILE_CHASES],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             process_group=0,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(self._apart), "PYTHONPATH": os.pathsep.join(
+            env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(
                 filter(None, [sources, os.environ.get("PYTHONPATH")]))},
         )  # fmt: skip
         atexit.register(self.end)
 
-    def hand_over(self) -> None:
-        """Wait, and add to the cache what it lacks. If the process failed, it lacks everything."""
-        self.process.wait()
-        with contextlib.suppress(OSError):  # a full disk: kernels are compiled again
-            for index in self._apart.rglob("*.nbi"):
-                target = self._cache / index.relative_to(self._apart)
-                if not target.exists():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    # The index comes last: without it the code is not looked at.
-                    for code in index.parent.glob(f"{index.stem}.*.nbc"):
-                        shutil.move(code, target.with_name(code.name))
-                    shutil.move(index, target)
-            (self._cache / CHASES_COMPILED).touch()
+    def wait(self) -> None:
+        """Wait until it has ended, and note that the kernels are there if that is so."""
+        if self.process.wait() == 0:
+            with contextlib.suppress(OSError):  # a full disk: kernels are compiled again
+                (self._cache / CHASES_COMPILED).touch()
         self.end()
 
     def end(self) -> None:
-        """End the process, and remove its folder."""
+        """End the process."""
         atexit.unregister(self.end)
         self.process.kill()
         self.process.wait()
-        shutil.rmtree(self._apart, ignore_errors=True)
-        os.close(self._held)
