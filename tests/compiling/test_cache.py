@@ -101,7 +101,7 @@ def test_damaged_entries_are_compiled_again(
 
 def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
     """As where two processes have written an index, and what it names, in turn."""
-    script, kept = tmp_path / "second.py", tmp_path / "cache"
+    script, kept = (tmp_path / "second").with_suffix(".py"), tmp_path / "cache"
     script.write_text(SECOND, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
     first, second = sorted(kept.rglob("*.nbc"))
