@@ -247,6 +247,7 @@ class Thinker:
         elif self._forget:
             searcher.clear()
         self._forget = False
+        searcher.use_threads(options.threads)
         tables = self._library.tables
         if tables_changed or (tables is not None and self._numba_tables is None):
             from tbgen.probing import NumbaTables

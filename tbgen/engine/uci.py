@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tbgen import __version__
 from tbgen.engine.clock import Limits
 from tbgen.engine.dialogue import Dialogue, number, pairs
-from tbgen.engine.options import MAX_HASH, MAX_LINES, RULES
+from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
 from tbgen.indexing import Move, Side
@@ -37,7 +37,7 @@ class Uci(Dialogue):
             "id author the authors of tbgen",
             f"option name Hash type spin default {options.hash} min 1 max {MAX_HASH}",
             "option name Clear Hash type button",
-            "option name Threads type spin default 1 min 1 max 1",
+            f"option name Threads type spin default 1 min 1 max {MAX_THREADS}",
             f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}",
             "option name Ponder type check default false",
             "option name UCI_Variant type combo default xiangqi var xiangqi",
