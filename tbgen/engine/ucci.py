@@ -113,11 +113,15 @@ class Ucci(Dialogue):
         )
 
     def answer(self, answer: Answer) -> None:
-        """`bestmove M [ponder M] [draw]`, or `nobestmove`."""
+        """`bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
         if answer.move is None:
             self.write("nobestmove")
             return
         text = f"bestmove {answer.move.iccs}"
         if answer.ponder is not None:
             text += f" ponder {answer.ponder.iccs}"
-        self.write(text + (" draw" if answer.accepts_draw else ""))
+        if answer.accepts_draw:
+            text += " draw"
+        elif answer.resigns:
+            text += " resign"
+        self.write(text)

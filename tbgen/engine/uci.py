@@ -1,7 +1,9 @@
 """UCI, as xiangqi programs speak it.
 
 Squares are a0 to i9, as most xiangqi programs have it; once a GUI sets `UCI_Variant` they are a1
-to i10, as Fairy-Stockfish has it. Every `info` line about a depth names `tbhits`, 0 included.
+to i10, as Fairy-Stockfish has it, unless it also speaks the Cyclone dialect, in which a position
+is a command of its own (`fen F moves ...`, `startpos moves ...`) and squares are a0 to i9 in any
+case. Every `info` line about a depth names `tbhits`, 0 included.
 """
 
 from __future__ import annotations
@@ -23,10 +25,13 @@ class Uci(Dialogue):
 
     NOTE = "info string"
 
+    _cyclone = False
+    """Whether the GUI has shown that it speaks that dialect."""
+
     @property
     def notation(self) -> str:
         """Ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
-        return "fairy" if self.options.variant else "iccs"
+        return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
     def greet(self) -> None:
         """Name, options, `uciok`."""
@@ -56,6 +61,21 @@ class Uci(Dialogue):
         """Nothing of the last game is remembered."""
         self.thinker.finish()
         self.thinker.forget()
+
+    def do_newgame(self, words: Sequence[str]) -> None:
+        """Cyclone's `ucinewgame`."""
+        self._cyclone = True
+        self.do_ucinewgame(words)
+
+    def do_fen(self, words: Sequence[str]) -> None:
+        """Cyclone's `position fen`."""
+        self._cyclone = True
+        self.do_position(words)
+
+    def do_startpos(self, words: Sequence[str]) -> None:
+        """Cyclone's `position startpos`."""
+        self._cyclone = True
+        self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
         """There is nothing more to say than is said."""
