@@ -185,7 +185,7 @@ def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
     gui = Gui()
     gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
     gui.hear("readyok")
-    gui.say("fen 4k4/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
+    gui.say("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
     assert best_move(gui.hear("bestmove")) == "a1a2"
     gui.say("startpos moves h2e2", "go depth 1 searchmoves h9g7")
     assert best_move(gui.hear("bestmove")) == "h9g7"

@@ -19,7 +19,7 @@ MISSING = [name for name in ("xboard", "uci2wb", "Xvfb") if not shutil.which(nam
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' '.join(MISSING)}")
 
-MATE_IN_THREE_PLIES = "4k4/9/9/9/9/9/9/9/R8/R3K4 w - - 0 1"
+NEAR_MATE = "4k4/9/9/9/9/9/9/R8/9/R2K5 w - - 0 1"
 
 
 @pytest.fixture
@@ -44,13 +44,14 @@ def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> Non
     engine = tmp_path / "engine"
     engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
     engine.chmod(0o755)
-    (tmp_path / "start.fen").write_text(MATE_IN_THREE_PLIES + "\n")
+    (tmp_path / "start.fen").write_text(NEAR_MATE + "\n")
     adapter = f"{shutil.which('uci2wb', path=GAMES)} -c {engine}"
     saved = tmp_path / "game.pgn"
     subprocess.run(
         [shutil.which("xboard", path=GAMES) or "", "-variant", "xiangqi",
          "-fcp", adapter, "-scp", adapter, "-fd", tmp_path, "-sd", tmp_path, "-depth", "4",
-         "-lpf", tmp_path / "start.fen", "-mg", "1", "-sgf", saved],
+         "-lpf", tmp_path / "start.fen", "-mg", "1", "-sgf", saved,
+         "-popupExitMessage", "false"],
         env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path)},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True,
     )  # fmt: skip
