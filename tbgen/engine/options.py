@@ -14,7 +14,7 @@ from pathlib import Path
 from tbgen.indexing.errors import excerpt
 
 RULES = ("none", "check", "wxf")
-MAX_HASH, MAX_LINES = 65_536, 128
+MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class Options:
     """The settings; `hash` in MiB, `egtbpaths` separated as PATH is or by semicolons."""
 
     hash: int = 16
+    threads: int = 1
     multipv: int = 1
     egtbpaths: str = ""
     useegtb: bool = True
@@ -46,6 +47,8 @@ class Options:
         key = "".join(name.lower().replace("_", " ").split())
         if key in ("hash", "hashsize"):
             self.hash = _number(value, 1, MAX_HASH)
+        elif key == "threads":
+            self.threads = _number(value, 1, MAX_THREADS)
         elif key == "multipv":
             self.multipv = _number(value, 1, MAX_LINES)
         elif key in ("egtbpaths", "egtbpath"):

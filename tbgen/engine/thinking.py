@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +29,9 @@ from tbgen.rules.attacks import is_attacked
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Iteration, Searcher
     from tbgen.probing import NumbaTables
+
+_HOPELESS_PLIES = 4
+"""So near to mate, playing on is no resistance."""
 
 _AT_ONCE = 50_000
 """Nodes of the search that finds something to answer when it is stopped before it has begun."""
@@ -51,11 +54,26 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The move to play (None: there is none), the reply expected, whether a draw is accepted."""
+    """The move to play (None: there is none), the reply expected, and what goes with it.
+
+    `accepts_draw`: an offer of the opponent's; `resigns`: two moves at most are left to mate.
+    """
 
     move: Move | None
     ponder: Move | None = None
     accepts_draw: bool = False
+    resigns: bool = False
+
+    @classmethod
+    def of_line(cls, moves: Sequence[Move], score: int, *, accepts_draw: bool) -> Answer:
+        """To play the first move of a line that has a score."""
+        plies = scores.mate_plies(score)
+        return cls(
+            moves[0],
+            moves[1] if len(moves) > 1 else None,
+            accepts_draw,
+            plies is not None and -_HOPELESS_PLIES <= plies < 0,
+        )
 
 
 class Thinker:
@@ -193,9 +211,9 @@ class Thinker:
         seconds = time.monotonic() - self._began
         for number, line in enumerate(found.lines, 1):
             self._on_report(Report(1, 1, number, line.score, 0, 0, 1, seconds, line.moves))
-        best = found.lines[0].moves
+        best = found.lines[0]
         accepts = self._limits.draw_offered and found.outcome <= 0
-        return Answer(best[0], best[1] if len(best) > 1 else None, accepts)
+        return Answer.of_line(best.moves, best.score, accepts_draw=accepts)
 
     def _wait_for_kernels(self) -> bool:
         """Wait for them until time is up, or the answer is wanted; whether they are there."""
@@ -237,7 +255,7 @@ class Thinker:
             return Answer(_pick(game.position, limits.only))
         line = best.lines[0]
         accepts = limits.draw_offered and line.score < 0
-        return Answer(line.moves[0], line.moves[1] if len(line.moves) > 1 else None, accepts)
+        return Answer.of_line(line.moves, line.score, accepts_draw=accepts)
 
     def _set_up(self, searcher: Searcher, options: Options, tables_changed: bool) -> None:
         """Bring hash table and compiled tables up to the options."""
@@ -247,6 +265,7 @@ class Thinker:
         elif self._forget:
             searcher.clear()
         self._forget = False
+        searcher.use_threads(options.threads)
         tables = self._library.tables
         if tables_changed or (tables is not None and self._numba_tables is None):
             from tbgen.probing import NumbaTables

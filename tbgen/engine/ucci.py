@@ -12,7 +12,7 @@ from dataclasses import replace
 from tbgen import __version__
 from tbgen.engine.clock import Limits
 from tbgen.engine.dialogue import Dialogue, number, pairs
-from tbgen.engine.options import MAX_HASH, RULES
+from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
 from tbgen.indexing import Move
@@ -38,7 +38,7 @@ class Ucci(Dialogue):
             "id author the authors of tbgen",
             "option usemillisec type check default false",
             f"option hashsize type spin min 1 max {MAX_HASH} default {options.hash}",
-            "option threads type spin min 1 max 1 default 1",
+            f"option threads type spin min 1 max {MAX_THREADS} default 1",
             "option newgame type button",
             "option useegtb type check default true",
             f"option egtbpaths type string default {options.egtbpaths or 'null'}",
@@ -113,11 +113,15 @@ class Ucci(Dialogue):
         )
 
     def answer(self, answer: Answer) -> None:
-        """`bestmove M [ponder M] [draw]`, or `nobestmove`."""
+        """`bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
         if answer.move is None:
             self.write("nobestmove")
             return
         text = f"bestmove {answer.move.iccs}"
         if answer.ponder is not None:
             text += f" ponder {answer.ponder.iccs}"
-        self.write(text + (" draw" if answer.accepts_draw else ""))
+        if answer.accepts_draw:
+            text += " draw"
+        elif answer.resigns:
+            text += " resign"
+        self.write(text)

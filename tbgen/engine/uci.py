@@ -1,7 +1,9 @@
 """UCI, as xiangqi programs speak it.
 
 Squares are a0 to i9, as most xiangqi programs have it; once a GUI sets `UCI_Variant` they are a1
-to i10, as Fairy-Stockfish has it. Every `info` line about a depth names `tbhits`, 0 included.
+to i10, as Fairy-Stockfish has it, unless it also speaks the Cyclone dialect, in which a position
+is a command of its own (`fen F moves ...`, `startpos moves ...`) and squares are a0 to i9 in any
+case. Every `info` line about a depth names `tbhits`, 0 included.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 from tbgen import __version__
 from tbgen.engine.clock import Limits
 from tbgen.engine.dialogue import Dialogue, number, pairs
-from tbgen.engine.options import MAX_HASH, MAX_LINES, RULES
+from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
 from tbgen.indexing import Move, Side
@@ -23,10 +25,13 @@ class Uci(Dialogue):
 
     NOTE = "info string"
 
+    _cyclone = False
+    """Whether the GUI has shown that it speaks that dialect."""
+
     @property
     def notation(self) -> str:
         """Ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
-        return "fairy" if self.options.variant else "iccs"
+        return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
     def greet(self) -> None:
         """Name, options, `uciok`."""
@@ -37,7 +42,7 @@ class Uci(Dialogue):
             "id author the authors of tbgen",
             f"option name Hash type spin default {options.hash} min 1 max {MAX_HASH}",
             "option name Clear Hash type button",
-            "option name Threads type spin default 1 min 1 max 1",
+            f"option name Threads type spin default 1 min 1 max {MAX_THREADS}",
             f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}",
             "option name Ponder type check default false",
             "option name UCI_Variant type combo default xiangqi var xiangqi",
@@ -56,6 +61,21 @@ class Uci(Dialogue):
         """Nothing of the last game is remembered."""
         self.thinker.finish()
         self.thinker.forget()
+
+    def do_newgame(self, words: Sequence[str]) -> None:
+        """Cyclone's `ucinewgame`."""
+        self._cyclone = True
+        self.do_ucinewgame(words)
+
+    def do_fen(self, words: Sequence[str]) -> None:
+        """Cyclone's `position fen`."""
+        self._cyclone = True
+        self.do_position(words)
+
+    def do_startpos(self, words: Sequence[str]) -> None:
+        """Cyclone's `position startpos`."""
+        self._cyclone = True
+        self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
         """There is nothing more to say than is said."""

@@ -180,6 +180,18 @@ def test_uci_variant_means_ranks_from_one(uci):
     assert best_move(uci.hear("bestmove")) == "a1a2"
 
 
+def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
+    """As xboard's adapter speaks it, which sets every option that it knows."""
+    gui = Gui()
+    gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
+    gui.hear("readyok")
+    gui.say("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
+    assert best_move(gui.hear("bestmove")) == "a1a2"
+    gui.say("startpos moves h2e2", "go depth 1 searchmoves h9g7")
+    assert best_move(gui.hear("bestmove")) == "h9g7"
+    assert gui.close() == 0
+
+
 def test_ucci_with_tables(tables_dir):
     gui = Gui(ending="\r\n")
     gui.say("ucci")
@@ -197,6 +209,9 @@ def test_ucci_with_tables(tables_dir):
     assert best_move(gui.hear("bestmove")) == best_of(tables_dir)
     gui.say(f"banmoves {best_of(tables_dir)}", "go depth 3")
     assert best_move(gui.hear("bestmove")) != best_of(tables_dir)
+    # One move before mate, there is nothing to play for.
+    gui.say("position fen 3k5/4R4/9/9/9/9/9/9/9/4K4 b", "go depth 2")
+    assert gui.hear("bestmove")[-1].endswith(" resign")
     gui.say("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
     gui.hear("bestmove")
     gui.say("nonsense")

@@ -159,6 +159,18 @@ def test_the_hash_table_changes_no_decision(searcher, krkn):
             assert (with_hash > 0) == (without > 0)
 
 
+def test_threads_change_no_decision(krkn):
+    alone, together = Searcher(hash_mebibytes=1), Searcher(hash_mebibytes=1)
+    together.use_threads(3)
+    for position in short_wins(krkn, False, 10) + short_wins(krkn, True, 10):
+        found = [think(each, position, depth=6, rule_set=CHECK) for each in (alone, together)]
+        for score in (each.lines[0].score for each in found):
+            if scores.is_decided(score):
+                assert (score > 0) == (krkn.probe(position).outcome == Outcome.WIN)
+    together.use_threads(1)
+    assert think(together, Position.from_fen(MATE_IN_ONE), depth=2).complete
+
+
 def cases() -> list[dict[str, str]]:
     """A sample of the referee's cases in which one side offends."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))

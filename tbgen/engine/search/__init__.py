@@ -5,6 +5,7 @@
     quiescence     captures until the position is quiet, and every evasion of a check
     judging        what is known without searching: a repetition's verdict, a table's value
     ordering       the moves of a position, the likeliest best first
+    exchange       what comes of a capture on its square
     generation     pseudo-legal captures and quiet moves
     safety         which of them leave the king safe
     evaluation     material, squares and mobility, tapered from the opening to the ending

@@ -2,7 +2,7 @@
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
-    KNIGHT_SOURCES    the same for knights, seen from the square that is attacked
+    SOURCES           the same, seen from the square that is attacked
 
 `tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
 """
@@ -73,15 +73,12 @@ def _short_range() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return targets, legs
 
 
-def _knights() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`KNIGHT_SOURCES` and `KNIGHT_LEGS`: the table of a knight's leaps, backwards."""
-    sources = np.full((SQUARES, MAX_TARGETS + 1), -1, np.int64)
-    legs = np.full((SQUARES, MAX_TARGETS + 1), -1, np.int64)
-    code = piece_code(Side.RED, PieceType.KNIGHT)
-    for square in range(SQUARES):
-        leaps = [(int(at), int(i)) for at, i in np.argwhere(TARGETS[code] == square)]
-        for number, (at, i) in enumerate(leaps):
-            sources[square, number], legs[square, number] = at, LEGS[code, at, i]
+def _sources() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`SOURCES` and `SOURCE_LEGS`: the tables of targets, backwards."""
+    sources, legs = np.full_like(TARGETS, -1), np.full_like(LEGS, -1)
+    for code, square in np.ndindex(sources.shape[:2]):
+        for number, (at, i) in enumerate(np.argwhere(TARGETS[code] == square)):
+            sources[code, square, number], legs[code, square, number] = at, LEGS[code, at, i]
     return sources, legs
 
 
@@ -90,6 +87,6 @@ TARGETS, LEGS = _short_range()
 """int64 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
 square that must be empty, or -1: a knight's leg, an elephant's eye."""
 
-KNIGHT_SOURCES, KNIGHT_LEGS = _knights()
-"""int64 (90, 9), by square: where a knight stands that attacks it, up to the first -1, and the
-square that must be empty for that."""
+SOURCES, SOURCE_LEGS = _sources()
+"""int64 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
+up to the first -1, and the square that must be empty for that, or -1."""

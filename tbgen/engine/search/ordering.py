@@ -14,9 +14,9 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
+from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.generation import generate
 from tbgen.indexing.squares import EMPTY
-from tbgen.rules.attacks import is_attacked
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
@@ -47,14 +47,14 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Rank the captures of the ply: victim's value, then the cheaper attacker.
 
-    A dear piece that takes a cheaper, protected one is ranked by what the first exchange loses.
+    A dear piece that takes a cheaper one is asked what comes of it (`exchange`).
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
         move = state.moves[ply, i]
         source, target = move >> 7, move & 127
         attacker, victim = EXCHANGE_VALUES[board[source]], EXCHANGE_VALUES[board[target]]
-        if attacker > victim and is_attacked(board, target, 1 - side):
+        if attacker > victim and not is_sound(state, row, side, source, target):
             state.ranks[ply, i] = victim - attacker
         else:
             state.ranks[ply, i] = 64 * victim - attacker // 16 + 1_000

@@ -13,7 +13,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search.evaluation import CANNON, KNIGHT, PAWN, ROOK
-from tbgen.engine.search.geometry import KNIGHT_LEGS, KNIGHT_SOURCES, LENGTHS, STEPS
+from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
 from tbgen.indexing.squares import EMPTY, PieceType, piece_code
 
 KING = piece_code(0, PieceType.KING)
@@ -53,10 +53,10 @@ def is_safe(state, row, side, source, target):
     if board[king + 1] == pawn or board[king - 1] == pawn or board[king + 9 - 18 * side] == pawn:
         safe = False
     i = 0
-    while KNIGHT_SOURCES[king, i] >= 0:
+    while SOURCES[KNIGHT, king, i] >= 0:
         if (
-            board[KNIGHT_SOURCES[king, i]] == enemy + KNIGHT
-            and board[KNIGHT_LEGS[king, i]] == EMPTY
+            board[SOURCES[KNIGHT, king, i]] == enemy + KNIGHT
+            and board[SOURCE_LEGS[KNIGHT, king, i]] == EMPTY
         ):
             safe = False
         i += 1

@@ -5,12 +5,17 @@
 
 Plain Python around two kernels that run without the GIL, so that `stop` may be called from
 another thread at any moment. Blocks of tables that a search found cold are loaded before the next
-iteration.
+iteration, while nobody searches.
+
+Further threads search the same root, each in a record of its own and some a ply deeper, and say
+what they find through the hash table alone (lazy SMP). The first thread's result is the result.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +69,7 @@ class Searcher:
 
     def __init__(self, hash_mebibytes: int = 16) -> None:
         self._states = np.zeros(1, STATE)
+        self._others: ThreadPoolExecutor | None = None
         self._table = transposition.new_table(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
@@ -81,6 +87,17 @@ class Searcher:
         """Give the hash table another size; it is empty afterwards."""
         self._table = transposition.new_table(hash_mebibytes)
 
+    def use_threads(self, threads: int) -> None:
+        """Search in so many threads from now on."""
+        if threads == len(self._states):
+            return
+        if self._others is not None:
+            self._others.shutdown()
+        self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        states = np.zeros(threads, STATE)
+        states[0] = self._states[0]
+        self._states = states
+
     def clear(self) -> None:
         """Forget what is in the hash table."""
         self._table[:] = 0
@@ -92,11 +109,11 @@ class Searcher:
     def perft(self, position: Position, depth: int) -> int:
         """How many lines of so many legal moves there are (`perft`)."""
         state = self._begin([position], [], _WXF, NO_LIMIT)
-        return int(perft(state, depth))
+        return int(perft(state[:1], depth))
 
     def stop(self) -> None:
         """End the search as soon as it looks at the next position."""
-        self._states["stop"] = 1
+        self._states["stop"][0] = 1
 
     def think(
         self,
@@ -131,10 +148,10 @@ class Searcher:
             if found:
                 yield Iteration(
                     reached,
-                    int(state["deepest"][0]),
+                    int(state["deepest"].max()),
                     tuple(found),
-                    int(state["nodes"][0]),
-                    int(state["table_hits"][0]),
+                    int(state["nodes"].sum()),
+                    int(state["table_hits"].sum()),
                     self._filled(),
                     not stopped,
                 )
@@ -148,8 +165,8 @@ class Searcher:
         rule_set: RuleSet,
         nodes: int,
     ) -> NDArray[np.void]:
-        """Set the record up; the hash table's entries become old."""
-        state = self._states
+        """Set the records up, one for each thread; the hash table's entries become old."""
+        state = self._states[:1]
         generation = (int(state["generation"][0]) + 1) % 128
         stop = int(state["stop"][0])
         state[:] = np.zeros(1, STATE)
@@ -162,15 +179,39 @@ class Searcher:
         state["rules"], state["minor_chases"] = rules.number, rule_set.minor_chases
         state["node_limit"] = nodes
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
-        return state
+        self._states[1:] = state
+        return self._states
+
+    @contextlib.contextmanager
+    def _company(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
+        """Have the other threads search beside this one; they have ended afterwards."""
+        others = self._states[1:]
+        if self._others is None:
+            yield
+            return
+        others["stop"] = 0
+        tasks = [
+            self._others.submit(
+                search_root, others[i : i + 1], self._table, self._tables.buffers,
+                np.roll(root_moves, -i), 0, depth + (i + 1) % 2,
+            )
+            for i in range(len(others))
+        ]  # fmt: skip
+        try:
+            yield
+        finally:
+            others["stop"] = 1
+            for task in tasks:
+                task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
         """Search to a depth, once for each line; the best moves come first in `root_moves`."""
-        state, found = self._states, []
+        state, found = self._states[:1], []
         for first in range(lines):
-            score = int(
-                search_root(state, self._table, self._tables.buffers, root_moves, first, depth)
-            )
+            with self._company(root_moves, depth):
+                score = int(
+                    search_root(state, self._table, self._tables.buffers, root_moves, first, depth)
+                )
             if score == -scores.INFINITE:
                 break
             length = int(state["line_length"][0, 0])
@@ -184,4 +225,4 @@ class Searcher:
 
     def forgive(self) -> None:
         """Take a `stop` back that came when no search was running."""
-        self._states["stop"] = 0
+        self._states["stop"][0] = 0

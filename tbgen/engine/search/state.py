@@ -56,6 +56,7 @@ STATE = np.dtype(
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
+        ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
         ("root_side", np.int64),

@@ -1,0 +1,236 @@
+"""Engines as processes: one class per protocol, one question, `choose`.
+
+    open_player("uci:tbgen-engine", {"Hash": "64"})  ->  Player
+    Player.choose(start, moves, limit)               ->  a move, or None for none at all
+
+UCI (both kinds: squares of ranks 0-9, and of ranks 1-10 where UCI_Variant has to be set), UCCI, and
+xboard's protocol (CECP). An engine that says nothing in time, or ends, raises `PlayerError`; what
+its moves are worth is for the match to say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tbgen.indexing import Move, Position
+from tbgen.notation import format_move, parse_move
+
+PATIENCE = 60.0
+"""Seconds that an engine has beyond what it was given: the first answer may need a compiler."""
+
+
+class PlayerError(Exception):
+    """An engine that does not answer, or has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long to think: seconds for a move, or nodes, or plies; the first that is there."""
+
+    seconds: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+
+class Player:
+    """A process that speaks lines; the protocols are its subclasses."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.name = command[0].rpartition("/")[2]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, errors="replace",
+        )  # fmt: skip
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line.strip())
+        self._lines.put(None)
+
+    def say(self, line: str) -> None:
+        """Write a line."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise PlayerError(f"{self.name} has ended") from None
+
+    def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
+        """The lines up to one that begins with any of the words."""
+        heard: list[str] = []
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise PlayerError(f"{self.name} says no {' or '.join(words)}") from None
+            if line is None:
+                raise PlayerError(f"{self.name} has ended")
+            heard.append(line)
+            if line.startswith(words):
+                return heard
+
+    def begin(self) -> None:
+        """Begin a new game."""
+        raise NotImplementedError
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        """The move to play in the last position of a game; None if the engine gives up."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the process."""
+        with contextlib.suppress(PlayerError):
+            self.say("quit")
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Uci(Player):
+    """UCI; an engine with the option UCI_Variant is asked for xiangqi, and counts ranks from 1."""
+
+    HELLO, READY = "uci", "uciok"
+
+    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
+        super().__init__(command)
+        self.say(self.HELLO)
+        heard = self.hear(self.READY)
+        self._notation = "iccs"
+        for line in heard:
+            if line.startswith("id name "):
+                self.name = line.removeprefix("id name ")
+            if line.startswith("option name UCI_Variant "):
+                self._notation = "fairy"
+                self.say(self.set_option("UCI_Variant", "xiangqi"))
+        for name, value in options.items():
+            self.say(self.set_option(name, value))
+
+    def set_option(self, name: str, value: str) -> str:
+        """The line that sets an option."""
+        return f"setoption name {name} value {value}"
+
+    def begin(self) -> None:
+        """Begin a new game."""
+        self.say("ucinewgame")
+        self._wait()
+
+    def _wait(self) -> None:
+        self.say("isready")
+        self.hear("readyok")
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        """The engine's `bestmove`."""
+        position, words = start, []
+        for move in moves:
+            words.append(format_move(position, move, self._notation))
+            position = position.after(*move)
+        played = f" moves {' '.join(words)}" if words else ""
+        self.say(f"position fen {start.fen} - - 0 1{played}")
+        self.say(self.go(limit))
+        answer = self.hear("bestmove", "nobestmove", seconds=(limit.seconds or 0) + PATIENCE)[-1]
+        text = answer.split()[1:2]
+        if not text or text[0] in ("(none)", "0000"):
+            return None
+        return parse_move(position, text[0], self._notation)
+
+    def go(self, limit: Limit) -> str:
+        """The command to think."""
+        if limit.seconds is not None:
+            return f"go movetime {max(1, round(1000 * limit.seconds))}"
+        if limit.nodes is not None:
+            return f"go nodes {limit.nodes}"
+        return f"go depth {limit.depth}"
+
+
+class Ucci(Uci):
+    """UCCI 3.0, in milliseconds."""
+
+    HELLO, READY = "ucci", "ucciok"
+
+    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
+        super().__init__(command, {"usemillisec": "true", **options})
+
+    def set_option(self, name: str, value: str) -> str:
+        """The line that sets an option."""
+        return f"setoption {name} {value}"
+
+    def begin(self) -> None:
+        """Begin a new game."""
+        self.say("setoption newgame")
+        self._wait()
+
+    def go(self, limit: Limit) -> str:
+        """The command to think; a clock for one move alone is a time for a move."""
+        if limit.seconds is not None:
+            return f"go time {max(1, round(1000 * limit.seconds))} movestogo 1"
+        if limit.nodes is not None:
+            return f"go nodes {limit.nodes}"
+        return f"go depth {limit.depth}"
+
+
+class Cecp(Player):
+    """xboard's protocol, version 2; times are whole seconds there."""
+
+    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
+        super().__init__(command)
+        if options:
+            raise PlayerError("options of CECP engines cannot be set")
+        self.say("xboard")
+        self.say("protover 2")
+        with contextlib.suppress(PlayerError):  # older engines say nothing
+            for line in self.hear("feature done=1", seconds=2):
+                if 'myname="' in line:
+                    self.name = line.partition('myname="')[2].partition('"')[0]
+
+    def begin(self) -> None:
+        """Begin a new game."""
+        for line in ("new", "variant xiangqi", "easy", "nopost", "force"):
+            self.say(line)
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        """The engine's `move`, in a game set up anew: engines differ in what they can take back."""
+        self.begin()
+        self.say(f"setboard {start.fen} - - 0 1")
+        position = start
+        for move in moves:
+            self.say(f"usermove {move.iccs}")
+            position = position.after(*move)
+        if limit.seconds is not None:
+            self.say(f"st {max(1, round(limit.seconds))}")
+        elif limit.depth is not None:
+            self.say(f"sd {limit.depth}")
+        else:
+            raise PlayerError("CECP knows no limit of nodes")
+        self.say("go")
+        answer = self.hear("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
+        if not answer.startswith("move "):
+            return None
+        return parse_move(position, answer.split()[1], "iccs")
+
+
+PROTOCOLS = {"uci": Uci, "ucci": Ucci, "cecp": Cecp}
+
+
+def open_player(text: str, options: Mapping[str, str] | None = None) -> Player:
+    """Start an engine, `PROTOCOL:COMMAND`; raises `PlayerError` if it does not answer."""
+    protocol, _, command = text.partition(":")
+    if protocol not in PROTOCOLS or not command:
+        raise PlayerError(f"an engine is PROTOCOL:COMMAND with uci, ucci or cecp, not {text}")
+    try:
+        return PROTOCOLS[protocol](shlex.split(command), options or {})
+    except OSError as error:
+        raise PlayerError(f"{command}: {error.strerror}") from None

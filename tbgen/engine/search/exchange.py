@@ -1,0 +1,108 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Static exchange: what a capture brings once both sides have taken on its square what pays.
+
+The cheapest attacker takes first; whoever would do better by not taking stops. Lines that open
+behind a piece that has taken count, and so do mounts and legs that it leaves. What does not count:
+pins, checks, and what goes on elsewhere. A king takes only what nobody protects any more.
+"""
+
+from __future__ import annotations
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search.evaluation import CANNON, EXCHANGE_VALUES, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
+from tbgen.engine.search.safety import KING
+from tbgen.indexing.squares import EMPTY, PieceType, piece_code
+
+ADVISOR, ELEPHANT = (piece_code(0, kind) for kind in (PieceType.ADVISOR, PieceType.ELEPHANT))
+
+
+@part
+def _short_range_attacker(board, code, target):
+    """Where a piece of this code stands that attacks the target, or -1.
+
+    board : int8 (90,); piece codes
+    code : int64; of a short-range piece
+    """
+    i = 0
+    while SOURCES[code, target, i] >= 0:
+        source, leg = SOURCES[code, target, i], SOURCE_LEGS[code, target, i]
+        if board[source] == code and (leg < 0 or board[leg] == EMPTY):
+            return source
+        i += 1
+    return -1
+
+
+@part
+def _line_attacker(board, side, target):
+    """Where a cannon, else a rook, of a side stands that attacks the target, or -1.
+
+    board : int8 (90,); piece codes
+    """
+    rook = -1
+    for direction in range(4):
+        to, left = target, LENGTHS[target, direction]
+        mounted = False
+        while left > 0:
+            to += STEPS[direction]
+            left -= 1
+            code = board[to]
+            if code == EMPTY:
+                continue
+            if mounted:
+                if code == 8 * side + CANNON:
+                    return to
+                break
+            if code == 8 * side + ROOK:
+                rook = to
+            mounted = True
+    return rook
+
+
+@part
+def _cheapest_attacker(board, side, target):
+    """Where the cheapest piece of a side stands that attacks the target; -1 if there is none.
+
+    board : int8 (90,); piece codes
+    """
+    for kind in (PAWN, ADVISOR, ELEPHANT, KNIGHT):
+        source = _short_range_attacker(board, 8 * side + kind, target)
+        if source >= 0:
+            return source
+    source = _line_attacker(board, side, target)
+    if source >= 0:
+        return source
+    return _short_range_attacker(board, 8 * side + KING, target)
+
+
+@borrowing_kernel
+def is_sound(state, row, side, source, target):
+    """Whether a capture loses nothing in the exchange that it begins; nothing is changed.
+
+    `balance` is what the side that has just taken would be left with if its piece were lost at
+    once, less what it needs; it may rest as soon as that is not negative.
+    """
+    board = state.boards[row]
+    balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]
+    taker, lifted = side, 0
+    state.lifted[0, 0], state.lifted[0, 1] = source, board[source]
+    board[source] = EMPTY
+    while balance < 0:
+        # The other side takes back, and now has to come out ahead itself.
+        taker = 1 - taker
+        at = _cheapest_attacker(board, taker, target)
+        if at < 0:
+            taker = 1 - taker
+            break
+        code = board[at]
+        lifted += 1
+        state.lifted[lifted, 0], state.lifted[lifted, 1] = at, code
+        board[at] = EMPTY
+        if code & 7 == KING:
+            if _cheapest_attacker(board, 1 - taker, target) >= 0:
+                taker = 1 - taker
+            break
+        balance = -balance - 1 - EXCHANGE_VALUES[code]
+    for i in range(lifted + 1):
+        board[state.lifted[i, 0]] = state.lifted[i, 1]
+    return taker == side

@@ -1,0 +1,71 @@
+"""What comes of a capture, against a plain game tree of captures on one square."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from tbgen.engine.search.evaluation import EXCHANGE_VALUES
+from tbgen.engine.search.exchange import is_sound
+from tbgen.engine.search.state import STATE
+from tbgen.indexing import START_FEN, Move, Position
+from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
+from tbgen.rules import legal_moves
+from tbgen.rules.attacks import attacks
+
+
+def net(board: bytearray, source: int, target: int) -> int:
+    """What the taker is left with if both sides go on, cheapest first, as long as it pays."""
+    gained = int(EXCHANGE_VALUES[board[target]])
+    taken = bytearray(board)
+    taken[target], taken[source] = taken[source], EMPTY
+    takers = [
+        square
+        for square in range(90)
+        if taken[square] != EMPTY
+        and taken[square] >> 3 != taken[target] >> 3
+        and attacks(taken, square, target)
+    ]
+    if not takers:
+        return gained
+    cheapest = min(takers, key=lambda square: (EXCHANGE_VALUES[taken[square]], square))
+    if piece_kind(taken[cheapest]) == PieceType.KING:
+        after = bytearray(taken)
+        after[target], after[cheapest] = after[cheapest], EMPTY
+        if any(
+            after[square] != EMPTY
+            and after[square] >> 3 != after[target] >> 3
+            and attacks(after, square, target)
+            for square in range(90)
+        ):
+            return gained
+    return gained - max(0, net(taken, cheapest, target))
+
+
+def captures(rng: random.Random, games: int) -> list[tuple[Position, Move]]:
+    """The captures of random games, where much hangs."""
+    found = []
+    for _ in range(games):
+        position = Position.from_fen(START_FEN)
+        for _ in range(80):
+            moves = legal_moves(position)
+            if not moves:
+                break
+            found += [(position, move) for move in moves if position.board[move.target] != EMPTY]
+            position = position.after(*rng.choice(moves))
+    return found
+
+
+def test_a_capture_is_sound_if_the_exchange_loses_nothing():
+    state = np.zeros(1, STATE)
+    sound = 0
+    found = captures(random.Random(5), 40)
+    for position, move in found:
+        state["boards"][0, 0] = np.frombuffer(position.board, np.int8)
+        expected = net(bytearray(position.board), *move) >= 0
+        answer = is_sound(state[0], 0, int(position.side), move.source, move.target)
+        assert answer == expected, (position.fen, move.iccs)
+        assert state["boards"][0, 0].tobytes() == position.board
+        sound += answer
+    assert 100 < sound < len(found) - 100

@@ -1,0 +1,60 @@
+"""A game in a real GUI: xboard, by way of its adapter, on a screen that nobody sees."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.test_protocols import PATIENCE, START
+from tests.kits.paths import ROOT
+
+GAMES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
+MISSING = [name for name in ("xboard", "uci2wb", "Xvfb") if not shutil.which(name, path=GAMES)]
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' '.join(MISSING)}")
+
+NEAR_MATE = "4k4/9/9/9/9/9/9/R8/9/R2K5 w - - 0 1"
+
+
+@pytest.fixture
+def screen() -> Iterator[str]:
+    """The name of a display of its own."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        [shutil.which("Xvfb", path=GAMES) or "", "-displayfd", str(writing)],
+        pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        number = told.readline().strip()
+    assert number
+    yield f":{number}"
+    server.terminate()
+    server.wait()
+
+
+def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> None:
+    """Two of it, from a position in which Red mates."""
+    engine = tmp_path / "engine"
+    engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
+    engine.chmod(0o755)
+    (tmp_path / "start.fen").write_text(NEAR_MATE + "\n")
+    adapter = f"{shutil.which('uci2wb', path=GAMES)} -c {engine}"
+    saved = tmp_path / "game.pgn"
+    subprocess.run(
+        [shutil.which("xboard", path=GAMES) or "", "-variant", "xiangqi",
+         "-fcp", adapter, "-scp", adapter, "-fd", tmp_path, "-sd", tmp_path, "-depth", "4",
+         "-lpf", tmp_path / "start.fen", "-mg", "1", "-sgf", saved,
+         "-popupExitMessage", "false"],
+        env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    game = saved.read_text(errors="replace")
+    assert '[Result "1-0"]' in game
+    assert "forfeit" not in game.lower()
