@@ -33,7 +33,7 @@ from tests.kits.paths import ROOT
 from tests.kits.strategies import random_position
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 
-READER = ROOT / "contrib" / "tbprobe.c"
+READER = [ROOT / "contrib" / "tbprobe.c", ROOT / "contrib" / "tbgame.c"]
 HARNESS = ROOT / "tests" / "probing" / "tbprobe_harness.c"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 CACHE = str(8 << 20)
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def harness(folder: Path) -> Path:
-    return compiled(folder, "harness", [HARNESS, READER], "-O2", "-pthread")
+    return compiled(folder, "harness", [HARNESS, *READER], "-O2", "-pthread")
 
 
 def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
@@ -104,7 +104,7 @@ def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
 
 @pytest.mark.parametrize("flags", [(), ("-DTB_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
 def test_a_strict_compiler_has_no_complaint(folder: Path, flags: tuple[str, ...]) -> None:
-    compiled(folder, "strict", [ROOT / "contrib" / "example.c", READER], *flags)
+    compiled(folder, "strict", [ROOT / "contrib" / "example.c", *READER], *flags)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_positions_that_are_none(harness: Path) -> None:
 
 def test_threads_share_a_set(folder: Path) -> None:
     program = compiled(
-        folder, "threads", [HARNESS, READER], "-O1", "-g", "-pthread", "-fsanitize=thread"
+        folder, "threads", [HARNESS, *READER], "-O1", "-g", "-pthread", "-fsanitize=thread"
     )
     files = sorted(built("KRKN").glob("*.xqt"))
     rng = random.Random(4)
@@ -316,7 +316,7 @@ def test_mutated_files(
     program = folder / "asan"
     if not program.exists():
         flags = ["-O1", "-g", "-pthread", "-fsanitize=address,undefined"]
-        program = compiled(folder, "asan", [HARNESS, READER], *flags, "-fno-sanitize-recover=all")
+        program = compiled(folder, "asan", [HARNESS, *READER], *flags, "-fno-sanitize-recover=all")
     spec = spec_of(material, width)
     red, black = random_planes(spec, 2, distinct)
     black[:700] = black.max()
