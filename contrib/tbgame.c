@@ -576,16 +576,39 @@ typedef struct {
     int side; /* to move on the last one */
 } record;
 
-/* How often the position after a move has been on the board. */
-static int occurrences(const record *game, uint8_t *board, tb_step s)
+/* How often a board has been there, `plies` moves after the last one. */
+static int occurrences(const record *game, const uint8_t *board, size_t plies)
 {
     int count = 0;
-    uint8_t taken = make_step(board, s);
     /* The side to move is the same on every second board. */
-    for (size_t n = game->last; n > game->first; n -= n > 1 ? 2 : 1)
-        count += memcmp(game->boards + SQUARES * (n - 1), board, SQUARES) == 0;
+    for (size_t n = game->first; n <= game->last; n++)
+        if ((game->last - n + plies) % 2 == 0)
+            count += memcmp(game->boards + SQUARES * n, board, SQUARES) == 0;
+    return count;
+}
+
+static int occurrences_after(const record *game, uint8_t *board, tb_step s)
+{
+    uint8_t taken = make_step(board, s);
+    int count = occurrences(game, board, 1);
     unmake_step(board, s, taken);
     return count;
+}
+
+/* Whether neither a move nor a reply to it repeats a position. */
+static int is_fresh(const record *game, uint8_t *board, tb_step s)
+{
+    tb_step replies[TB_MAX_MOVES];
+    uint8_t taken = make_step(board, s);
+    int fresh = occurrences(game, board, 1) == 0;
+    size_t count = generate_legal(board, 1 - game->side, replies);
+    for (size_t i = 0; i < count && fresh; i++) {
+        uint8_t answer = make_step(board, replies[i]);
+        fresh = occurrences(game, board, 2) == 0;
+        unmake_step(board, replies[i], answer);
+    }
+    unmake_step(board, s, taken);
+    return fresh;
 }
 
 /* Of the best moves, those that come soonest to an idle move; `*kept` 0 if that is not known. */
@@ -603,13 +626,13 @@ static void keep_soonest(quest *q, uint8_t *board, const record *game, const tb_
         }
 }
 
-/* The draws that are offences, new on the board, and can be followed by an idle move at once. */
+/* The draws that are offences, repeat nothing, and can be followed by an idle move at once. */
 static void keep_fresh(quest *q, uint8_t *board, const record *game, const tb_move *moves,
                        size_t count, uint8_t *keep)
 {
     for (size_t i = 0; i < count && q->status == TB_OK; i++)
         if (moves[i].best && !keep[i])
-            keep[i] = (uint8_t)(occurrences(game, board, step_of(&moves[i])) == 0 &&
+            keep[i] = (uint8_t)(is_fresh(game, board, step_of(&moves[i])) &&
                                 rests_after(q, board, game->side, step_of(&moves[i]), 1));
 }
 
@@ -623,7 +646,7 @@ static void keep_least(quest *q, uint8_t *board, const record *game, const tb_mo
             if (!moves[i].best)
                 continue;
             tb_step s = step_of(&moves[i]);
-            int cost = occurrences(game, board, s) * (CHECK + 1) +
+            int cost = occurrences_after(game, board, s) * (CHECK + 1) +
                        (int)offence_of(board, game->side, s, q->rules);
             if (marking)
                 keep[i] = cost == least;

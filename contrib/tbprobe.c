@@ -32,11 +32,12 @@ enum { MAX_GROUPS = 8, MAX_COUNT = 5, CODES = 16, NO_PLACE = 255 };
 enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
 enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21, ARMIES = 9 };
 enum { MAX_DEFENDERS = KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS };
-enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, FORMAT_VERSION = 2 };
+enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, TABLE_VERSION = 2, WDL_VERSION = 3 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALETTE = 256 };
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
 enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
+enum { WDL_METRIC = 2, TRITS = 5, TRIT_BYTES = 243, MAX_WDL_SLOTS = TRITS * MAX_BLOCK_BYTES };
 #ifdef _WIN32
 enum { DIRECTORY_MARK = '\\' }; /* beside '/', what may stand before the name of a file */
 #else
@@ -157,6 +158,7 @@ typedef struct {
     piece_counts material;
     uint8_t count[CODES]; /* of each piece code */
     slot_index layout;
+    int is_wdl; /* a win-draw-loss file: codes are 1 loss, 2 draw, 3 win, and no distances */
     tb_metric metric;
     int width;
     uint32_t span;
@@ -178,8 +180,8 @@ typedef struct {
 /* What a set has of a material in one of its two colourings. */
 struct tb_material {
     uint64_t key;
-    table_file *table;
-    int swap; /* whether the table has the colours exchanged */
+    table_file *distances, *outcomes; /* either may be NULL; both are in no material without a table */
+    int swap; /* whether the files have the colours exchanged */
 };
 
 struct tb_set {
@@ -192,9 +194,10 @@ struct tb_set {
     uint32_t crc_table[8][256];
     defender_ranks *defenders[SIDES][ARMIES];
     lead_numbers *leads[ARMIES][ARMIES];
+    uint8_t outcome[TRIT_BYTES][TRITS]; /* what a byte of a win-draw-loss block says of each slot */
     table_file **tables;
-    size_t count, capacity;
-    tb_material *found; /* by hash of the key; free where there is no table */
+    size_t count, capacity, materials;
+    tb_material *found; /* by hash of the key, 0 where it is free */
     size_t found_mask;
     int max_men;
     uint64_t blocks;
@@ -249,14 +252,20 @@ static uint32_t crc32_of(const tb_set *set, uint32_t crc, const uint8_t *data, s
     return ~crc;
 }
 
-static uint32_t top_code(int width) { return UINT32_MAX >> (32 - 8 * width); }
-
-/* The most bytes that a block can have before compression. */
-static size_t max_content(size_t slots, int width)
+static uint32_t top_code(const table_file *t)
 {
-    size_t planes = slots * (size_t)width;
-    size_t palette = MAX_PALETTE * (size_t)width + slots;
+    return t->is_wdl ? 3 : UINT32_MAX >> (32 - 8 * t->width);
+}
+
+static uint32_t draw_code(const table_file *t) { return top_code(t) / 2 + 1; }
+
+/* The most bytes that a block can have before compression; all blocks of outcomes have that many. */
+static size_t max_content(const table_file *t, size_t slots)
+{
+    size_t width = (size_t)t->width, planes = slots * width, palette = MAX_PALETTE * width + slots;
     size_t larger = 2 + (planes > palette ? planes : palette);
+    if (t->is_wdl)
+        return (slots - 1) / TRITS + 1;
     return larger < MAX_BLOCK_BYTES ? larger : (size_t)MAX_BLOCK_BYTES;
 }
 
@@ -695,6 +704,9 @@ tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred)
         set->mirror[square] = (uint8_t)mirrored(square);
     }
     fill_crc_table(set->crc_table);
+    for (int byte = 0; byte < TRIT_BYTES; byte++)
+        for (int i = 0, rest = byte; i < TRITS; i++, rest /= 3)
+            set->outcome[byte][i] = (uint8_t)(rest % 3 + 1);
     return set;
 }
 
@@ -734,7 +746,7 @@ void tb_set_free(tb_set *set)
     free(set);
 }
 
-size_t tb_set_size(const tb_set *set) { return set == NULL ? 0 : set->count; }
+size_t tb_set_size(const tb_set *set) { return set == NULL ? 0 : set->materials; }
 
 int tb_max_men(const tb_set *set) { return set == NULL ? 0 : set->max_men; }
 
@@ -750,7 +762,7 @@ static size_t home_of(const tb_set *set, uint64_t key)
 static tb_material *place_of_key(const tb_set *set, uint64_t key)
 {
     size_t at = home_of(set, key);
-    while (set->found[at].table != NULL && set->found[at].key != key)
+    while (set->found[at].key != 0 && set->found[at].key != key)
         at = (at + 1) & set->found_mask;
     return &set->found[at];
 }
@@ -758,26 +770,37 @@ static tb_material *place_of_key(const tb_set *set, uint64_t key)
 const tb_material *tb_find(const tb_set *set, uint64_t key)
 {
     /* What neither side can win needs no table. */
-    static const tb_material drawn = {0, NULL, 0};
+    static const tb_material drawn = {0, NULL, NULL, 0};
     if (!can_win(key))
         return &drawn;
     if (set == NULL || set->found == NULL)
         return NULL;
     const tb_material *m = place_of_key(set, key);
-    return m->table == NULL ? NULL : m;
+    return m->key == 0 ? NULL : m;
+}
+
+static uint64_t key_of_table(const table_file *t)
+{
+    return army_key(t->material.count[TB_RED]) << ARMY_BITS |
+           army_key(t->material.count[TB_BLACK]);
+}
+
+/* The file that outcomes come from; of a material that has one. */
+static const table_file *file_of_outcomes(const tb_material *m)
+{
+    return m->outcomes != NULL ? m->outcomes : m->distances;
 }
 
 /* A table under its key and under that with the colours exchanged: equal armies have one key. */
 static void enter(tb_set *set, table_file *t)
 {
-    uint64_t key = army_key(t->material.count[TB_RED]) << ARMY_BITS |
-                   army_key(t->material.count[TB_BLACK]);
+    uint64_t key = key_of_table(t);
     for (int swap = 1; swap >= 0; swap--) {
         uint64_t seen = swap ? exchanged_key(key) : key;
         tb_material *m = place_of_key(set, seen);
         m->key = seen;
-        m->table = t;
         m->swap = swap;
+        *(t->is_wdl ? &m->outcomes : &m->distances) = t;
     }
 }
 
@@ -841,31 +864,50 @@ static int rule_set_of(const uint8_t *h)
     return options == 0 ? TB_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? TB_RULES_WXF : -1;
 }
 
-/* Everything of the header but the checksum; sizes are compared before anything is allocated. */
+/* The fields that say what a slot of the file holds. */
+static int read_coding(table_file *t, const uint8_t *h)
+{
+    uint32_t version = get16(h + 8);
+    t->is_wdl = h[12] == WDL_METRIC;
+    t->metric = t->is_wdl ? TB_NO_METRIC : (tb_metric)h[12];
+    t->width = h[10];
+    t->span = get32(h + 16);
+    t->block_slots = get32(h + 24);
+    if (version > WDL_VERSION)
+        return TB_ERR_VERSION;
+    if (t->is_wdl)
+        return version == WDL_VERSION && t->width == 0 && t->span == 0 && t->block_slots >= 1 &&
+                       t->block_slots <= MAX_WDL_SLOTS
+                   ? TB_OK
+                   : TB_ERR_CORRUPT;
+    return version == TABLE_VERSION && h[12] <= TB_DTC &&
+                   (t->width == 1 || t->width == 2 || t->width == 4) && t->span >= 1 &&
+                   t->span <= draw_code(t) - 1 && t->block_slots >= 1 &&
+                   t->block_slots <= MAX_BLOCK_BYTES
+               ? TB_OK
+               : TB_ERR_CORRUPT;
+}
+
 /* Everything of the header but the checksum; sizes are compared before anything is allocated. */
 static int read_header(tb_set *set, table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
     if (memcmp(h, magic, sizeof magic) != 0)
         return TB_ERR_CORRUPT;
-    if (get16(h + 8) > FORMAT_VERSION)
-        return TB_ERR_VERSION;
-    t->width = h[10];
-    t->span = get32(h + 16);
-    t->block_slots = get32(h + 24);
-    if (get16(h + 8) != FORMAT_VERSION || (t->width != 1 && t->width != 2 && t->width != 4) ||
-        h[11] > TB_RULES_WXF || rule_set_of(h) < 0 || h[12] > TB_DTC || t->block_slots < 1 ||
-        t->block_slots > MAX_BLOCK_BYTES || !parse_material(h + MATERIAL_AT, &t->material))
+    int status = read_coding(t, h);
+    if (status != TB_OK)
+        return status;
+    if (h[11] > TB_RULES_WXF || rule_set_of(h) < 0 ||
+        !parse_material(h + MATERIAL_AT, &t->material))
         return TB_ERR_CORRUPT;
-    uint32_t top = top_code(t->width), draw = top / 2 + 1;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
-    if (t->span < 1 || t->span > draw - 1 || slots > MAX_SLOTS || metadata_length > MAX_METADATA)
+    if (slots > MAX_SLOTS || metadata_length > MAX_METADATA)
         return TB_ERR_CORRUPT;
     for (int side = 0; side < SIDES; side++) {
         uint64_t blocks = t->blocks[side] = get64(h + 40 + 8 * side);
         uint32_t constant = t->constant[side] = get32(h + 56 + 4 * side);
-        if (blocks == 0 ? constant < 1 || constant > top : constant != 0)
+        if (blocks == 0 ? constant < 1 || constant > top_code(t) : constant != 0)
             return TB_ERR_CORRUPT;
         if (blocks > t->size / ENTRY_BYTES)
             return TB_ERR_CORRUPT;
@@ -875,7 +917,7 @@ static int read_header(tb_set *set, table_file *t, const uint8_t *h)
         table_bytes > t->size - table_offset || metadata_offset != table_offset + table_bytes ||
         metadata_length != t->size - metadata_offset)
         return TB_ERR_CORRUPT;
-    int status = fill_layout(set, &t->layout, &t->material);
+    status = fill_layout(set, &t->layout, &t->material);
     if (status != TB_OK || slots != t->layout.slots)
         return status != TB_OK ? status : TB_ERR_CORRUPT;
     t->tile_leads = get32(h + TILE_LEADS_AT);
@@ -887,7 +929,6 @@ static int read_header(tb_set *set, table_file *t, const uint8_t *h)
         if (t->blocks[side] != 0 && t->blocks[side] != t->map[side].blocks)
             return TB_ERR_CORRUPT;
     }
-    t->metric = (tb_metric)h[12];
     if (rule_set_of(h) != (int)set->rules || get32(h + 20) != set->orders)
         return TB_ERR_OTHER_SET;
     return TB_OK;
@@ -905,7 +946,9 @@ static int read_block_table(const tb_set *set, table_file *t, const uint8_t *hea
     if (t->offsets == NULL || t->checks == NULL)
         return TB_ERR_MEMORY;
     uint32_t crc = crc32_of(set, 0, header, CRC_AT);
-    uint64_t longest = 2 * max_content(t->block_slots, t->width) + 1024;
+    uint64_t longest = max_content(t, t->block_slots);
+    if (!t->is_wdl)
+        longest = 2 * longest + 1024;
     uint64_t offset = HEADER_BYTES;
     int sound = 1;
     for (uint64_t block = 0; block < count;) {
@@ -934,13 +977,14 @@ static int read_block_table(const tb_set *set, table_file *t, const uint8_t *hea
 static int bears_name(const char *path, const uint8_t *h)
 {
     static const char *const rules[] = {"none", "check", "wxf", "wxf-nominor"};
+    static const char *const metrics[] = {"dtm", "dtc", "wdl"};
     char name[96], limit[16] = "";
     uint32_t orders = get32(h + 20);
     if (orders != 0)
         snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
     snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
              (const char *)h + MATERIAL_AT, rules[rule_set_of(h)], limit,
-             h[12] == TB_DTM ? "dtm" : "dtc");
+             metrics[h[12]]);
     const char *last = path;
     for (const char *c = path; *c != 0; c++)
         if (*c == '/' || *c == DIRECTORY_MARK)
@@ -960,14 +1004,18 @@ static int insert(tb_set *set, table_file *t)
             t->count[code_of(side, kind)] = t->material.count[side][kind];
             men += t->material.count[side][kind];
         }
-    size_t at = 0;
+    size_t at = 0, same = 0;
+    for (size_t i = 0; i < set->count; i++)
+        same += memcmp(&set->tables[i]->material, &t->material, sizeof t->material) == 0;
     while (at < set->count &&
-           memcmp(&set->tables[at]->material, &t->material, sizeof t->material) != 0)
+           (set->tables[at]->is_wdl != t->is_wdl ||
+            memcmp(&set->tables[at]->material, &t->material, sizeof t->material) != 0))
         at++;
     if (at == set->count) {
         set->count++;
+        set->materials += same == 0;
     } else {
-        /* A second table of the material: that of the preferred metric stays, else the first. */
+        /* A second file of the kind: that of the preferred metric stays, else the first. */
         if (set->tables[at]->metric == set->preferred || t->metric != set->preferred) {
             free_table(t);
             return TB_OK;
@@ -1243,6 +1291,50 @@ static int is_block(const uint8_t *content, size_t size, size_t slots, int width
     return 1;
 }
 
+/* Whether the bytes are a block of `slots` outcomes (docs/format.md, "Its blocks"). */
+static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
+{
+    if (size != (slots - 1) / TRITS + 1)
+        return 0;
+    for (size_t i = 0; i < size; i++)
+        if (content[i] >= TRIT_BYTES)
+            return 0;
+    return 1;
+}
+
+/* Unpack the one zstd frame that a block is, or take the bytes as they are; `*content` is the
+ * caller's to free. */
+static int unpack_bytes(tb_reader *reader, const table_file *t, size_t length, size_t slots,
+                        uint8_t **content, size_t *size)
+{
+    const size_t most = max_content(t, slots);
+    if (t->is_wdl && length == most) {
+        *content = (uint8_t *)malloc(length);
+        if (*content == NULL)
+            return TB_ERR_MEMORY;
+        memcpy(*content, reader->packed, length);
+        *size = length;
+        return TB_OK;
+    }
+    /* The two error values of this function are the largest numbers there are. */
+    unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
+    if (unpacked > most || (t->is_wdl && length > most))
+        return TB_ERR_CORRUPT;
+    size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
+    if (ZSTD_isError(frame))
+        return TB_ERR_CORRUPT;
+    *content = (uint8_t *)malloc((size_t)unpacked + 1);
+    if (*content == NULL)
+        return TB_ERR_MEMORY;
+    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
+    if (ZSTD_isError(*size) || *size != unpacked) {
+        free(*content);
+        *content = NULL;
+        return TB_ERR_CORRUPT;
+    }
+    return TB_OK;
+}
+
 /* Read, check and unpack a block; `*content` is the caller's to free. */
 static int unpack_block(tb_reader *reader, const table_file *t, uint64_t block, size_t slots,
                         uint8_t **content, size_t *size)
@@ -1260,19 +1352,13 @@ static int unpack_block(tb_reader *reader, const table_file *t, uint64_t block, 
         return status;
     if (crc32_of(reader->set, 0, reader->packed, length) != t->checks[block])
         return TB_ERR_CORRUPT;
-    /* The two error values of this function are the largest numbers there are. */
-    unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
-    if (unpacked > max_content(slots, t->width))
-        return TB_ERR_CORRUPT;
-    size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
-    if (ZSTD_isError(frame))
-        return TB_ERR_CORRUPT;
-    *content = (uint8_t *)malloc((size_t)unpacked + 1);
-    if (*content == NULL)
-        return TB_ERR_MEMORY;
-    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
-    if (ZSTD_isError(*size) || *size != unpacked || !is_block(*content, *size, slots, t->width)) {
+    status = unpack_bytes(reader, t, length, slots, content, size);
+    if (status != TB_OK)
+        return status;
+    if (t->is_wdl ? !is_wdl_block(*content, *size, slots)
+                  : !is_block(*content, *size, slots, t->width)) {
         free(*content);
+        *content = NULL;
         return TB_ERR_CORRUPT;
     }
     return TB_OK;
@@ -1329,9 +1415,12 @@ static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint6
 }
 
 /* The code at a place of a block. */
-static uint32_t code_in_block(const uint8_t *content, size_t slots, int width, size_t index)
+static uint32_t code_in_block(const tb_set *set, const table_file *t, const uint8_t *content,
+                              size_t slots, size_t index)
 {
-    size_t bytes = (size_t)width, count = get16(content);
+    if (t->is_wdl)
+        return set->outcome[content[index / TRITS]][index % TRITS];
+    size_t bytes = (size_t)t->width, count = get16(content);
     if (count == 0) {
         uint32_t code = 0;
         for (size_t byte = 0; byte < bytes; byte++)
@@ -1339,7 +1428,7 @@ static uint32_t code_in_block(const uint8_t *content, size_t slots, int width, s
         return code;
     }
     size_t place = count == 1 ? 0 : content[2 + count * bytes + index];
-    return get_code(content + 2 + place * bytes, width);
+    return get_code(content + 2 + place * bytes, t->width);
 }
 
 /* The code of a slot, for the side that the material names first (0) or the other one to move;
@@ -1357,7 +1446,7 @@ static int code_of_slot(tb_reader *reader, const table_file *t, int side, const 
         block += t->blocks[TB_RED];
     if (t->offsets[block + 1] == t->offsets[block]) {
         *code = t->checks[block];
-        return *code >= 1 && *code <= top_code(t->width) ? TB_OK : TB_ERR_CORRUPT;
+        return *code >= 1 && *code <= top_code(t) ? TB_OK : TB_ERR_CORRUPT;
     }
     size_t slots = slots_of_block(t, side, tile, in_tile);
     entry *e = find_entry(reader, t->first_block + block);
@@ -1366,7 +1455,7 @@ static int code_of_slot(tb_reader *reader, const table_file *t, int side, const 
         if (status != TB_OK)
             return status;
     }
-    *code = code_in_block(e->content, slots, t->width, (size_t)(place % t->block_slots));
+    *code = code_in_block(reader->set, t, e->content, slots, (size_t)(place % t->block_slots));
     return TB_OK;
 }
 
@@ -1374,13 +1463,12 @@ static int code_of_slot(tb_reader *reader, const table_file *t, int side, const 
 
 static int outcome_of_code(const table_file *t, uint32_t code)
 {
-    uint32_t draw = top_code(t->width) / 2 + 1;
-    return (code > draw) - (code < draw);
+    return (code > draw_code(t)) - (code < draw_code(t));
 }
 
 static tb_value value_of_code(const table_file *t, uint32_t code)
 {
-    uint32_t top = top_code(t->width), draw = top / 2 + 1;
+    uint32_t top = top_code(t), draw = draw_code(t);
     if (code == draw)
         return make_value(0, 0, 0, t->metric);
     int win = code > draw;
@@ -1403,11 +1491,11 @@ int64_t tb_rank(const tb_value *value)
 enum { OUTCOMES_PER_BYTE = 4 };
 
 /* Write the outcomes of a block, the first of which is number `first` of its side. */
-static void hold_block(const table_file *t, uint8_t *held, uint64_t first, size_t slots,
+static void hold_block(const tb_set *set, const table_file *t, uint8_t *held, uint64_t first, size_t slots,
                        const uint8_t *content, uint32_t constant)
 {
     for (size_t i = 0; i < slots; i++) {
-        uint32_t code = content == NULL ? constant : code_in_block(content, slots, t->width, i);
+        uint32_t code = content == NULL ? constant : code_in_block(set, t, content, slots, i);
         uint64_t number = first + i;
         unsigned outcome = (unsigned)(outcome_of_code(t, code) + 1);
         held[number / OUTCOMES_PER_BYTE] |= (uint8_t)(outcome << number % OUTCOMES_PER_BYTE * 2);
@@ -1428,10 +1516,10 @@ static int hold_side(tb_reader *reader, table_file *t, int side)
         uint32_t constant = t->checks[block];
         if (t->offsets[block + 1] != t->offsets[block])
             status = unpack_block(reader, t, block, slots, &content, &size);
-        else if (constant < 1 || constant > top_code(t->width))
+        else if (constant < 1 || constant > top_code(t))
             status = TB_ERR_CORRUPT;
         if (status == TB_OK)
-            hold_block(t, held, first, slots, content, constant);
+            hold_block(reader->set, t, held, first, slots, content, constant);
         free(content);
     }
     if (status != TB_OK) {
@@ -1460,6 +1548,7 @@ int tb_hold(tb_set *set, size_t bytes)
     if (set == NULL)
         return TB_ERR_ARGUMENT;
     int held = 0, failure = TB_OK;
+    size_t count = 0;
     table_file **smallest = (table_file **)malloc((set->count + 1) * sizeof *smallest);
     tb_reader *reader = tb_reader_new(set, 0);
     if (smallest == NULL || reader == NULL) {
@@ -1467,10 +1556,11 @@ int tb_hold(tb_set *set, size_t bytes)
         tb_reader_free(reader);
         return TB_ERR_MEMORY;
     }
-    if (set->count > 0)
-        memcpy(smallest, set->tables, set->count * sizeof *smallest);
-    qsort(smallest, set->count, sizeof *smallest, compare_held_bytes);
-    for (size_t i = 0; i < set->count && held_bytes(smallest[i]) <= bytes; i++) {
+    for (size_t i = 0; i < set->count; i++)
+        if (file_of_outcomes(place_of_key(set, key_of_table(set->tables[i]))) == set->tables[i])
+            smallest[count++] = set->tables[i];
+    qsort(smallest, count, sizeof *smallest, compare_held_bytes);
+    for (size_t i = 0; i < count && held_bytes(smallest[i]) <= bytes; i++) {
         int status = TB_OK;
         for (int side = 0; side < SIDES && status == TB_OK; side++)
             if (smallest[i]->blocks[side] != 0 && smallest[i]->held[side] == NULL)
@@ -1542,10 +1632,11 @@ static int locate(const tb_set *set, const tb_material *m, const uint8_t *pieces
     int status = sort_pieces(set, m->swap, pieces, squares, count, &p);
     if (status != TB_OK)
         return status;
+    const table_file *t = file_of_outcomes(m);
     /* A key that is not of these pieces. */
-    if (memcmp(p.count, m->table->count, sizeof p.count) != 0)
+    if (memcmp(p.count, t->count, sizeof p.count) != 0)
         return TB_ERR_POSITION;
-    digits_of(set, &m->table->layout, &p, d);
+    digits_of(set, &t->layout, &p, d);
     return TB_OK;
 }
 
@@ -1559,7 +1650,7 @@ static int find_position(const tb_set *set, const uint8_t *pieces, const uint8_t
     if (status != TB_OK)
         return status;
     *m = tb_find(set, key);
-    if (*m != NULL && (*m)->table != NULL)
+    if (*m != NULL && (*m)->key != 0)
         return locate(set, *m, pieces, squares, count, d);
     status = sort_pieces(set, 0, pieces, squares, count, &p);
     return status == TB_OK && *m == NULL ? TB_ERR_MISSING : status;
@@ -1576,21 +1667,25 @@ int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, s
     int status = find_position(reader->set, pieces, squares, count, &m, &d);
     if (status != TB_OK)
         return status;
-    if (m->table == NULL) {
+    if (m->key == 0) {
         *value = make_value(0, 0, 0, TB_NO_METRIC);
         return TB_OK;
     }
-    status = code_of_slot(reader, m->table, side ^ m->swap, &d, 1, &code);
+    if (m->distances == NULL)
+        return TB_ERR_MISSING;
+    status = code_of_slot(reader, m->distances, side ^ m->swap, &d, 1, &code);
     if (status == TB_OK)
-        *value = value_of_code(m->table, code);
+        *value = value_of_code(m->distances, code);
     return status;
 }
 
 /* The outcome at a slot: from memory if it is held there, else from a block. */
-static int outcome_of_slot(tb_reader *reader, const table_file *t, int side, const digits *d,
+static int outcome_of_slot(tb_reader *reader, const tb_material *m, int side, const digits *d,
                            int may_read, int *wdl)
 {
+    const table_file *t = file_of_outcomes(m);
     uint32_t code;
+    side ^= m->swap;
     if (t->held[side] != NULL) {
         uint64_t tile, place = place_of(t, side, d, &tile);
         uint64_t number = tile * t->map[side].tile_slots + place;
@@ -1613,11 +1708,11 @@ int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *square
     int status = find_position(reader->set, pieces, squares, count, &m, &d);
     if (status != TB_OK)
         return status;
-    if (m->table == NULL) {
+    if (m->key == 0) {
         *wdl = 0;
         return TB_OK;
     }
-    return outcome_of_slot(reader, m->table, side ^ m->swap, &d, 1, wdl);
+    return outcome_of_slot(reader, m, side, &d, 1, wdl);
 }
 
 int tb_probe_cached(tb_reader *reader, const tb_material *m, const uint8_t *pieces,
@@ -1626,21 +1721,21 @@ int tb_probe_cached(tb_reader *reader, const tb_material *m, const uint8_t *piec
     digits d;
     if (m == NULL || !are_arguments(reader, pieces, squares, side, wdl))
         return m == NULL ? TB_ERR_MISSING : TB_ERR_ARGUMENT;
-    if (m->table == NULL) {
+    if (m->key == 0) {
         *wdl = 0;
         return TB_OK;
     }
     int status = locate(reader->set, m, pieces, squares, count, &d);
-    return status == TB_OK ? outcome_of_slot(reader, m->table, side ^ m->swap, &d, 0, wdl) : status;
+    return status == TB_OK ? outcome_of_slot(reader, m, side, &d, 0, wdl) : status;
 }
 
 void tb_prefetch(const tb_reader *reader, const tb_material *m, const uint8_t *pieces,
                  const uint8_t *squares, size_t count, int side)
 {
     digits d;
-    if (m == NULL || m->table == NULL || !are_arguments(reader, pieces, squares, side, m))
+    if (m == NULL || m->key == 0 || !are_arguments(reader, pieces, squares, side, m))
         return;
-    const table_file *t = m->table;
+    const table_file *t = file_of_outcomes(m);
     side ^= m->swap;
     if (t->held[side] == NULL || locate(reader->set, m, pieces, squares, count, &d) != TB_OK)
         return;

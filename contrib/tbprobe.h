@@ -24,6 +24,11 @@
 extern "C" {
 #endif
 
+/* The library hides everything else. */
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
 /* A side, for `side` arguments. */
 enum { TB_RED = 0, TB_BLACK = 1 };
 
@@ -104,9 +109,10 @@ tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred);
 /* Free a set; its readers must be gone. NULL is fine. */
 void tb_set_free(tb_set *set);
 
-/* Add a table file. It stays open (on POSIX systems; elsewhere it is read into memory). It must have
- * the name that its table has (docs/format.md, "Names"), such as KRNKR.wxf.dtm.xqt. Returns TB_OK,
- * also for a second table of the same material. */
+/* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems;
+ * elsewhere it is read into memory). It must have the name that its contents have (docs/format.md,
+ * "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns TB_OK, also for a second table
+ * of the same material. Outcomes come from a win-draw-loss file where there is one. */
 int tb_add_file(tb_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
@@ -149,7 +155,8 @@ tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes);
 /* Free a reader. NULL is fine. */
 void tb_reader_free(tb_reader *reader);
 
-/* The value of a legal position. Legality is not looked at, which makes this fit for use inside
+/* The value of a legal position, for which a table of distances is needed: TB_ERR_MISSING where there
+ * is a win-draw-loss file alone. Legality is not looked at, which makes this fit for use inside
  * a search: the value of an illegal position is arbitrary. */
 int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
              int side, tb_value *value);
@@ -216,8 +223,8 @@ int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squar
  *     won at 0   plies of an order >= 1 (the opponent must offend for ever): of the best moves those
  *                that come soonest to one that neither checks nor attacks anything anew
  *     drawn      drawing moves that are idle in this sense, or that can be followed by an idle one
- *                whatever the reply, and lead to a position that is new in the game; where there
- *                are none, those that come soonest to an idle move
+ *                whatever the reply, if no position of the game comes back; where there are none,
+ *                those that come soonest to an idle move
  *     lost       the longest resistance
  *
  * The rest is left out. A search may choose among what is left by any taste of its own. Where no
@@ -228,6 +235,10 @@ int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squar
 int tb_filter_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                    int side, const tb_step *played, size_t played_count, tb_value *value,
                    tb_move moves[TB_MAX_MOVES], size_t *move_count);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }
