@@ -680,7 +680,9 @@ static int replay(record *game, int side, const tb_step *played, size_t count)
 static int filter(tb_reader *reader, const record *game, tb_value *value, tb_move *moves,
                   size_t *count)
 {
-    uint8_t *board = game->boards + SQUARES * game->last, keep[TB_MAX_MOVES];
+    /* A copy, since moves are tried on it, and the record is compared with what they lead to. */
+    uint8_t board[SQUARES], keep[TB_MAX_MOVES];
+    memcpy(board, game->boards + SQUARES * game->last, SQUARES);
     quest q = {reader, tb_internal_rules(reader), {0, 0, 0, 0, TB_NO_METRIC}, MAX_NODES, TB_OK};
     size_t kept = 0, all = 0;
     int status = rank_moves(reader, board, game->side, &q.root, moves, &all);

@@ -946,9 +946,7 @@ static int read_block_table(const tb_set *set, table_file *t, const uint8_t *hea
     if (t->offsets == NULL || t->checks == NULL)
         return TB_ERR_MEMORY;
     uint32_t crc = crc32_of(set, 0, header, CRC_AT);
-    uint64_t longest = max_content(t, t->block_slots);
-    if (!t->is_wdl)
-        longest = 2 * longest + 1024;
+    uint64_t longest = 2 * max_content(t, t->block_slots) + 1024;
     uint64_t offset = HEADER_BYTES;
     int sound = 1;
     for (uint64_t block = 0; block < count;) {
@@ -1299,7 +1297,11 @@ static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
     for (size_t i = 0; i < size; i++)
         if (content[i] >= TRIT_BYTES)
             return 0;
-    return 1;
+    /* The digits beyond the last slot are 0. */
+    unsigned rest = content[size - 1];
+    for (size_t i = (slots - 1) % TRITS + 1; i > 0; i--)
+        rest /= 3;
+    return rest == 0;
 }
 
 /* Unpack the one zstd frame that a block is, or take the bytes as they are; `*content` is the

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -16,16 +17,15 @@ from tbgen.play.preference import RootMove
 from tbgen.play.repetition import move_between
 from tbgen.play.tablebase import GameTablebase
 from tbgen.tables.names import RuleSet
+from tests.kits.cprograms import rules_number
 
 
 class MockEngine:
-    """A running engine; `rules` as the C reader numbers rule sets."""
+    """A running engine, which searches so many plies."""
 
     def __init__(self, program: Path, rule_set: RuleSet, depth: int, directory: Path) -> None:
-        rules = rule_set.rules.number if rule_set.rules else 0
-        number = rules + (rule_set.rules == "wxf" and not rule_set.minor_chases)
         self._process = subprocess.Popen(
-            [str(program), str(number), str(depth), str(directory)],
+            [str(program), rules_number(rule_set), str(depth), str(directory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -42,7 +42,7 @@ class MockEngine:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]
-        for before, after in zip(game, game[1:], strict=False):
+        for before, after in pairwise(game):
             move = move_between(before, after)
             assert move is not None
             words.append(move.iccs)
