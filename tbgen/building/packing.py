@@ -78,7 +78,7 @@ def pack_closure(
     directory: Path,
     materials: Iterable[Material],
     rule_set: RuleSet,
-    report: Callable[[Packed], None],
+    report: Callable[[Packed], None] = lambda packed: None,
     *,
     threads: int = 1,
 ) -> None:
