@@ -106,12 +106,15 @@ class WdlFile(BlockFile[WdlSpec]):
         return Outcome(self.code(side, slot) - DRAW)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether none of its blocks is compressed."""
+    def is_plain(self) -> bool | None:
+        """Whether its blocks are stored as they are; None where it has no bytes of any."""
         numbers = np.arange(len(self._entries))
         slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
         lengths = self._entries[:, 0]
-        return bool(((lengths == 0) | (lengths == -(-slots // SLOTS_PER_BYTE))).all())
+        stored = lengths > 0
+        if not stored.any():
+            return None
+        return bool((lengths == -(-slots // SLOTS_PER_BYTE))[stored].all())
 
     @cached_property
     def facts(self) -> WdlFacts:

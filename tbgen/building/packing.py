@@ -99,7 +99,10 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
     """Whether a sound file derived from this very table is there, packed or plain as asked."""
     try:
         with WdlFile(path, name=name) as found:
-            return found.facts.source.digest == file.header.digest.hex() and found.is_plain == plain
+            return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
+                None,
+                plain,
+            )
     except (OSError, TablebaseError):
         return False
 
