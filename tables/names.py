@@ -261,6 +261,11 @@ class WdlName:
         return self.filename.removesuffix(SUFFIX)
 
 
+def parse_name(filename: str) -> TableName | WdlName | None:
+    """The table or the win-draw-loss file that a file name stands for, None for other names."""
+    return TableName.parse(filename) or WdlName.parse(filename)
+
+
 def build_record_path(table: Path) -> Path:
     """Where the build record of a table file lies."""
     return table.with_name(table.name.removesuffix(SUFFIX) + ".build.json")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.building.work import finished_table, needed_materials
-from tbgen.indexing import Material, Side
+from tbgen.indexing import Material
 from tbgen.tables.errors import CorruptTableError, MissingTableError, TablebaseError
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.names import RuleSet, TableName, WdlName
@@ -78,7 +78,7 @@ def pack_closure(
     directory: Path,
     materials: Iterable[Material],
     rule_set: RuleSet,
-    report: Callable[[Packed], None],
+    report: Callable[[Packed], None] = lambda packed: None,
     *,
     threads: int = 1,
 ) -> None:
@@ -99,8 +99,9 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
     """Whether a sound file derived from this very table is there, packed or plain as asked."""
     try:
         with WdlFile(path, name=name) as found:
-            return (
-                found.facts.source.digest == file.header.digest.hex() and found.is_plain == plain
+            return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
+                None,
+                plain,
             )
     except (OSError, TablebaseError):
         return False

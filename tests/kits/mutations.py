@@ -11,7 +11,7 @@ import zstandard
 
 HEADER_BYTES = 168
 CRC_AT = 164
-_FRAME = bytes.fromhex("28b52ffd")
+_FRAME = b"\x28\xb5\x2f\xfd"
 _INTERESTING = (0, 1, 2, 127, 128, 255, 256, 65535, 65536, 2**31, 2**32 - 1, 2**62, 2**64 - 1)
 _FIELDS = (
     *((10, "B"), (11, "B"), (12, "B"), (16, "I"), (20, "I"), (24, "I"), (32, "Q"), (40, "Q")),
@@ -57,7 +57,9 @@ def forged(data: bytes, rng: random.Random) -> bytes:
     else:
         stored = [n for n, block in enumerate(blocks) if block]
         number = rng.choice(stored)
-        block = blocks[number] if kind == 2 else _content(blocks[number])
+        if not blocks[number].startswith(_FRAME):  # outcomes, stored as they are
+            kind = 2
+        block = blocks[number] if kind == 2 else zstandard.decompress(blocks[number])
         block = damaged(block, rng) if len(block) > HEADER_BYTES else block[:-1]
         blocks[number] = block if kind == 2 else zstandard.compress(block)
         moved = len(blocks[number]) - table[number][0]
@@ -69,11 +71,6 @@ def forged(data: bytes, rng: random.Random) -> bytes:
     crc = zlib.crc32(packed, zlib.crc32(header[:CRC_AT]))
     struct.pack_into("<I", header, CRC_AT, crc)
     return bytes(header) + b"".join(blocks) + packed + metadata
-
-
-def _content(block: bytes) -> bytes:
-    """The bytes of a block before compression; one that stands as it is has them already."""
-    return zstandard.decompress(block) if block.startswith(_FRAME) else block
 
 
 def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]:

@@ -33,8 +33,8 @@ from tests.kits.cprograms import (
     run,
 )
 from tests.kits.mutations import mutants
-from tests.kits.outcomekit import write_outcomes
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.kits.wdlkit import random_outcomes, write_outcomes
 
 NONE, CHECK = "0", "1"
 
@@ -55,16 +55,18 @@ def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
 
 
 @pytest.mark.parametrize(
-    ("material", "distinct", "plain"),
-    [("KRK", 20, True), ("KPPK", 9, False), ("KPKA", 1, True)],
+    ("material", "plain"), [("KRK", True), ("KPPK", False), ("KPKA", True), ("KNKA", False)]
 )
-def test_every_position(
-    tmp_path: Path, harness: Path, material: str, distinct: int, plain: bool
-) -> None:
-    spec = spec_of(material)
-    planes = random_planes(spec, 9, distinct)
-    arrangements = some_arrangements(Layout.of(spec.name.material), 3)
-    path = write_outcomes(tmp_path, spec, planes, arrangements, block_slots=997, plain=plain)
+def test_every_position(tmp_path: Path, harness: Path, material: str, plain: bool) -> None:
+    arrangements = some_arrangements(Layout.of(Material.parse(material)), 3)
+    path = write_outcomes(
+        tmp_path,
+        material,
+        random_outcomes(material, 9),
+        block_slots=997,
+        arrangements=arrangements,
+        plain=plain,
+    )
     boards = all_boards(Material.parse(material))
     with WdlFile(path) as file:
         for side in Side:
@@ -79,10 +81,8 @@ def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> N
     """Distances come from the table, and outcomes from the other file: here they contradict."""
     spec = spec_of("KRK")
     table = write(tmp_path, spec, random_planes(spec, 1))
-    wdl = write_outcomes(tmp_path, spec, random_planes(spec, 1), block_slots=500)
-    other = write_outcomes(
-        tmp_path, spec_of("KNK"), random_planes(spec_of("KNK"), 1), block_slots=90
-    )
+    wdl = write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 1))
+    other = write_outcomes(tmp_path, "KNK", random_outcomes("KNK", 2))
     boards = all_boards(Material.parse("KRK"))
     with WdlFile(wdl) as file, TableFile(table) as distances:
         slots = distances.layout.slots_of_boards(boards)
@@ -160,9 +160,8 @@ def refused(harness: Path, path: Path) -> str:
 
 def test_each_kind_has_its_own_name(tmp_path: Path, harness: Path) -> None:
     spec = spec_of("KRK")
-    planes = random_planes(spec, 9)
-    table = write(tmp_path, spec, planes)
-    wdl = write_outcomes(tmp_path, spec, planes, block_slots=500)
+    table = write(tmp_path, spec, random_planes(spec, 9))
+    wdl = write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 9))
     elsewhere = tmp_path / "exchanged"
     elsewhere.mkdir()
     for path, name in ((table, wdl.name), (wdl, table.name)):
@@ -194,17 +193,21 @@ def mutate(folder: Path, count: int) -> None:
     """Files changed at random, in C under both sanitizers: no crash, no unnoticed damage."""
     program = cprograms.harness("addresses", *ADDRESSES)
     for number, plain in enumerate((False, True)):
-        spec = spec_of("KPKA")
-        red, black = random_planes(spec, 2, 30)
-        black[:5000] = black.max()
-        arrangements = some_arrangements(Layout.of(spec.name.material), 3)
+        layout = Layout.of(Material.parse("KPKA"))
+        red, black = random_outcomes("KPKA", 2)
+        black[:5000] = DRAW
         path = write_outcomes(
-            folder, spec, (red, black), arrangements, block_slots=2000, plain=plain
+            folder,
+            "KPKA",
+            (red, black),
+            block_slots=2000,
+            arrangements=some_arrangements(layout, 3),
+            plain=plain,
         )
         sound = path.read_bytes()
         boards = all_boards(Material.parse("KPKA"))
         boards = boards[np.random.default_rng(1).choice(len(boards), 150)]
-        slots = Layout.of(spec.name.material).slots_of_boards(boards)
+        slots = layout.slots_of_boards(boards)
         files = [(sound, True), *mutants(sound, count, seed=number)]
         stream = [struct.pack("<i", len(boards)), records_of(boards, 0)]
         stream += [struct.pack("<i", len(data)) + data for data, _ in files]
