@@ -238,7 +238,7 @@ int main(int argc, char **argv)
                 return 1;
             }
         }
-    if (tb_hold(sets[1], SIZE_MAX) != (int)tb_set_size(sets[1]))
+    if ((held || threads > 1) && tb_hold(sets[1], SIZE_MAX) != (int)tb_set_size(sets[1]))
         return 1;
     uint8_t *records = read_all(&size);
     count = size / RECORD;

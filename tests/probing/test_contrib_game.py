@@ -143,8 +143,8 @@ def test_the_engine_does_not_slip(directory: Path) -> None:
 @pytest.mark.certification
 def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
     endings: Counter[Ending] = Counter()
-    for material in ("KRAKR", "KRKN", "KCAKP", "KRNKR"):
-        endings += play(built(material, rules="wxf"), material, 70, depth=2)
+    for material in ("KRAKR", "KRKN", "KCAKP", "KNAKP"):
+        endings += play(built(material, rules="wxf"), material, 90, depth=2)
     assert endings.total() >= 1000
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
-from tbgen.probing.legality import legal_boards
+from tbgen.probing.dump import rows_of_slots
 from tbgen.tables import CorruptTableError, FormatVersionError
 from tbgen.tables.names import WdlName
-from tbgen.tables.outcomes import DRAW
+from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
 from tests.kits import cprograms
@@ -35,8 +36,10 @@ from tests.kits.cprograms import (
 from tests.kits.mutations import mutants
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 from tests.kits.wdlkit import random_outcomes, write_outcomes
+from tests.probing.test_wdl import LARGE
 
 NONE, CHECK = "0", "1"
+CHUNK = 1 << 19
 
 pytestmark = needs_c
 
@@ -78,22 +81,24 @@ def test_every_position(tmp_path: Path, harness: Path, material: str, plain: boo
 
 
 def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> None:
-    """Distances come from the table, and outcomes from the other file: here they contradict."""
-    spec = spec_of("KRK")
-    table = write(tmp_path, spec, random_planes(spec, 1))
-    wdl = write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 1))
+    """Distances come from the table, and outcomes from the other file, which here contradicts."""
+    spec, boards = spec_of("KRK"), all_boards(Material.parse("KRK"))
+    planes = random_planes(spec, 1)
+    table = write(tmp_path, spec, planes)
+    (tmp_path / "contrary").mkdir()
+    red, black = (outcomes_of(plane, spec.codes) for plane in planes)
+    wdl = write_outcomes(tmp_path, "KRK", (red, black))
+    contrary = write_outcomes(tmp_path / "contrary", "KRK", random_outcomes("KRK", 5))
     other = write_outcomes(tmp_path, "KNK", random_outcomes("KNK", 2))
-    boards = all_boards(Material.parse("KRK"))
-    with WdlFile(wdl) as file, TableFile(table) as distances:
-        slots = distances.layout.slots_of_boards(boards)
-        values = [distances.code_space.decode(c) for c in distances.codes(0, slots).tolist()]
-        for files in ((table, wdl, other), (other, wdl, table)):
-            answers = answers_of(
-                run(harness, "probe", NONE, CACHE, *files, records=records_of(boards, 0))
-            )
-            assert (answers[:, :2] == outcomes(file, boards, 0)[:, :2]).all()
-            assert answers[:, 2:].tolist() == [[value.order, value.plies] for value in values]
-            output = run(harness, "held", NONE, CACHE, *files, records=records_of(boards, 0))
+    records = records_of(boards, 0)
+    legal = red[Layout.of(spec.name.material).slots_of_boards(boards)] != 0
+    for files in ((table, wdl, other), (other, wdl, table)):
+        both = answers_of(run(harness, "probe", NONE, CACHE, *files, records=records))
+        alone = answers_of(run(harness, "probe", NONE, CACHE, table, records=records))
+        assert (both == alone)[legal].all()
+    with WdlFile(contrary) as file:
+        for files in ((table, contrary, other), (other, contrary, table)):
+            output = run(harness, "held", NONE, CACHE, *files, records=records)
             assert (answers_of(output) == outcomes(file, boards, 0)).all()
 
 
@@ -113,17 +118,18 @@ def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
     number = rules_number(name.rule_set)
     compared = 0
     with TableFile(table) as distances, WdlFile(wdl) as file:
-        for side in Side:
-            boards = all_boards(name.material)
-            boards = boards[legal_boards(boards, side)]
-            slots = distances.layout.slots_of_boards(boards)
-            compared += len(boards)
-            codes = distances.codes(side, slots).astype(np.int64)
-            wanted = np.sign(codes - distances.code_space.draw)
-            assert (file.codes(side, slots).astype(np.int64) - DRAW == wanted).all()
+        layout = distances.layout
+        chunks = [np.arange(n, min(n + CHUNK, layout.slots)) for n in range(0, layout.slots, CHUNK)]
+        for side, slots in product(Side, chunks):
+            rows = rows_of_slots(distances, side, slots)
+            boards = layout.boards_of_squares(rows["squares"])
+            wanted = rows["outcome"].astype(np.int32)
+            assert (file.codes(side, rows["slot"]).astype(np.int32) - DRAW == wanted).all()
+            records = records_of(boards, side)
             for mode, path in (("probe", wdl), ("held", wdl), ("held", table)):
-                output = run(harness, mode, number, CACHE, path, records=records_of(boards, side))
-                assert (answers_of(output)[:, :2] == np.stack([0 * wanted, wanted], 1)).all()
+                answers = answers_of(run(harness, mode, number, CACHE, path, records=records))
+                assert (answers[:, :2] == np.stack([0 * wanted, wanted], 1)).all()
+            compared += len(rows)
     return compared
 
 
@@ -134,7 +140,16 @@ def test_solved_materials(tmp_path: Path, harness: Path) -> None:
         for table, wdl in zip(tables, pack(built("KRKN"), tmp_path), strict=True)
     ]
     assert len(compared) == 3
-    assert sum(compared) > 500_000
+    assert sum(compared) > 300_000
+
+
+@pytest.mark.certification
+def test_every_position_of_forty_tables(tmp_path: Path, harness: Path) -> None:
+    directory = built(*LARGE, rules="wxf")
+    tables = sorted(directory.glob("*.dt?.xqt"))
+    assert len(tables) >= 40
+    for table, wdl in zip(tables, pack(directory, tmp_path), strict=True):
+        assert every_outcome(harness, table, wdl)
 
 
 def test_threads_share_outcomes(tmp_path: Path) -> None:
