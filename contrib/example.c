@@ -1,6 +1,6 @@
 /* The value of a position and its moves, best first.
  *
- *     cc -std=c99 -O2 example.c tbprobe.c -lzstd -o example
+ *     cc -std=c99 -O2 example.c tbprobe.c tbgame.c -lzstd -o example
  *     ./example DIRECTORY [none|check|wxf|wxf-nominor] "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
  */
 #include "tbprobe.h"

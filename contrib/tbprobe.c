@@ -4,7 +4,9 @@
  *     layout      material -> index          docs/format.md, "The index"
  *     table       header, block table        docs/format.md, "Layout of the file"
  *     reader      block -> bytes -> code     "Blocks", "Codes"
- *     board       moves and checks           for the ranking of moves at the root
+ *     held sides  two bits a slot            outcomes in memory, for the search
+ *
+ * Moves and what they are worth at the root are tbgame.c's.
  */
 #if !defined(_WIN32) && !defined(TB_IN_MEMORY)
 #define _POSIX_C_SOURCE 200809L
@@ -12,7 +14,7 @@
 #define TB_POSIX 1
 #endif
 
-#include "tbprobe.h"
+#include "tbinternal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,20 +28,27 @@
 #include <unistd.h>
 #endif
 
-enum { SIDES = 2, KINDS = 7, SQUARES = 90, MAX_GROUPS = 8, MAX_COUNT = 5 };
-enum { KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN };
-enum { CODES = 16, NO_PLACE = 255 };
+enum { MAX_GROUPS = 8, MAX_COUNT = 5, CODES = 16, NO_PLACE = 255 };
 enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
-enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21 };
-enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, FORMAT_VERSION = 2 };
+enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21, ARMIES = 9 };
+enum { MAX_DEFENDERS = KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS };
+enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, TABLE_VERSION = 2, WDL_VERSION = 3 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALETTE = 256 };
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
 enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
+enum { WDL_METRIC = 2, TRITS = 5, TRIT_BYTES = 243, MAX_WDL_SLOTS = TRITS * MAX_BLOCK_BYTES };
 #ifdef _WIN32
 enum { DIRECTORY_MARK = '\\' }; /* beside '/', what may stand before the name of a file */
 #else
 enum { DIRECTORY_MARK = '/' };
+#endif
+
+/* Ask for memory that is about to be read. */
+#if defined(__GNUC__)
+#define TOUCH(address) __builtin_prefetch(address)
+#else
+#define TOUCH(address) ((void)(address))
 #endif
 
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 62;
@@ -54,8 +63,6 @@ typedef struct {
     uint8_t squares[SQUARES];
     uint8_t place[SQUARES]; /* NO_PLACE outside */
 } area;
-
-static int flipped(int square) { return 81 - 9 * (square / 9) + square % 9; }
 
 static int mirrored(int square) { return square + 8 - 2 * (square % 9); }
 
@@ -77,12 +84,19 @@ static int red_may_stand(int kind, int square)
     }
 }
 
+int tb_may_stand(int piece, int square)
+{
+    if (piece < 0 || piece >= CODES || (piece & 7) == 0 || square < 0 || square >= SQUARES)
+        return 0;
+    return red_may_stand((piece & 7) - 1, piece < TB_BLACK_PIECE ? square : flipped(square));
+}
+
 static void fill_area(area *a, int side, int kind)
 {
     a->size = 0;
     for (int square = 0; square < SQUARES; square++) {
         a->place[square] = NO_PLACE;
-        if (red_may_stand(kind, side == TB_RED ? square : flipped(square))) {
+        if (tb_may_stand(8 * side + kind + 1, square)) {
             a->place[square] = (uint8_t)a->size;
             a->squares[a->size++] = (uint8_t)square;
         }
@@ -94,45 +108,57 @@ static void fill_area(area *a, int side, int kind)
 /* How many pieces of each kind the two sides have; side 0 is named first. */
 typedef struct {
     uint8_t count[SIDES][KINDS];
-} material;
-
-/* Identical attackers that are ranked together. */
-typedef struct {
-    int side, kind, count;
-    uint64_t size, stride;
-} group;
+} piece_counts;
 
 /* The ranks of one side's king, advisors and elephants. */
 typedef struct {
     int advisors, elephants, size;
     int16_t rank[KING_AREA][MAX_ADVISOR_RANKS][MAX_ELEPHANT_RANKS]; /* -1 where they overlap */
-    int16_t mirror[KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS];
-} defenders;
+    int16_t mirror[MAX_DEFENDERS];
+} defender_ranks;
 
-/* The index of one material. */
+/* The numbers of both sides' defenders together. */
 typedef struct {
-    defenders side[SIDES];
-    uint32_t base[KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS + 1];
-    int16_t symmetric_place[KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS];
-    int groups, twin; /* twin: the group of the inner piece's twins, or -1 */
-    group group[MAX_GROUPS];
+    uint32_t count;
+    uint32_t base[MAX_DEFENDERS + 1];
+    int16_t symmetric_place[MAX_DEFENDERS];
+    uint32_t *by_black; /* the number when they are in the order of Black's; NULL until needed */
+} lead_numbers;
+
+/* Identical attackers that are ranked together. */
+typedef struct {
+    int side, kind, count;
+    uint64_t size;
+} piece_group;
+
+/* The index of one material. What depends on defenders alone belongs to the set. */
+typedef struct {
+    const defender_ranks *side[SIDES];
+    const lead_numbers *leads;
+    int groups;
+    piece_group group[MAX_GROUPS];
     int inner_side, inner_kind; /* inner_kind -1: no attackers */
-    uint64_t inner_size, mids, slots;
-} layout;
+    uint64_t inner_size, lead_slots, slots;
+} slot_index;
+
+/* The digits of a slot: the lead, the ranks of the groups, the inner piece. */
+typedef struct {
+    uint32_t of[MAX_AXES];
+} digits;
 
 /* Which block each slot of one side is in (docs/format.md, "Tiles"). */
 typedef struct {
-    int axes, order[MAX_AXES];   /* axes of a tile, slowest first: 0 the lead, last the inner */
-    uint64_t divisor[MAX_AXES];  /* of each axis but the lead, within a lead */
-    uint64_t axis_size[MAX_AXES];
+    int axes, order[MAX_AXES];    /* axes of a tile, slowest first: 0 the lead, last the inner */
     uint64_t stride[2][MAX_AXES]; /* in a full tile, and in the last one */
-    uint64_t last_tile, blocks_per_tile, blocks;
-    uint32_t *file_lead; /* NULL where the file has the leads in the order of the index */
+    uint64_t tile_slots, last_tile, blocks_per_tile, blocks;
+    const uint32_t *file_lead; /* NULL where the file has the leads in the order of the index */
 } block_map;
 
 typedef struct {
-    material material;
-    layout layout;
+    piece_counts material;
+    uint8_t count[CODES]; /* of each piece code */
+    slot_index layout;
+    int is_wdl; /* a win-draw-loss file: codes are 1 loss, 2 draw, 3 win, and no distances */
     tb_metric metric;
     int width;
     uint32_t span;
@@ -144,22 +170,36 @@ typedef struct {
     uint64_t first_block; /* number of its first block among all blocks of the set */
     uint64_t *offsets;    /* of every block, and of the end of the last one */
     uint32_t *checks;     /* crc32 of every block, or its code where it has no bytes */
+    uint8_t *held[SIDES]; /* outcomes of all slots in the order of the file, four a byte, or NULL */
     const uint8_t *memory;
     uint8_t *owned_memory;
     uint64_t size;
     int file; /* -1 unless read from a file */
-} table;
+} table_file;
+
+/* What a set has of a material in one of its two colourings. */
+struct tb_material {
+    uint64_t key;
+    table_file *distances, *outcomes; /* either may be NULL; both are in no material without a table */
+    int swap; /* whether the files have the colours exchanged */
+};
 
 struct tb_set {
     tb_rules rules;
     uint32_t orders;
     tb_metric preferred;
     area areas[SIDES][KINDS];
+    uint8_t flip[SQUARES], mirror[SQUARES];
     uint32_t choose[SQUARES + 1][MAX_COUNT + 1];
-    uint32_t crc_table[256];
-    table **tables; /* sorted by material key */
-    uint64_t *keys;
-    size_t count, capacity;
+    uint32_t crc_table[8][256];
+    defender_ranks *defenders[SIDES][ARMIES];
+    lead_numbers *leads[ARMIES][ARMIES];
+    uint8_t outcome[TRIT_BYTES][TRITS]; /* what a byte of a win-draw-loss block says of each slot */
+    table_file **tables;
+    size_t count, capacity, materials;
+    tb_material *found; /* by hash of the key, 0 where it is free */
+    size_t found_mask;
+    int max_men;
     uint64_t blocks;
 };
 
@@ -196,50 +236,72 @@ static uint32_t get_code(const uint8_t *p, int width)
     return width == 1 ? p[0] : width == 2 ? get16(p) : get32(p);
 }
 
+/* Eight bytes at a time: the checksum of a block is a fifth of what a cold probe takes. */
 static uint32_t crc32_of(const tb_set *set, uint32_t crc, const uint8_t *data, size_t size)
 {
+    const uint32_t(*step)[256] = set->crc_table;
     crc = ~crc;
-    for (size_t i = 0; i < size; i++)
-        crc = set->crc_table[(crc ^ data[i]) & 255] ^ crc >> 8;
+    for (; size >= 8; data += 8, size -= 8) {
+        uint32_t low = crc ^ get32(data), high = get32(data + 4);
+        crc = step[7][low & 255] ^ step[6][low >> 8 & 255] ^ step[5][low >> 16 & 255] ^
+              step[4][low >> 24] ^ step[3][high & 255] ^ step[2][high >> 8 & 255] ^
+              step[1][high >> 16 & 255] ^ step[0][high >> 24];
+    }
+    for (; size > 0; data++, size--)
+        crc = step[0][(crc ^ *data) & 255] ^ crc >> 8;
     return ~crc;
 }
 
-static uint32_t top_code(int width) { return UINT32_MAX >> (32 - 8 * width); }
-
-/* The most bytes that a block can have before compression. */
-static size_t max_content(size_t slots, int width)
+static uint32_t top_code(const table_file *t)
 {
-    size_t planes = slots * (size_t)width;
-    size_t palette = MAX_PALETTE * (size_t)width + slots;
+    return t->is_wdl ? 3 : UINT32_MAX >> (32 - 8 * t->width);
+}
+
+static uint32_t draw_code(const table_file *t) { return top_code(t) / 2 + 1; }
+
+/* The most bytes that a block can have before compression; all blocks of outcomes have that many. */
+static size_t max_content(const table_file *t, size_t slots)
+{
+    size_t width = (size_t)t->width, planes = slots * width, palette = MAX_PALETTE * width + slots;
     size_t larger = 2 + (planes > palette ? planes : palette);
-    return larger < MAX_BLOCK_BYTES ? larger : MAX_BLOCK_BYTES;
+    if (t->is_wdl)
+        return (slots - 1) / TRITS + 1;
+    return larger < MAX_BLOCK_BYTES ? larger : (size_t)MAX_BLOCK_BYTES;
 }
 
 /* -- materials ----------------------------------------------------------------------------- */
 
+static const uint8_t KEY_ORDER[6] = {ROOK, KNIGHT, CANNON, PAWN, ADVISOR, ELEPHANT};
+enum { BITS_PER_KIND = 3, ARMY_BITS = 32 };
+static const uint64_t ATTACKERS_OF_ARMY = (uint64_t)0xFFF << 2 * BITS_PER_KIND;
+
 /* The counts of one side as a number; the side with the larger one is named first. */
-static uint32_t army_key(const uint8_t *count)
+static uint64_t army_key(const uint8_t *count)
 {
-    static const uint8_t order[6] = {ROOK, KNIGHT, CANNON, PAWN, ADVISOR, ELEPHANT};
-    uint32_t key = 0;
+    uint64_t key = 0;
     for (int i = 0; i < 6; i++)
-        key = key * 8 + count[order[i]];
+        key = (key << BITS_PER_KIND) + count[KEY_ORDER[i]];
     return key;
 }
 
-/* The material as one number; the side named first is the upper half. */
-static uint64_t material_key(uint32_t first, uint32_t second)
+static uint64_t exchanged_key(uint64_t key) { return key << ARMY_BITS | key >> ARMY_BITS; }
+
+static int can_win(uint64_t key)
 {
-    return (uint64_t)first << 32 | second;
+    return (key & (ATTACKERS_OF_ARMY << ARMY_BITS | ATTACKERS_OF_ARMY)) != 0;
 }
 
-static int has_attackers(const uint8_t *count)
+uint64_t tb_piece_key(int piece)
 {
-    return count[ROOK] || count[KNIGHT] || count[CANNON] || count[PAWN];
+    uint8_t count[KINDS] = {0};
+    if (piece < 0 || piece >= CODES || (piece & 7) == 0)
+        return 0;
+    count[kind_of((uint8_t)piece)] = 1;
+    return army_key(count) << (side_of((uint8_t)piece) == TB_RED ? ARMY_BITS : 0);
 }
 
 /* Read a canonical name, padded with zero bytes to 32. */
-static int parse_material(const uint8_t *name, material *m)
+static int parse_material(const uint8_t *name, piece_counts *m)
 {
     static const char letters[] = "RNCPAB";
     static const uint8_t kinds[] = {ROOK, KNIGHT, CANNON, PAWN, ADVISOR, ELEPHANT};
@@ -271,40 +333,54 @@ typedef struct {
 static int code_of(int side, int kind) { return 8 * side + kind + 1; }
 
 /* Put a square into its place among those of a code. */
-static void add_square(placement *p, int code, int square)
+/* Put a square into its place among those of a code; 0 if there are too many. */
+static int add_square(placement *p, int code, int square)
 {
     int i = p->count[code];
     if (i >= MAX_COUNT)
-        return; /* never: counts have been checked */
+        return 0;
     for (; i > 0 && p->list[code][i - 1] > square; i--)
         p->list[code][i] = p->list[code][i - 1];
     p->list[code][i] = (uint8_t)square;
     p->count[code]++;
+    return 1;
 }
 
-static void mirror_placement(const placement *p, placement *image)
+/* The squares of a code, ascending; in the mirror image if wanted, which `image` then holds. */
+static const uint8_t *squares_of(const tb_set *set, const placement *p, int code, int in_mirror,
+                                 uint8_t image[MAX_COUNT])
 {
-    memset(image, 0, sizeof *image);
-    for (int code = 1; code < CODES; code++)
-        for (int i = 0; i < p->count[code]; i++)
-            add_square(image, code, mirrored(p->list[code][i]));
+    if (!in_mirror)
+        return p->list[code];
+    for (int n = 0; n < p->count[code]; n++) {
+        uint8_t square = set->mirror[p->list[code][n]];
+        int i = n;
+        for (; i > 0 && image[i - 1] > square; i--)
+            image[i] = image[i - 1];
+        image[i] = square;
+    }
+    return image;
 }
 
 /* The rank of the first `count` pieces of a kind: areas ascend, so that place numbers do too. */
-static uint32_t rank_of(const tb_set *set, const placement *p, int side, int kind, int count)
+static uint32_t rank_of(const tb_set *set, const placement *p, int side, int kind, int count,
+                        int in_mirror)
 {
-    const uint8_t *list = p->list[code_of(side, kind)];
+    uint8_t image[MAX_COUNT];
+    const uint8_t *list = squares_of(set, p, code_of(side, kind), in_mirror, image);
+    const uint8_t *place = set->areas[side][kind].place;
     uint32_t rank = 0;
     for (int i = 0; i < count; i++)
-        rank += set->choose[set->areas[side][kind].place[list[i]]][i + 1];
+        rank += set->choose[place[list[i]]][i + 1];
     return rank;
 }
 
-static int defender_rank(const tb_set *set, const defenders *d, const placement *p, int side)
+static int defender_rank(const tb_set *set, const defender_ranks *d, const placement *p, int side,
+                         int in_mirror)
 {
-    int king = set->areas[side][KING].place[p->list[code_of(side, KING)][0]];
-    return d->rank[king][rank_of(set, p, side, ADVISOR, d->advisors)]
-                  [rank_of(set, p, side, ELEPHANT, d->elephants)];
+    return d->rank[rank_of(set, p, side, KING, 1, in_mirror)]
+                  [rank_of(set, p, side, ADVISOR, d->advisors, in_mirror)]
+                  [rank_of(set, p, side, ELEPHANT, d->elephants, in_mirror)];
 }
 
 /* How many placements none, one or two pieces have. */
@@ -328,11 +404,11 @@ static void add_ranked(const tb_set *set, placement *p, int side, int kind, int 
 
 /* The defenders of a king's place number and the ranks of advisors and elephants; 0 if they
  * overlap. */
-static int place_defenders(const tb_set *set, const defenders *d, placement *p, int side, int king,
+static int place_defenders(const tb_set *set, const defender_ranks *d, placement *p, int side, int king,
                            int advisors, int elephants)
 {
     uint8_t taken[SQUARES] = {0};
-    memset(p, 0, sizeof *p);
+    memset(p->count, 0, sizeof p->count);
     add_square(p, code_of(side, KING), set->areas[side][KING].squares[king]);
     add_ranked(set, p, side, ADVISOR, d->advisors, advisors);
     add_ranked(set, p, side, ELEPHANT, d->elephants, elephants);
@@ -343,9 +419,16 @@ static int place_defenders(const tb_set *set, const defenders *d, placement *p, 
     return 1;
 }
 
-static void fill_defenders(const tb_set *set, defenders *d, int side, const uint8_t *count)
+/* The ranks of a side's defenders, which many materials share; NULL if out of memory. */
+static const defender_ranks *find_defenders(tb_set *set, int side, const uint8_t *count)
 {
-    placement p, image;
+    defender_ranks **shared = &set->defenders[side][3 * count[ADVISOR] + count[ELEPHANT]];
+    placement p;
+    if (*shared != NULL)
+        return *shared;
+    defender_ranks *d = *shared = (defender_ranks *)malloc(sizeof *d);
+    if (d == NULL)
+        return NULL;
     d->advisors = count[ADVISOR];
     d->elephants = count[ELEPHANT];
     int advisor_ranks = placements(ADVISOR_AREA, d->advisors);
@@ -360,16 +443,15 @@ static void fill_defenders(const tb_set *set, defenders *d, int side, const uint
     for (int k = 0; k < KING_AREA; k++)
         for (int a = 0; a < advisor_ranks; a++)
             for (int e = 0; e < elephant_ranks; e++)
-                if (place_defenders(set, d, &p, side, k, a, e)) {
-                    mirror_placement(&p, &image);
-                    d->mirror[d->rank[k][a][e]] = (int16_t)defender_rank(set, d, &image, side);
-                }
+                if (place_defenders(set, d, &p, side, k, a, e))
+                    d->mirror[d->rank[k][a][e]] = (int16_t)defender_rank(set, d, &p, side, 1);
+    return d;
 }
 
 /* -- layouts ------------------------------------------------------------------------------- */
 
 /* Single before twins; knight, rook, cannon, pawn; Red's first. */
-static void choose_inner(const material *m, int *side, int *kind)
+static void choose_inner(const piece_counts *m, int *side, int *kind)
 {
     static const uint8_t preference[4] = {KNIGHT, ROOK, CANNON, PAWN};
     *side = 0;
@@ -386,105 +468,109 @@ static void choose_inner(const material *m, int *side, int *kind)
             }
 }
 
-/* The index of a material; 0 if its slots are too many for 64 bits. */
-static int fill_layout(const tb_set *set, layout *l, const material *m)
+
+/* The leads of two sides' defenders, which many materials share; NULL if out of memory. */
+static lead_numbers *find_leads(tb_set *set, const defender_ranks *red, const defender_ranks *black)
 {
-    static const uint8_t attackers[4] = {ROOK, KNIGHT, CANNON, PAWN};
-    for (int side = 0; side < SIDES; side++)
-        fill_defenders(set, &l->side[side], side, m->count[side]);
-    const defenders *red = &l->side[TB_RED], *black = &l->side[TB_BLACK];
+    lead_numbers **shared = &set->leads[3 * red->advisors + red->elephants]
+                                [3 * black->advisors + black->elephants];
+    if (*shared != NULL)
+        return *shared;
+    lead_numbers *l = *shared = (lead_numbers *)calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
     int symmetric = 0;
     for (int b = 0; b < black->size; b++)
         l->symmetric_place[b] = b <= black->mirror[b] ? (int16_t)symmetric++ : -1;
-    l->base[0] = 0;
     for (int w = 0; w < red->size; w++) {
         int image = red->mirror[w];
         int width = image > w ? black->size : image == w ? symmetric : 0;
         l->base[w + 1] = l->base[w] + (uint32_t)width;
     }
+    l->count = l->base[red->size];
+    return l;
+}
+
+/* The number of every lead when they are in the order of Black's defenders, then Red's. */
+static const uint32_t *leads_by_black(lead_numbers *l, const defender_ranks *red, const defender_ranks *black)
+{
+    uint32_t next = 0;
+    if (l->by_black != NULL)
+        return l->by_black;
+    l->by_black = (uint32_t *)malloc((size_t)l->count * sizeof *l->by_black);
+    if (l->by_black == NULL)
+        return NULL;
+    for (int b = 0; b < black->size; b++)
+        for (int w = 0; w < red->size; w++) {
+            int place = red->mirror[w] == w ? l->symmetric_place[b] : b;
+            if (red->mirror[w] >= w && place >= 0)
+                l->by_black[(int)l->base[w] + place] = next++;
+        }
+    return l->by_black;
+}
+
+/* The index of a material; TB_ERR_CORRUPT if its slots are too many for 64 bits. */
+static int fill_layout(tb_set *set, slot_index *l, const piece_counts *m)
+{
+    static const uint8_t attackers[4] = {ROOK, KNIGHT, CANNON, PAWN};
+    for (int side = 0; side < SIDES; side++) {
+        l->side[side] = find_defenders(set, side, m->count[side]);
+        if (l->side[side] == NULL)
+            return TB_ERR_MEMORY;
+    }
+    l->leads = find_leads(set, l->side[TB_RED], l->side[TB_BLACK]);
+    if (l->leads == NULL)
+        return TB_ERR_MEMORY;
     choose_inner(m, &l->inner_side, &l->inner_kind);
     l->inner_size =
         l->inner_kind < 0 ? 1 : (uint64_t)set->areas[l->inner_side][l->inner_kind].size;
     l->groups = 0;
-    l->twin = -1;
+    l->lead_slots = l->inner_size;
+    uint64_t most = MAX_SLOTS / l->leads->count;
     for (int side = 0; side < SIDES; side++)
         for (int i = 0; i < 4; i++) {
             int kind = attackers[i], count = m->count[side][kind];
             int is_inner = side == l->inner_side && kind == l->inner_kind;
             if (count - is_inner <= 0)
                 continue;
-            if (is_inner)
-                l->twin = l->groups;
-            group *g = &l->group[l->groups++];
+            piece_group *g = &l->group[l->groups++];
             g->side = side;
             g->kind = kind;
             g->count = count - is_inner;
+            g->size = set->choose[set->areas[side][kind].size][g->count];
+            if (g->size > most / l->lead_slots)
+                return TB_ERR_CORRUPT;
+            l->lead_slots *= g->size;
         }
-    l->mids = 1;
-    uint64_t rest = MAX_SLOTS / l->inner_size / l->base[red->size];
-    for (int i = l->groups - 1; i >= 0; i--) {
-        group *g = &l->group[i];
-        uint64_t size = set->choose[set->areas[g->side][g->kind].size][g->count];
-        g->size = size;
-        g->stride = l->mids;
-        if (size > rest / l->mids)
-            return 0;
-        l->mids *= size;
-    }
-    l->slots = l->mids * l->inner_size * l->base[red->size];
-    return 1;
-}
-
-static uint64_t leads_of(const layout *l) { return l->base[l->side[TB_RED].size]; }
-
-/* The number of every lead when they are in the order of Black's defenders, then Red's. */
-static uint32_t *leads_by_black(const layout *l)
-{
-    const defenders *red = &l->side[TB_RED], *black = &l->side[TB_BLACK];
-    uint32_t *number = malloc((size_t)leads_of(l) * sizeof *number), next = 0;
-    if (number == NULL)
-        return NULL;
-    for (int b = 0; b < black->size; b++)
-        for (int w = 0; w < red->size; w++) {
-            int place = red->mirror[w] == w ? l->symmetric_place[b] : b;
-            if (red->mirror[w] >= w && place >= 0)
-                number[(int)l->base[w] + place] = next++;
-        }
-    return number;
+    l->slots = l->lead_slots * l->leads->count;
+    return TB_OK;
 }
 
 /* One side's map from its bytes of the header: TB_OK, TB_ERR_CORRUPT or TB_ERR_MEMORY. */
-static int fill_map(block_map *m, const layout *l, uint64_t tile_leads, uint64_t block_slots,
-                    const uint8_t *h)
+static int fill_map(tb_set *set, block_map *m, const slot_index *l, uint64_t tile_leads,
+                    uint64_t block_slots, const uint8_t *h)
 {
-    uint64_t leads = leads_of(l), lead_slots = l->mids * l->inner_size, size[MAX_AXES];
-    if (h[0] > 1 || tile_leads < 1 || tile_leads > leads)
+    uint64_t all = l->leads->count, size[MAX_AXES];
+    if (h[0] > 1 || tile_leads < 1 || tile_leads > all)
         return TB_ERR_CORRUPT;
     m->axes = l->groups + 2;
     unsigned seen = 0;
     for (int i = 0; i < MAX_AXES; i++) {
-        if (i >= m->axes) {
-            if (h[1 + i] != NO_AXIS)
-                return TB_ERR_CORRUPT;
-            continue;
-        }
-        if (h[1 + i] >= m->axes)
+        if (i < m->axes ? h[1 + i] >= m->axes : h[1 + i] != NO_AXIS)
             return TB_ERR_CORRUPT;
-        m->order[i] = h[1 + i];
-        seen |= 1u << m->order[i];
+        if (i < m->axes) {
+            m->order[i] = h[1 + i];
+            seen |= 1u << m->order[i];
+        }
     }
     if (seen != (1u << m->axes) - 1)
         return TB_ERR_CORRUPT;
-    uint64_t divisor = 1;
-    for (int axis = m->axes - 1; axis > 0; axis--) {
-        const group *g = &l->group[axis - 1];
-        size[axis] = axis == m->axes - 1 ? l->inner_size : g->size;
-        m->axis_size[axis] = size[axis];
-        m->divisor[axis] = divisor;
-        divisor *= size[axis];
-    }
-    m->last_tile = (leads - 1) / tile_leads;
-    uint64_t last_leads = leads - m->last_tile * tile_leads;
+    for (int i = 0; i < l->groups; i++)
+        size[1 + i] = l->group[i].size;
+    size[m->axes - 1] = l->inner_size;
+    m->tile_slots = tile_leads * l->lead_slots;
+    m->last_tile = (all - 1) / tile_leads;
+    uint64_t last_leads = all - m->last_tile * tile_leads;
     for (int last = 0; last < 2; last++) {
         uint64_t stride = 1;
         size[0] = last ? last_leads : tile_leads;
@@ -493,52 +579,60 @@ static int fill_map(block_map *m, const layout *l, uint64_t tile_leads, uint64_t
             stride *= size[m->order[i]];
         }
     }
-    m->blocks_per_tile = (tile_leads * lead_slots - 1) / block_slots + 1;
-    m->blocks = m->last_tile * m->blocks_per_tile + (last_leads * lead_slots - 1) / block_slots + 1;
+    m->blocks_per_tile = (m->tile_slots - 1) / block_slots + 1;
+    m->blocks =
+        m->last_tile * m->blocks_per_tile + (last_leads * l->lead_slots - 1) / block_slots + 1;
     if (h[0]) {
-        m->file_lead = leads_by_black(l);
+        lead_numbers *shared = find_leads(set, l->side[TB_RED], l->side[TB_BLACK]);
+        m->file_lead = leads_by_black(shared, l->side[TB_RED], l->side[TB_BLACK]);
         if (m->file_lead == NULL)
             return TB_ERR_MEMORY;
     }
     return TB_OK;
 }
 
-/* The (mid, inner) part of a slot. */
-static uint64_t attacker_slot(const tb_set *set, const layout *l, const placement *p)
+/* The digits behind the lead. */
+static void attacker_digits(const tb_set *set, const slot_index *l, const placement *p, int in_mirror,
+                            digits *d)
 {
-    uint64_t mid = 0;
+    uint8_t image[MAX_COUNT];
     for (int i = 0; i < l->groups; i++) {
-        const group *g = &l->group[i];
-        /* A twin group has one piece less: that on the largest square, the last, is inner. */
-        mid += rank_of(set, p, g->side, g->kind, g->count) * g->stride;
+        const piece_group *g = &l->group[i];
+        d->of[1 + i] = rank_of(set, p, g->side, g->kind, g->count, in_mirror);
     }
-    if (l->inner_kind < 0)
-        return mid;
-    int code = code_of(l->inner_side, l->inner_kind);
-    int square = p->list[code][p->count[code] - 1];
-    return mid * l->inner_size + set->areas[l->inner_side][l->inner_kind].place[square];
+    d->of[l->groups + 1] = 0;
+    if (l->inner_kind >= 0) {
+        /* A twin group has one piece less: that on the largest square, the last, is inner. */
+        int code = code_of(l->inner_side, l->inner_kind);
+        const uint8_t *list = squares_of(set, p, code, in_mirror, image);
+        const uint8_t *place = set->areas[l->inner_side][l->inner_kind].place;
+        d->of[l->groups + 1] = place[list[p->count[code] - 1]];
+    }
 }
 
-static uint64_t slot_of(const tb_set *set, const layout *l, const placement *p)
+/* The digits of the slot of a placement of this material without overlaps. */
+static void digits_of(const tb_set *set, const slot_index *l, const placement *p, digits *d)
 {
     int rank[SIDES], image[SIDES];
-    placement mirror;
     for (int side = 0; side < SIDES; side++) {
-        rank[side] = defender_rank(set, &l->side[side], p, side);
-        image[side] = l->side[side].mirror[rank[side]];
+        rank[side] = defender_rank(set, l->side[side], p, side, 0);
+        image[side] = l->side[side]->mirror[rank[side]];
     }
     int own_image = image[0] == rank[0], symmetric = own_image && image[1] == rank[1];
     int is_mirrored = image[0] < rank[0] || (own_image && image[1] < rank[1]);
     int w = is_mirrored ? image[0] : rank[0], b = is_mirrored ? image[1] : rank[1];
-    uint64_t lead = (uint64_t)l->base[w] + (uint64_t)(own_image ? l->symmetric_place[b] : b);
-    if (is_mirrored || symmetric)
-        mirror_placement(p, &mirror);
-    uint64_t within = attacker_slot(set, l, is_mirrored ? &mirror : p);
+    int below = own_image ? l->leads->symmetric_place[b] : b;
+    d->of[0] = l->leads->base[w] + (uint32_t)below;
+    attacker_digits(set, l, p, is_mirrored, d);
     if (symmetric) {
-        uint64_t other = attacker_slot(set, l, &mirror);
-        within = other < within ? other : within;
+        digits other;
+        int axis = 1;
+        attacker_digits(set, l, p, 1, &other);
+        while (axis <= l->groups && other.of[axis] == d->of[axis])
+            axis++;
+        if (other.of[axis] < d->of[axis])
+            memcpy(d->of + 1, other.of + 1, (size_t)(l->groups + 1) * sizeof *d->of);
     }
-    return lead * l->mids * l->inner_size + within;
 }
 
 /* -- sets ---------------------------------------------------------------------------------- */
@@ -568,16 +662,31 @@ const char *tb_status_text(int status)
         return "the table is of another rule set";
     case TB_ERR_NAME:
         return "the file holds another table than its name says";
+    case TB_ERR_COLD:
+        return "the answer is not in memory";
     default:
         return "unknown status";
     }
+}
+
+static void fill_crc_table(uint32_t step[8][256])
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+        step[0][i] = crc;
+    }
+    for (int n = 1; n < 8; n++)
+        for (int i = 0; i < 256; i++)
+            step[n][i] = step[0][step[n - 1][i] & 255] ^ step[n - 1][i] >> 8;
 }
 
 tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred)
 {
     if ((int)rules < TB_RULES_NONE || rules > TB_RULES_WXF_NO_MINOR)
         return NULL;
-    tb_set *set = calloc(1, sizeof *set);
+    tb_set *set = (tb_set *)calloc(1, sizeof *set);
     if (set == NULL)
         return NULL;
     set->rules = rules;
@@ -590,16 +699,18 @@ tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred)
         for (int k = 0; k <= MAX_COUNT; k++)
             set->choose[n][k] =
                 k == 0 ? 1 : n == 0 ? 0 : set->choose[n - 1][k - 1] + set->choose[n - 1][k];
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t crc = i;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
-        set->crc_table[i] = crc;
+    for (int square = 0; square < SQUARES; square++) {
+        set->flip[square] = (uint8_t)flipped(square);
+        set->mirror[square] = (uint8_t)mirrored(square);
     }
+    fill_crc_table(set->crc_table);
+    for (int byte = 0; byte < TRIT_BYTES; byte++)
+        for (int i = 0, rest = byte; i < TRITS; i++, rest /= 3)
+            set->outcome[byte][i] = (uint8_t)(rest % 3 + 1);
     return set;
 }
 
-static void free_table(table *t)
+static void free_table(table_file *t)
 {
     if (t == NULL)
         return;
@@ -608,7 +719,7 @@ static void free_table(table *t)
         close(t->file);
 #endif
     for (int side = 0; side < SIDES; side++)
-        free(t->map[side].file_lead);
+        free(t->held[side]);
     free(t->owned_memory);
     free(t->offsets);
     free(t->checks);
@@ -621,31 +732,104 @@ void tb_set_free(tb_set *set)
         return;
     for (size_t i = 0; i < set->count; i++)
         free_table(set->tables[i]);
+    for (int a = 0; a < ARMIES; a++) {
+        free(set->defenders[TB_RED][a]);
+        free(set->defenders[TB_BLACK][a]);
+        for (int b = 0; b < ARMIES; b++) {
+            if (set->leads[a][b] != NULL)
+                free(set->leads[a][b]->by_black);
+            free(set->leads[a][b]);
+        }
+    }
     free(set->tables);
-    free(set->keys);
+    free(set->found);
     free(set);
 }
 
-size_t tb_set_size(const tb_set *set) { return set == NULL ? 0 : set->count; }
+size_t tb_set_size(const tb_set *set) { return set == NULL ? 0 : set->materials; }
 
-/* Where a key is among the keys, or belongs. */
-static size_t find_key(const tb_set *set, uint64_t key)
+int tb_max_men(const tb_set *set) { return set == NULL ? 0 : set->max_men; }
+
+/* -- finding a material -------------------------------------------------------------------- */
+
+/* Where the search for a key begins. */
+static size_t home_of(const tb_set *set, uint64_t key)
 {
-    size_t low = 0, high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
+    return (size_t)(key * 0x9E3779B97F4A7C15u >> 32) & set->found_mask;
+}
+
+/* The place of a key, or the free one where it belongs; there is always a free one. */
+static tb_material *place_of_key(const tb_set *set, uint64_t key)
+{
+    size_t at = home_of(set, key);
+    while (set->found[at].key != 0 && set->found[at].key != key)
+        at = (at + 1) & set->found_mask;
+    return &set->found[at];
+}
+
+const tb_material *tb_find(const tb_set *set, uint64_t key)
+{
+    /* What neither side can win needs no table. */
+    static const tb_material drawn = {0, NULL, NULL, 0};
+    if (!can_win(key))
+        return &drawn;
+    if (set == NULL || set->found == NULL)
+        return NULL;
+    const tb_material *m = place_of_key(set, key);
+    return m->key == 0 ? NULL : m;
+}
+
+static uint64_t key_of_table(const table_file *t)
+{
+    return army_key(t->material.count[TB_RED]) << ARMY_BITS |
+           army_key(t->material.count[TB_BLACK]);
+}
+
+/* The file that outcomes come from; of a material that has one. */
+static const table_file *file_of_outcomes(const tb_material *m)
+{
+    return m->outcomes != NULL ? m->outcomes : m->distances;
+}
+
+/* A table under its key and under that with the colours exchanged: equal armies have one key. */
+static void enter(tb_set *set, table_file *t)
+{
+    uint64_t key = key_of_table(t);
+    for (int swap = 1; swap >= 0; swap--) {
+        uint64_t seen = swap ? exchanged_key(key) : key;
+        tb_material *m = place_of_key(set, seen);
+        m->key = seen;
+        m->swap = swap;
+        *(t->is_wdl ? &m->outcomes : &m->distances) = t;
     }
-    return low;
+}
+
+/* Make room for two more keys, and at least as many free places. */
+static int reserve(tb_set *set)
+{
+    if (set->count == set->capacity) {
+        size_t capacity = set->capacity ? 2 * set->capacity : 16;
+        table_file **tables = (table_file **)realloc(set->tables, capacity * sizeof *tables);
+        if (tables == NULL)
+            return TB_ERR_MEMORY;
+        set->tables = tables;
+        tb_material *found = (tb_material *)calloc(4 * capacity, sizeof *found);
+        if (found == NULL)
+            return TB_ERR_MEMORY;
+        free(set->found);
+        set->found = found;
+        set->found_mask = 4 * capacity - 1;
+        set->capacity = capacity;
+        for (size_t i = 0; i < set->count; i++)
+            enter(set, set->tables[i]);
+    }
+    return TB_OK;
 }
 
 /* -- opening a table ----------------------------------------------------------------------- */
 
 /* Exactly these bytes of the file. */
-static int read_bytes(const table *t, uint64_t offset, uint8_t *out, size_t size)
+static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t size)
 {
     if (offset > t->size || size > t->size - offset)
         return TB_ERR_CORRUPT;
@@ -680,30 +864,50 @@ static int rule_set_of(const uint8_t *h)
     return options == 0 ? TB_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? TB_RULES_WXF : -1;
 }
 
+/* The fields that say what a slot of the file holds. */
+static int read_coding(table_file *t, const uint8_t *h)
+{
+    uint32_t version = get16(h + 8);
+    t->is_wdl = h[12] == WDL_METRIC;
+    t->metric = t->is_wdl ? TB_NO_METRIC : (tb_metric)h[12];
+    t->width = h[10];
+    t->span = get32(h + 16);
+    t->block_slots = get32(h + 24);
+    if (version > WDL_VERSION)
+        return TB_ERR_VERSION;
+    if (t->is_wdl)
+        return version == WDL_VERSION && t->width == 0 && t->span == 0 && t->block_slots >= 1 &&
+                       t->block_slots <= MAX_WDL_SLOTS
+                   ? TB_OK
+                   : TB_ERR_CORRUPT;
+    return version == TABLE_VERSION && h[12] <= TB_DTC &&
+                   (t->width == 1 || t->width == 2 || t->width == 4) && t->span >= 1 &&
+                   t->span <= draw_code(t) - 1 && t->block_slots >= 1 &&
+                   t->block_slots <= MAX_BLOCK_BYTES
+               ? TB_OK
+               : TB_ERR_CORRUPT;
+}
+
 /* Everything of the header but the checksum; sizes are compared before anything is allocated. */
-static int read_header(const tb_set *set, table *t, const uint8_t *h)
+static int read_header(tb_set *set, table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
     if (memcmp(h, magic, sizeof magic) != 0)
         return TB_ERR_CORRUPT;
-    if (get16(h + 8) > FORMAT_VERSION)
-        return TB_ERR_VERSION;
-    t->width = h[10];
-    t->span = get32(h + 16);
-    t->block_slots = get32(h + 24);
-    if (get16(h + 8) != FORMAT_VERSION || (t->width != 1 && t->width != 2 && t->width != 4) ||
-        h[11] > TB_RULES_WXF || rule_set_of(h) < 0 || h[12] > TB_DTC || t->block_slots < 1 ||
-        t->block_slots > MAX_BLOCK_BYTES || !parse_material(h + MATERIAL_AT, &t->material))
+    int status = read_coding(t, h);
+    if (status != TB_OK)
+        return status;
+    if (h[11] > TB_RULES_WXF || rule_set_of(h) < 0 ||
+        !parse_material(h + MATERIAL_AT, &t->material))
         return TB_ERR_CORRUPT;
-    uint32_t top = top_code(t->width), draw = top / 2 + 1;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
-    if (t->span < 1 || t->span > draw - 1 || slots > MAX_SLOTS || metadata_length > MAX_METADATA)
+    if (slots > MAX_SLOTS || metadata_length > MAX_METADATA)
         return TB_ERR_CORRUPT;
     for (int side = 0; side < SIDES; side++) {
         uint64_t blocks = t->blocks[side] = get64(h + 40 + 8 * side);
         uint32_t constant = t->constant[side] = get32(h + 56 + 4 * side);
-        if (blocks == 0 ? constant < 1 || constant > top : constant != 0)
+        if (blocks == 0 ? constant < 1 || constant > top_code(t) : constant != 0)
             return TB_ERR_CORRUPT;
         if (blocks > t->size / ENTRY_BYTES)
             return TB_ERR_CORRUPT;
@@ -713,35 +917,36 @@ static int read_header(const tb_set *set, table *t, const uint8_t *h)
         table_bytes > t->size - table_offset || metadata_offset != table_offset + table_bytes ||
         metadata_length != t->size - metadata_offset)
         return TB_ERR_CORRUPT;
-    if (!fill_layout(set, &t->layout, &t->material) || slots != t->layout.slots)
-        return TB_ERR_CORRUPT;
+    status = fill_layout(set, &t->layout, &t->material);
+    if (status != TB_OK || slots != t->layout.slots)
+        return status != TB_OK ? status : TB_ERR_CORRUPT;
     t->tile_leads = get32(h + TILE_LEADS_AT);
     for (int side = 0; side < SIDES; side++) {
-        int status = fill_map(&t->map[side], &t->layout, t->tile_leads, t->block_slots,
-                              h + ARRANGEMENT_AT + ARRANGEMENT_BYTES * side);
+        status = fill_map(set, &t->map[side], &t->layout, t->tile_leads, t->block_slots,
+                          h + ARRANGEMENT_AT + ARRANGEMENT_BYTES * side);
         if (status != TB_OK)
             return status;
         if (t->blocks[side] != 0 && t->blocks[side] != t->map[side].blocks)
             return TB_ERR_CORRUPT;
     }
-    t->metric = (tb_metric)h[12];
     if (rule_set_of(h) != (int)set->rules || get32(h + 20) != set->orders)
         return TB_ERR_OTHER_SET;
     return TB_OK;
 }
 
 /* The block table, once the header's checksum, which covers it, is known to be right. */
-static int read_block_table(const tb_set *set, table *t, const uint8_t *header)
+/* The block table, once the header's checksum, which covers it, is known to be right. */
+static int read_block_table(const tb_set *set, table_file *t, const uint8_t *header)
 {
     uint64_t count = t->blocks[0] + t->blocks[1], table_offset = get64(header + 64);
     if (count > (SIZE_MAX - sizeof(uint64_t)) / sizeof(uint64_t))
         return TB_ERR_MEMORY;
-    t->offsets = malloc((size_t)(count + 1) * sizeof *t->offsets);
-    t->checks = malloc((size_t)(count + 1) * sizeof *t->checks);
+    t->offsets = (uint64_t *)malloc((size_t)(count + 1) * sizeof *t->offsets);
+    t->checks = (uint32_t *)malloc((size_t)(count + 1) * sizeof *t->checks);
     if (t->offsets == NULL || t->checks == NULL)
         return TB_ERR_MEMORY;
     uint32_t crc = crc32_of(set, 0, header, CRC_AT);
-    uint64_t longest = 2 * max_content(t->block_slots, t->width) + 1024;
+    uint64_t longest = 2 * max_content(t, t->block_slots) + 1024;
     uint64_t offset = HEADER_BYTES;
     int sound = 1;
     for (uint64_t block = 0; block < count;) {
@@ -770,13 +975,14 @@ static int read_block_table(const tb_set *set, table *t, const uint8_t *header)
 static int bears_name(const char *path, const uint8_t *h)
 {
     static const char *const rules[] = {"none", "check", "wxf", "wxf-nominor"};
+    static const char *const metrics[] = {"dtm", "dtc", "wdl"};
     char name[96], limit[16] = "";
     uint32_t orders = get32(h + 20);
     if (orders != 0)
         snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
     snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
              (const char *)h + MATERIAL_AT, rules[rule_set_of(h)], limit,
-             h[12] == TB_DTM ? "dtm" : "dtc");
+             metrics[h[12]]);
     const char *last = path;
     for (const char *c = path; *c != 0; c++)
         if (*c == '/' || *c == DIRECTORY_MARK)
@@ -784,45 +990,47 @@ static int bears_name(const char *path, const uint8_t *h)
     return strcmp(last, name) == 0;
 }
 
+
 /* Put a checked table into the set, which then owns it. */
-static int insert(tb_set *set, table *t)
+static int insert(tb_set *set, table_file *t)
 {
-    uint64_t key = material_key(army_key(t->material.count[0]), army_key(t->material.count[1]));
-    size_t at = find_key(set, key);
-    t->first_block = set->blocks;
-    if (at < set->count && set->keys[at] == key) {
-        /* A second table of the material: that of the preferred metric stays, else the first. */
+    int men = 0, status = reserve(set);
+    if (status != TB_OK)
+        return status;
+    for (int side = 0; side < SIDES; side++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            t->count[code_of(side, kind)] = t->material.count[side][kind];
+            men += t->material.count[side][kind];
+        }
+    size_t at = 0, same = 0;
+    for (size_t i = 0; i < set->count; i++)
+        same += memcmp(&set->tables[i]->material, &t->material, sizeof t->material) == 0;
+    while (at < set->count &&
+           (set->tables[at]->is_wdl != t->is_wdl ||
+            memcmp(&set->tables[at]->material, &t->material, sizeof t->material) != 0))
+        at++;
+    if (at == set->count) {
+        set->count++;
+        set->materials += same == 0;
+    } else {
+        /* A second file of the kind: that of the preferred metric stays, else the first. */
         if (set->tables[at]->metric == set->preferred || t->metric != set->preferred) {
             free_table(t);
             return TB_OK;
         }
         free_table(set->tables[at]);
-    } else {
-        if (set->count == set->capacity) {
-            size_t capacity = set->capacity ? 2 * set->capacity : 16;
-            table **tables = realloc(set->tables, capacity * sizeof *tables);
-            if (tables == NULL)
-                return TB_ERR_MEMORY;
-            set->tables = tables;
-            uint64_t *keys = realloc(set->keys, capacity * sizeof *keys);
-            if (keys == NULL)
-                return TB_ERR_MEMORY;
-            set->keys = keys;
-            set->capacity = capacity;
-        }
-        memmove(set->tables + at + 1, set->tables + at, (set->count - at) * sizeof *set->tables);
-        memmove(set->keys + at + 1, set->keys + at, (set->count - at) * sizeof *set->keys);
-        set->count++;
     }
+    t->first_block = set->blocks;
     set->tables[at] = t;
-    set->keys[at] = key;
     set->blocks += t->blocks[0] + t->blocks[1];
+    set->max_men = men > set->max_men ? men : set->max_men;
+    enter(set, t);
     return TB_OK;
 }
 
 /* Read and check header and block table, and take the table over whatever comes of it. `path` is
  * where the file is, NULL for one that has no name. */
-static int add_table(tb_set *set, table *t, const char *path)
+static int add_table(tb_set *set, table_file *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
     int status = read_bytes(t, 0, header, sizeof header);
@@ -842,9 +1050,9 @@ static int add_table(tb_set *set, table *t, const char *path)
     return status;
 }
 
-static table *new_table(void)
+static table_file *new_table(void)
 {
-    table *t = calloc(1, sizeof *t);
+    table_file *t = (table_file *)calloc(1, sizeof *t);
     if (t != NULL)
         t->file = -1;
     return t;
@@ -854,10 +1062,10 @@ int tb_add_memory(tb_set *set, const void *data, size_t size)
 {
     if (set == NULL || data == NULL)
         return TB_ERR_ARGUMENT;
-    table *t = new_table();
+    table_file *t = new_table();
     if (t == NULL)
         return TB_ERR_MEMORY;
-    t->memory = data;
+    t->memory = (const uint8_t *)data;
     t->size = size;
     return add_table(set, t, NULL);
 }
@@ -868,7 +1076,7 @@ int tb_add_file(tb_set *set, const char *path)
 {
     if (set == NULL || path == NULL)
         return TB_ERR_ARGUMENT;
-    table *t = new_table();
+    table_file *t = new_table();
     if (t == NULL)
         return TB_ERR_MEMORY;
     struct stat status;
@@ -896,7 +1104,7 @@ int tb_add_directory(tb_set *set, const char *path)
         if (item->d_name[0] == '.' || length < sizeof suffix ||
             strcmp(item->d_name + length - 4, suffix) != 0)
             continue;
-        char *full = malloc(folder + length + 2);
+        char *full = (char *)malloc(folder + length + 2);
         int status = TB_ERR_MEMORY;
         if (full != NULL) {
             memcpy(full, path, folder);
@@ -923,14 +1131,14 @@ int tb_add_file(tb_set *set, const char *path)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return TB_ERR_IO;
-    table *t = new_table();
+    table_file *t = new_table();
     size_t size = 0, capacity = 0, got = 0;
     uint8_t *data = NULL;
     int status = t == NULL ? TB_ERR_MEMORY : TB_OK;
     while (status == TB_OK) {
         if (size == capacity) {
             capacity = capacity ? 2 * capacity : 65536;
-            uint8_t *larger = capacity > size ? realloc(data, capacity) : NULL;
+            uint8_t *larger = capacity > size ? (uint8_t *)realloc(data, capacity) : NULL;
             if (larger == NULL) {
                 status = TB_ERR_MEMORY;
                 break;
@@ -968,7 +1176,7 @@ tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes)
 {
     if (set == NULL)
         return NULL;
-    tb_reader *reader = calloc(1, sizeof *reader);
+    tb_reader *reader = (tb_reader *)calloc(1, sizeof *reader);
     if (reader == NULL)
         return NULL;
     size_t buckets = 64;
@@ -978,7 +1186,7 @@ tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes)
     reader->budget = cache_bytes;
     reader->bucket_mask = buckets - 1;
     reader->decoder = ZSTD_createDCtx();
-    reader->buckets = calloc(buckets, sizeof *reader->buckets);
+    reader->buckets = (entry **)calloc(buckets, sizeof *reader->buckets);
     if (reader->decoder == NULL || reader->buckets == NULL) {
         tb_reader_free(reader);
         return NULL;
@@ -1081,13 +1289,61 @@ static int is_block(const uint8_t *content, size_t size, size_t slots, int width
     return 1;
 }
 
+/* Whether the bytes are a block of `slots` outcomes (docs/format.md, "Its blocks"). */
+static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
+{
+    if (size != (slots - 1) / TRITS + 1)
+        return 0;
+    for (size_t i = 0; i < size; i++)
+        if (content[i] >= TRIT_BYTES)
+            return 0;
+    /* The digits beyond the last slot are 0. */
+    unsigned rest = content[size - 1];
+    for (size_t i = (slots - 1) % TRITS + 1; i > 0; i--)
+        rest /= 3;
+    return rest == 0;
+}
+
+/* Unpack the one zstd frame that a block is, or take the bytes as they are; `*content` is the
+ * caller's to free. */
+static int unpack_bytes(tb_reader *reader, const table_file *t, size_t length, size_t slots,
+                        uint8_t **content, size_t *size)
+{
+    const size_t most = max_content(t, slots);
+    if (t->is_wdl && length == most) {
+        *content = (uint8_t *)malloc(length);
+        if (*content == NULL)
+            return TB_ERR_MEMORY;
+        memcpy(*content, reader->packed, length);
+        *size = length;
+        return TB_OK;
+    }
+    /* The two error values of this function are the largest numbers there are. */
+    unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
+    if (unpacked > most || (t->is_wdl && length > most))
+        return TB_ERR_CORRUPT;
+    size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
+    if (ZSTD_isError(frame))
+        return TB_ERR_CORRUPT;
+    *content = (uint8_t *)malloc((size_t)unpacked + 1);
+    if (*content == NULL)
+        return TB_ERR_MEMORY;
+    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
+    if (ZSTD_isError(*size) || *size != unpacked) {
+        free(*content);
+        *content = NULL;
+        return TB_ERR_CORRUPT;
+    }
+    return TB_OK;
+}
+
 /* Read, check and unpack a block; `*content` is the caller's to free. */
-static int unpack_block(tb_reader *reader, const table *t, uint64_t block, size_t slots,
+static int unpack_block(tb_reader *reader, const table_file *t, uint64_t block, size_t slots,
                         uint8_t **content, size_t *size)
 {
     size_t length = (size_t)(t->offsets[block + 1] - t->offsets[block]);
     if (length > reader->packed_bytes) {
-        uint8_t *larger = realloc(reader->packed, length);
+        uint8_t *larger = (uint8_t *)realloc(reader->packed, length);
         if (larger == NULL)
             return TB_ERR_MEMORY;
         reader->packed = larger;
@@ -1098,37 +1354,28 @@ static int unpack_block(tb_reader *reader, const table *t, uint64_t block, size_
         return status;
     if (crc32_of(reader->set, 0, reader->packed, length) != t->checks[block])
         return TB_ERR_CORRUPT;
-    /* The two error values of this function are the largest numbers there are. */
-    unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
-    if (unpacked > max_content(slots, t->width))
-        return TB_ERR_CORRUPT;
-    size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
-    if (ZSTD_isError(frame))
-        return TB_ERR_CORRUPT;
-    *content = malloc((size_t)unpacked + 1);
-    if (*content == NULL)
-        return TB_ERR_MEMORY;
-    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
-    if (ZSTD_isError(*size) || *size != unpacked || !is_block(*content, *size, slots, t->width)) {
+    status = unpack_bytes(reader, t, length, slots, content, size);
+    if (status != TB_OK)
+        return status;
+    if (t->is_wdl ? !is_wdl_block(*content, *size, slots)
+                  : !is_block(*content, *size, slots, t->width)) {
         free(*content);
+        *content = NULL;
         return TB_ERR_CORRUPT;
     }
     return TB_OK;
 }
 
-/* The block, from the cache or from the file. */
-static int get_block(tb_reader *reader, const table *t, uint64_t block, size_t slots, entry **out)
+/* Read a block that is not in the cache, and put it there. */
+static int load_block(tb_reader *reader, const table_file *t, uint64_t block, size_t slots, entry **out)
 {
     uint64_t number = t->first_block + block;
-    *out = find_entry(reader, number);
-    if (*out != NULL)
-        return TB_OK;
     uint8_t *content;
     size_t size;
     int status = unpack_block(reader, t, block, slots, &content, &size);
     if (status != TB_OK)
         return status;
-    entry *e = malloc(sizeof *e);
+    entry *e = (entry *)malloc(sizeof *e);
     if (e == NULL) {
         free(content);
         return TB_ERR_MEMORY;
@@ -1146,70 +1393,84 @@ static int get_block(tb_reader *reader, const table *t, uint64_t block, size_t s
     return TB_OK;
 }
 
-/* The block of a slot within its side, the place in the block, and how many slots it has. */
-static uint64_t block_of_slot(const table *t, int side, uint64_t slot, size_t *index, size_t *slots)
+/* Where a slot of a side is: its tile, and its place in the tile. */
+static uint64_t place_of(const table_file *t, int side, const digits *d, uint64_t *tile)
 {
     const block_map *m = &t->map[side];
-    uint64_t lead_slots = t->layout.mids * t->layout.inner_size;
-    uint64_t lead = slot / lead_slots, within = slot % lead_slots;
-    if (m->file_lead != NULL)
-        lead = m->file_lead[lead];
-    uint64_t tile = lead / t->tile_leads;
-    const uint64_t *stride = m->stride[tile == m->last_tile];
+    uint32_t lead = m->file_lead == NULL ? d->of[0] : m->file_lead[d->of[0]];
+    *tile = lead / t->tile_leads;
+    const uint64_t *stride = m->stride[*tile == m->last_tile];
     uint64_t place = lead % t->tile_leads * stride[0];
     for (int axis = 1; axis < m->axes; axis++)
-        place += within / m->divisor[axis] % m->axis_size[axis] * stride[axis];
-    uint64_t in_tile = place / t->block_slots, tile_slots = t->tile_leads * lead_slots;
-    if (tile == m->last_tile)
-        tile_slots = t->layout.slots - tile * tile_slots;
-    uint64_t left = tile_slots - in_tile * t->block_slots;
-    *index = (size_t)(place % t->block_slots);
-    *slots = left < t->block_slots ? (size_t)left : t->block_slots;
-    return tile * m->blocks_per_tile + in_tile;
+        place += d->of[axis] * stride[axis];
+    return place;
 }
 
-/* The code of a slot, for the side that the material names first (0) or the other one to move. */
-static int code_of_slot(tb_reader *reader, const table *t, int side, uint64_t slot, uint32_t *code)
+/* How many slots a block has, from its tile and its number in the tile. */
+static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint64_t in_tile)
+{
+    const block_map *m = &t->map[side];
+    uint64_t tile_slots =
+        tile == m->last_tile ? t->layout.slots - tile * m->tile_slots : m->tile_slots;
+    uint64_t left = tile_slots - in_tile * t->block_slots;
+    return left < t->block_slots ? (size_t)left : t->block_slots;
+}
+
+/* The code at a place of a block. */
+static uint32_t code_in_block(const tb_set *set, const table_file *t, const uint8_t *content,
+                              size_t slots, size_t index)
+{
+    if (t->is_wdl)
+        return set->outcome[content[index / TRITS]][index % TRITS];
+    size_t bytes = (size_t)t->width, count = get16(content);
+    if (count == 0) {
+        uint32_t code = 0;
+        for (size_t byte = 0; byte < bytes; byte++)
+            code |= (uint32_t)content[2 + byte * slots + index] << 8 * byte;
+        return code;
+    }
+    size_t place = count == 1 ? 0 : content[2 + count * bytes + index];
+    return get_code(content + 2 + place * bytes, t->width);
+}
+
+/* The code of a slot, for the side that the material names first (0) or the other one to move;
+ * TB_ERR_COLD if it is not in the cache and the file may not be read. */
+static int code_of_slot(tb_reader *reader, const table_file *t, int side, const digits *d, int may_read,
+                        uint32_t *code)
 {
     if (t->blocks[side] == 0) {
         *code = t->constant[side];
         return TB_OK;
     }
-    size_t index, slots;
-    uint64_t block = block_of_slot(t, side, slot, &index, &slots);
+    uint64_t tile, place = place_of(t, side, d, &tile), in_tile = place / t->block_slots;
+    uint64_t block = tile * t->map[side].blocks_per_tile + in_tile;
     if (side == TB_BLACK)
         block += t->blocks[TB_RED];
     if (t->offsets[block + 1] == t->offsets[block]) {
         *code = t->checks[block];
-        return *code >= 1 && *code <= top_code(t->width) ? TB_OK : TB_ERR_CORRUPT;
+        return *code >= 1 && *code <= top_code(t) ? TB_OK : TB_ERR_CORRUPT;
     }
-    entry *e;
-    int status = get_block(reader, t, block, slots, &e);
-    if (status != TB_OK)
-        return status;
-    size_t width = (size_t)t->width, count = get16(e->content);
-    if (count == 0) {
-        *code = 0;
-        for (size_t byte = 0; byte < width; byte++)
-            *code |= (uint32_t)e->content[2 + byte * slots + index] << 8 * byte;
-    } else {
-        size_t place = count == 1 ? 0 : e->content[2 + count * width + index];
-        *code = get_code(e->content + 2 + place * width, t->width);
+    size_t slots = slots_of_block(t, side, tile, in_tile);
+    entry *e = find_entry(reader, t->first_block + block);
+    if (e == NULL) {
+        int status = may_read ? load_block(reader, t, block, slots, &e) : TB_ERR_COLD;
+        if (status != TB_OK)
+            return status;
     }
+    *code = code_in_block(reader->set, t, e->content, slots, (size_t)(place % t->block_slots));
     return TB_OK;
 }
 
 /* -- values -------------------------------------------------------------------------------- */
 
-static tb_value make_value(int wdl, uint32_t order, uint32_t plies, tb_metric metric)
+static int outcome_of_code(const table_file *t, uint32_t code)
 {
-    tb_value v = {wdl, order, plies, order ? 255 - (int64_t)plies : (int64_t)plies, metric};
-    return v;
+    return (code > draw_code(t)) - (code < draw_code(t));
 }
 
-static tb_value value_of_code(const table *t, uint32_t code)
+static tb_value value_of_code(const table_file *t, uint32_t code)
 {
-    uint32_t top = top_code(t->width), draw = top / 2 + 1;
+    uint32_t top = top_code(t), draw = draw_code(t);
     if (code == draw)
         return make_value(0, 0, 0, t->metric);
     int win = code > draw;
@@ -1219,394 +1480,269 @@ static tb_value value_of_code(const table *t, uint32_t code)
     return make_value(win ? 1 : -1, order, 2 * (rank % t->span) + odd, t->metric);
 }
 
+int64_t tb_rank(const tb_value *value)
+{
+    if (value == NULL || value->wdl == 0)
+        return 0;
+    int64_t rank = INT64_MAX - ((int64_t)value->order << 32) - (int64_t)value->plies;
+    return value->wdl > 0 ? rank : -rank;
+}
+
+/* -- outcomes in memory -------------------------------------------------------------------- */
+
+enum { OUTCOMES_PER_BYTE = 4 };
+
+/* Write the outcomes of a block, the first of which is number `first` of its side. */
+static void hold_block(const tb_set *set, const table_file *t, uint8_t *held, uint64_t first, size_t slots,
+                       const uint8_t *content, uint32_t constant)
+{
+    for (size_t i = 0; i < slots; i++) {
+        uint32_t code = content == NULL ? constant : code_in_block(set, t, content, slots, i);
+        uint64_t number = first + i;
+        unsigned outcome = (unsigned)(outcome_of_code(t, code) + 1);
+        held[number / OUTCOMES_PER_BYTE] |= (uint8_t)(outcome << number % OUTCOMES_PER_BYTE * 2);
+    }
+}
+
+static int hold_side(tb_reader *reader, table_file *t, int side)
+{
+    uint8_t *held = (uint8_t *)calloc((size_t)(t->layout.slots / OUTCOMES_PER_BYTE) + 1, 1);
+    int status = held == NULL ? TB_ERR_MEMORY : TB_OK;
+    for (uint64_t number = 0; number < t->blocks[side] && status == TB_OK; number++) {
+        uint64_t tile = number / t->map[side].blocks_per_tile;
+        uint64_t in_tile = number % t->map[side].blocks_per_tile;
+        uint64_t first = tile * t->map[side].tile_slots + in_tile * t->block_slots;
+        uint64_t block = side == TB_RED ? number : t->blocks[TB_RED] + number;
+        size_t slots = slots_of_block(t, side, tile, in_tile), size;
+        uint8_t *content = NULL;
+        uint32_t constant = t->checks[block];
+        if (t->offsets[block + 1] != t->offsets[block])
+            status = unpack_block(reader, t, block, slots, &content, &size);
+        else if (constant < 1 || constant > top_code(t))
+            status = TB_ERR_CORRUPT;
+        if (status == TB_OK)
+            hold_block(reader->set, t, held, first, slots, content, constant);
+        free(content);
+    }
+    if (status != TB_OK) {
+        free(held);
+        return status;
+    }
+    t->held[side] = held;
+    return TB_OK;
+}
+
+/* The bytes that a table's outcomes take in memory. */
+static uint64_t held_bytes(const table_file *t)
+{
+    uint64_t side = t->layout.slots / OUTCOMES_PER_BYTE + 1;
+    return side * (uint64_t)((t->blocks[TB_RED] != 0) + (t->blocks[TB_BLACK] != 0));
+}
+
+static int compare_held_bytes(const void *first, const void *second)
+{
+    uint64_t a = held_bytes(*(table_file *const *)first), b = held_bytes(*(table_file *const *)second);
+    return (a > b) - (a < b);
+}
+
+int tb_hold(tb_set *set, size_t bytes)
+{
+    if (set == NULL)
+        return TB_ERR_ARGUMENT;
+    int held = 0, failure = TB_OK;
+    size_t count = 0;
+    table_file **smallest = (table_file **)malloc((set->count + 1) * sizeof *smallest);
+    tb_reader *reader = tb_reader_new(set, 0);
+    if (smallest == NULL || reader == NULL) {
+        free(smallest);
+        tb_reader_free(reader);
+        return TB_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < set->count; i++)
+        if (file_of_outcomes(place_of_key(set, key_of_table(set->tables[i]))) == set->tables[i])
+            smallest[count++] = set->tables[i];
+    qsort(smallest, count, sizeof *smallest, compare_held_bytes);
+    for (size_t i = 0; i < count && held_bytes(smallest[i]) <= bytes; i++) {
+        int status = TB_OK;
+        for (int side = 0; side < SIDES && status == TB_OK; side++)
+            if (smallest[i]->blocks[side] != 0 && smallest[i]->held[side] == NULL)
+                status = hold_side(reader, smallest[i], side);
+        if (status == TB_OK) {
+            bytes -= (size_t)held_bytes(smallest[i]);
+            held++;
+        } else if (failure == TB_OK) {
+            failure = status;
+        }
+    }
+    free(smallest);
+    tb_reader_free(reader);
+    return failure != TB_OK ? failure : held;
+}
+
 /* -- probing ------------------------------------------------------------------------------- */
 
-/* The position sorted by piece, as the table has it: `*swap` where the colours are exchanged. */
-static int sort_pieces(const tb_set *set, const uint8_t *pieces, const uint8_t *squares,
-                       size_t count, placement *p, int *swap, uint64_t *key)
+/* The position sorted by piece, in the colours of its table. */
+static int sort_pieces(const tb_set *set, int swap, const uint8_t *pieces, const uint8_t *squares,
+                       size_t count, placement *p)
 {
-    uint8_t counts[SIDES][KINDS] = {{0}};
-    uint8_t taken[SQUARES] = {0};
+    uint64_t taken[2] = {0, 0};
+    memset(p->count, 0, sizeof p->count);
     if (count > TB_MAX_PIECES)
         return TB_ERR_POSITION;
     for (size_t i = 0; i < count; i++) {
-        int side = pieces[i] >> 3, kind = (pieces[i] & 7) - 1;
-        if (side >= SIDES || kind < 0 || squares[i] >= SQUARES || taken[squares[i]] ||
-            set->areas[side][kind].place[squares[i]] == NO_PLACE ||
-            ++counts[side][kind] > SET_COUNT[kind])
+        if (pieces[i] >= CODES || (pieces[i] & 7) == 0 || squares[i] >= SQUARES)
             return TB_ERR_POSITION;
-        taken[squares[i]] = 1;
-    }
-    if (!counts[TB_RED][KING] || !counts[TB_BLACK][KING])
-        return TB_ERR_POSITION;
-    uint32_t red = army_key(counts[TB_RED]), black = army_key(counts[TB_BLACK]);
-    *swap = black > red;
-    *key = *swap ? material_key(black, red) : material_key(red, black);
-    memset(p, 0, sizeof *p);
-    for (size_t i = 0; i < count; i++) {
-        int code = *swap ? pieces[i] ^ TB_BLACK_PIECE : pieces[i];
-        int square = *swap ? flipped(squares[i]) : squares[i];
-        add_square(p, code, square);
+        int code = swap ? pieces[i] ^ TB_BLACK_PIECE : pieces[i];
+        int square = swap ? set->flip[squares[i]] : squares[i];
+        uint64_t bit = (uint64_t)1 << (square & 63);
+        if ((taken[square >> 6] & bit) != 0 ||
+            set->areas[side_of((uint8_t)code)][kind_of((uint8_t)code)].place[square] == NO_PLACE ||
+            !add_square(p, code, square))
+            return TB_ERR_POSITION;
+        taken[square >> 6] |= bit;
     }
     return TB_OK;
 }
 
-static int can_win(const placement *p)
+/* The key of a position's material, if each side has a king and no more than a set of pieces. */
+static int key_of(const uint8_t *pieces, size_t count, uint64_t *key)
 {
-    for (int side = 0; side < SIDES; side++)
-        if (has_attackers(p->count + 8 * side + 1))
-            return 1;
-    return 0;
+    uint8_t counts[SIDES][KINDS] = {{0}};
+    if (count > TB_MAX_PIECES)
+        return TB_ERR_POSITION;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i] >= CODES || (pieces[i] & 7) == 0 ||
+            ++counts[side_of(pieces[i])][kind_of(pieces[i])] > SET_COUNT[kind_of(pieces[i])])
+            return TB_ERR_POSITION;
+    }
+    *key = army_key(counts[TB_RED]) << ARMY_BITS | army_key(counts[TB_BLACK]);
+    return counts[TB_RED][KING] && counts[TB_BLACK][KING] ? TB_OK : TB_ERR_POSITION;
+}
+
+static int are_arguments(const tb_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                         int side, const void *answer)
+{
+    return reader != NULL && pieces != NULL && squares != NULL && answer != NULL &&
+           (side == TB_RED || side == TB_BLACK);
+}
+
+/* The digits of a position whose material has a table. */
+static int locate(const tb_set *set, const tb_material *m, const uint8_t *pieces,
+                  const uint8_t *squares, size_t count, digits *d)
+{
+    placement p;
+    int status = sort_pieces(set, m->swap, pieces, squares, count, &p);
+    if (status != TB_OK)
+        return status;
+    const table_file *t = file_of_outcomes(m);
+    /* A key that is not of these pieces. */
+    if (memcmp(p.count, t->count, sizeof p.count) != 0)
+        return TB_ERR_POSITION;
+    digits_of(set, &t->layout, &p, d);
+    return TB_OK;
+}
+
+/* The material of a position, and its digits where it has a table; TB_ERR_MISSING without one. */
+static int find_position(const tb_set *set, const uint8_t *pieces, const uint8_t *squares,
+                         size_t count, const tb_material **m, digits *d)
+{
+    placement p;
+    uint64_t key;
+    int status = key_of(pieces, count, &key);
+    if (status != TB_OK)
+        return status;
+    *m = tb_find(set, key);
+    if (*m != NULL && (*m)->key != 0)
+        return locate(set, *m, pieces, squares, count, d);
+    status = sort_pieces(set, 0, pieces, squares, count, &p);
+    return status == TB_OK && *m == NULL ? TB_ERR_MISSING : status;
 }
 
 int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
              int side, tb_value *value)
 {
-    if (reader == NULL || pieces == NULL || squares == NULL || value == NULL ||
-        (side != TB_RED && side != TB_BLACK))
-        return TB_ERR_ARGUMENT;
-    const tb_set *set = reader->set;
-    placement p;
-    int swap;
-    uint64_t key;
+    const tb_material *m;
+    digits d;
     uint32_t code;
-    int status = sort_pieces(set, pieces, squares, count, &p, &swap, &key);
+    if (!are_arguments(reader, pieces, squares, side, value))
+        return TB_ERR_ARGUMENT;
+    int status = find_position(reader->set, pieces, squares, count, &m, &d);
     if (status != TB_OK)
         return status;
-    if (!can_win(&p)) {
+    if (m->key == 0) {
         *value = make_value(0, 0, 0, TB_NO_METRIC);
         return TB_OK;
     }
-    size_t at = find_key(set, key);
-    if (at == set->count || set->keys[at] != key)
+    if (m->distances == NULL)
         return TB_ERR_MISSING;
-    const table *t = set->tables[at];
-    status = code_of_slot(reader, t, side ^ swap, slot_of(set, &t->layout, &p), &code);
+    status = code_of_slot(reader, m->distances, side ^ m->swap, &d, 1, &code);
     if (status == TB_OK)
-        *value = value_of_code(t, code);
+        *value = value_of_code(m->distances, code);
+    return status;
+}
+
+/* The outcome at a slot: from memory if it is held there, else from a block. */
+static int outcome_of_slot(tb_reader *reader, const tb_material *m, int side, const digits *d,
+                           int may_read, int *wdl)
+{
+    const table_file *t = file_of_outcomes(m);
+    uint32_t code;
+    side ^= m->swap;
+    if (t->held[side] != NULL) {
+        uint64_t tile, place = place_of(t, side, d, &tile);
+        uint64_t number = tile * t->map[side].tile_slots + place;
+        *wdl = (t->held[side][number / OUTCOMES_PER_BYTE] >> number % OUTCOMES_PER_BYTE * 2 & 3) - 1;
+        return TB_OK;
+    }
+    int status = code_of_slot(reader, t, side, d, may_read, &code);
+    if (status == TB_OK)
+        *wdl = outcome_of_code(t, code);
     return status;
 }
 
 int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                  int side, int *wdl)
 {
-    tb_value value;
-    if (wdl == NULL)
+    const tb_material *m;
+    digits d;
+    if (!are_arguments(reader, pieces, squares, side, wdl))
         return TB_ERR_ARGUMENT;
-    int status = tb_probe(reader, pieces, squares, count, side, &value);
-    if (status == TB_OK)
-        *wdl = value.wdl;
-    return status;
-}
-
-/* -- the board: moves and checks ----------------------------------------------------------- */
-
-typedef struct {
-    uint8_t from, to;
-} step;
-
-static const int DIRECTION[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}}; /* rank, file */
-static const int DIAGONAL[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
-
-static int on_board(int rank, int file) { return rank >= 0 && rank < 10 && file >= 0 && file < 9; }
-
-static int side_of(uint8_t code) { return code >> 3; }
-
-static int kind_of(uint8_t code) { return (code & 7) - 1; }
-
-static size_t add_step(const uint8_t *board, int side, int from, int to, step *steps, size_t count)
-{
-    if (count < TB_MAX_MOVES && (board[to] == 0 || side_of(board[to]) != side)) {
-        steps[count].from = (uint8_t)from;
-        steps[count].to = (uint8_t)to;
-        count++;
-    }
-    return count;
-}
-
-/* Moves along ranks and files: any distance, captures at the first piece or behind one. */
-static size_t slide(const uint8_t *board, int from, int mounts, step *steps, size_t count)
-{
-    for (int d = 0; d < 4; d++) {
-        int rank = from / 9, file = from % 9, seen = 0;
-        for (;;) {
-            rank += DIRECTION[d][0];
-            file += DIRECTION[d][1];
-            if (!on_board(rank, file))
-                break;
-            int to = 9 * rank + file;
-            if (board[to] == 0) {
-                if (seen == 0)
-                    count = add_step(board, side_of(board[from]), from, to, steps, count);
-            } else if (seen++ == mounts) {
-                count = add_step(board, side_of(board[from]), from, to, steps, count);
-                break;
-            }
-        }
-    }
-    return count;
-}
-
-static size_t leap(const uint8_t *board, int from, step *steps, size_t count)
-{
-    int rank = from / 9, file = from % 9;
-    for (int leg = 0; leg < 4; leg++) {
-        int r = DIRECTION[leg][0], f = DIRECTION[leg][1];
-        if (!on_board(rank + r, file + f) || board[from + 9 * r + f] != 0)
-            continue;
-        for (int turn = -1; turn <= 1; turn += 2) {
-            int to_rank = rank + 2 * r + turn * (r == 0), to_file = file + 2 * f + turn * (f == 0);
-            if (on_board(to_rank, to_file))
-                count = add_step(board, side_of(board[from]), from, 9 * to_rank + to_file, steps,
-                                 count);
-        }
-    }
-    return count;
-}
-
-/* Steps of kings, advisors, elephants and pawns; `areas` keep them where they belong. */
-static size_t walk(const tb_set *set, const uint8_t *board, int from, step *steps, size_t count)
-{
-    int side = side_of(board[from]), kind = kind_of(board[from]);
-    int rank = from / 9, file = from % 9;
-    int forward = side == TB_RED ? 1 : -1;
-    int crossed = side == TB_RED ? rank >= 5 : rank <= 4;
-    int diagonal = kind == ADVISOR || kind == ELEPHANT, length = kind == ELEPHANT ? 2 : 1;
-    for (int d = 0; d < 4; d++) {
-        int r = diagonal ? DIAGONAL[d][0] : DIRECTION[d][0];
-        int f = diagonal ? DIAGONAL[d][1] : DIRECTION[d][1];
-        int to = from + length * (9 * r + f);
-        if (!on_board(rank + length * r, file + length * f) ||
-            set->areas[side][kind].place[to] == NO_PLACE)
-            continue;
-        if (kind == ELEPHANT && board[from + 9 * r + f] != 0)
-            continue;
-        if (kind == PAWN && r != forward && (r != 0 || !crossed))
-            continue;
-        count = add_step(board, side, from, to, steps, count);
-    }
-    return count;
-}
-
-/* Pseudo-legal moves: the safety of the mover's king is not looked at. */
-static size_t generate(const tb_set *set, const uint8_t *board, int side, step *steps)
-{
-    size_t count = 0;
-    for (int from = 0; from < SQUARES; from++) {
-        if (board[from] == 0 || side_of(board[from]) != side)
-            continue;
-        switch (kind_of(board[from])) {
-        case ROOK:
-            count = slide(board, from, 0, steps, count);
-            break;
-        case CANNON:
-            count = slide(board, from, 1, steps, count);
-            break;
-        case KNIGHT:
-            count = leap(board, from, steps, count);
-            break;
-        default:
-            count = walk(set, board, from, steps, count);
-        }
-    }
-    return count;
-}
-
-static int find_king(const uint8_t *board, int side)
-{
-    int square = 0;
-    while (square < SQUARES - 1 && board[square] != 8 * side + TB_KING)
-        square++;
-    return square;
-}
-
-/* Whether a side's king could be taken, facing kings included. */
-static int in_check(const tb_set *set, const uint8_t *board, int side)
-{
-    step steps[TB_MAX_MOVES];
-    int square = find_king(board, TB_RED) + 9, king = find_king(board, side);
-    while (square < SQUARES && board[square] == 0)
-        square += 9;
-    if (square < SQUARES && board[square] == TB_KING + TB_BLACK_PIECE)
-        return 1;
-    size_t count = generate(set, board, 1 - side, steps);
-    for (size_t i = 0; i < count; i++)
-        if (steps[i].to == king)
-            return 1;
-    return 0;
-}
-
-/* Make a move, and return what it takes. */
-static uint8_t make_step(uint8_t *board, step s)
-{
-    uint8_t taken = board[s.to];
-    board[s.to] = board[s.from];
-    board[s.from] = 0;
-    return taken;
-}
-
-static void unmake_step(uint8_t *board, step s, uint8_t taken)
-{
-    board[s.from] = board[s.to];
-    board[s.to] = taken;
-}
-
-/* The legal moves of a side; the board is put back as it was. */
-static size_t generate_legal(const tb_set *set, uint8_t *board, int side, step *steps)
-{
-    size_t count = generate(set, board, side, steps), legal = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint8_t taken = make_step(board, steps[i]);
-        int safe = !in_check(set, board, side);
-        unmake_step(board, steps[i], taken);
-        if (safe)
-            steps[legal++] = steps[i];
-    }
-    return legal;
-}
-
-/* -- ranking moves ------------------------------------------------------------------------- */
-
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
-/* Negative if a side prefers `a` to `b`; what is unknown lies between a draw and a loss. */
-static int compare_values(const tb_value *a, int a_known, const tb_value *b, int b_known)
-{
-    int rank_a = a_known ? (a->wdl < 0 ? 3 : 1 - a->wdl) : 2;
-    int rank_b = b_known ? (b->wdl < 0 ? 3 : 1 - b->wdl) : 2;
-    if (rank_a != rank_b)
-        return compare(rank_a, rank_b);
-    int sign = rank_a == 3 ? -1 : 1;
-    int by_order = compare(a->order, b->order);
-    return sign * (by_order != 0 ? by_order : compare(a->plies, b->plies));
-}
-
-static int ends_game(const tb_move *m)
-{
-    return m->status == TB_OK && m->after.wdl < 0 && m->after.order == 0 && m->after.plies == 0;
-}
-
-/* The order of the moves' texts: file before rank. */
-static int text_key(const tb_move *m)
-{
-    return ((m->from % 9 * 10 + m->from / 9) * 9 + m->to % 9) * 10 + m->to / 9;
-}
-
-static int compare_moves(const void *first, const void *second)
-{
-    const tb_move *a = first, *b = second;
-    int known_a = a->status == TB_OK, known_b = b->status == TB_OK;
-    int by_worth = compare_values(&a->worth, known_a, &b->worth, known_b);
-    if (by_worth != 0)
-        return by_worth;
-    if (ends_game(a) != ends_game(b))
-        return ends_game(b) - ends_game(a);
-    if (a->capture != b->capture)
-        return b->capture - a->capture;
-    tb_value after_a = a->after, after_b = b->after;
-    after_a.wdl = -after_a.wdl;
-    after_b.wdl = -after_b.wdl;
-    int by_after = compare_values(&after_a, known_a, &after_b, known_b);
-    return by_after != 0 ? by_after : compare(text_key(a), text_key(b));
-}
-
-static tb_value worth_of(const tb_value *after, int converts, tb_metric metric)
-{
-    if (after->wdl == 0)
-        return make_value(0, 0, 0, metric);
-    if (converts)
-        return make_value(-after->wdl, 0, after->wdl < 0 ? 1 : 2, metric);
-    return make_value(-after->wdl, after->order, after->plies + 1, metric);
-}
-
-/* Mark the moves that are as good as the first one of those that keep the root's outcome; where
- * none is known to, of those that are unknown; else of all. Moves are sorted. */
-static void mark_best(const tb_value *root, tb_move *moves, size_t count)
-{
-    size_t best = count;
-    for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status == TB_OK && moves[i].worth.wdl == root->wdl)
-            best = i;
-    for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status != TB_OK)
-            best = i;
-    if (best == count)
-        best = 0;
-    int known = count > 0 && moves[best].status == TB_OK;
-    for (size_t i = best; i < count; i++)
-        moves[i].best = (moves[i].status == TB_OK) == known &&
-                        compare_values(&moves[best].worth, known, &moves[i].worth, known) == 0;
-}
-
-/* The value of the position on a board. Where its table is missing, a side without a legal move
- * has lost nevertheless. */
-static int probe_board(tb_reader *reader, uint8_t *board, int side, tb_value *value)
-{
-    uint8_t pieces[TB_MAX_PIECES], squares[TB_MAX_PIECES];
-    step steps[TB_MAX_MOVES];
-    size_t count = 0;
-    for (int square = 0; square < SQUARES; square++)
-        if (board[square] != 0) {
-            pieces[count] = board[square];
-            squares[count++] = (uint8_t)square;
-        }
-    int status = tb_probe(reader, pieces, squares, count, side, value);
-    if (status == TB_ERR_MISSING && generate_legal(reader->set, board, side, steps) == 0) {
-        *value = make_value(-1, 0, 0, TB_NO_METRIC);
-        return TB_OK;
-    }
-    return status;
-}
-
-/* What a move leads to; an error other than a missing table. */
-static int probe_step(tb_reader *reader, uint8_t *board, int side, step s, tb_metric root_metric,
-                      tb_move *m)
-{
-    uint8_t taken = make_step(board, s);
-    memset(m, 0, sizeof *m);
-    m->from = s.from;
-    m->to = s.to;
-    m->capture = taken != 0;
-    m->check = in_check(reader->set, board, 1 - side);
-    m->status = probe_board(reader, board, 1 - side, &m->after);
-    unmake_step(board, s, taken);
-    if (m->status == TB_OK)
-        m->worth = worth_of(&m->after, m->capture && root_metric == TB_DTC, root_metric);
-    else
-        m->after = m->worth = make_value(0, 0, 0, TB_NO_METRIC);
-    return m->status == TB_ERR_MISSING ? TB_OK : m->status;
-}
-
-int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                  int side, tb_value *value, tb_move moves[TB_MAX_MOVES], size_t *move_count)
-{
-    uint8_t board[SQUARES] = {0};
-    step steps[TB_MAX_MOVES];
-    tb_value root;
-    if (moves == NULL || move_count == NULL)
-        return TB_ERR_ARGUMENT;
-    *move_count = 0;
-    /* Says whether the arguments are a placement at all, before a board is made of them. */
-    int status = tb_probe(reader, pieces, squares, count, side, &root);
-    if (status != TB_OK && status != TB_ERR_MISSING)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        board[squares[i]] = pieces[i];
-    if (in_check(reader->set, board, 1 - side))
-        return TB_ERR_ILLEGAL;
-    status = probe_board(reader, board, side, &root);
+    int status = find_position(reader->set, pieces, squares, count, &m, &d);
     if (status != TB_OK)
         return status;
-    size_t legal = generate_legal(reader->set, board, side, steps);
-    for (size_t i = 0; i < legal; i++) {
-        status = probe_step(reader, board, side, steps[i], root.metric, &moves[i]);
-        if (status != TB_OK)
-            return status;
+    if (m->key == 0) {
+        *wdl = 0;
+        return TB_OK;
     }
-    qsort(moves, legal, sizeof *moves, compare_moves);
-    mark_best(&root, moves, legal);
-    *move_count = legal;
-    if (value != NULL)
-        *value = root;
-    return TB_OK;
+    return outcome_of_slot(reader, m, side, &d, 1, wdl);
 }
+
+int tb_probe_cached(tb_reader *reader, const tb_material *m, const uint8_t *pieces,
+                    const uint8_t *squares, size_t count, int side, int *wdl)
+{
+    digits d;
+    if (m == NULL || !are_arguments(reader, pieces, squares, side, wdl))
+        return m == NULL ? TB_ERR_MISSING : TB_ERR_ARGUMENT;
+    if (m->key == 0) {
+        *wdl = 0;
+        return TB_OK;
+    }
+    int status = locate(reader->set, m, pieces, squares, count, &d);
+    return status == TB_OK ? outcome_of_slot(reader, m, side, &d, 0, wdl) : status;
+}
+
+void tb_prefetch(const tb_reader *reader, const tb_material *m, const uint8_t *pieces,
+                 const uint8_t *squares, size_t count, int side)
+{
+    digits d;
+    if (m == NULL || m->key == 0 || !are_arguments(reader, pieces, squares, side, m))
+        return;
+    const table_file *t = file_of_outcomes(m);
+    side ^= m->swap;
+    if (t->held[side] == NULL || locate(reader->set, m, pieces, squares, count, &d) != TB_OK)
+        return;
+    uint64_t tile, place = place_of(t, side, &d, &tile);
+    TOUCH(t->held[side] + (tile * t->map[side].tile_slots + place) / OUTCOMES_PER_BYTE);
+}
+
+tb_rules tb_internal_rules(const tb_reader *reader) { return reader->set->rules; }

@@ -4,9 +4,10 @@
  *     immutable once        decoder and block cache         ranked moves, at the root
  *     tables are added
  *
- * Needs tbprobe.c and zstd (cc -std=c99 yours.c tbprobe.c -lzstd). There is no global state. A
- * set may be used by any number of threads once all tables have been added; a reader belongs to
- * one thread at a time. Files are not trusted: damage is reported as TB_ERR_CORRUPT, and no input
+ * Needs tbprobe.c and zstd, and tbgame.c for the root (cc -std=c99 yours.c tbprobe.c tbgame.c -lzstd),
+ * or the library that the Makefile makes of them. There is no global state. A set may be used by
+ * any number of threads once all tables have been added and held; a reader belongs to one thread
+ * at a time. Files are not trusted: damage is reported as TB_ERR_CORRUPT, and no input
  * makes the reader touch memory that is not its own. The file format is docs/format.md.
  *
  * Squares are 9 * rank + file: a0, Red's left corner seen from Red, is 0, i9 is 89. Pieces are
@@ -23,6 +24,11 @@
 extern "C" {
 #endif
 
+/* The library hides everything else. */
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
 /* A side, for `side` arguments. */
 enum { TB_RED = 0, TB_BLACK = 1 };
 
@@ -32,7 +38,7 @@ enum tb_piece {
     TB_BLACK_PIECE = 8
 };
 
-enum { TB_MAX_PIECES = 32, TB_MAX_MOVES = 128 };
+enum { TB_MAX_PIECES = 32, TB_MAX_MOVES = 128, TB_MAX_PLAYED = 10000 };
 
 /* What functions return: TB_OK, or the reason why there is no answer. */
 typedef enum {
@@ -46,7 +52,8 @@ typedef enum {
     TB_ERR_MEMORY = -7,    /* out of memory */
     TB_ERR_ARGUMENT = -8,  /* a null pointer, or a number out of its range */
     TB_ERR_OTHER_SET = -9, /* the table is of another rule set than this set of tables */
-    TB_ERR_NAME = -10      /* the file holds another table than its name says */
+    TB_ERR_NAME = -10,     /* the file holds another table than its name says */
+    TB_ERR_COLD = -11      /* the answer is on disk, and only memory was to be looked at */
 } tb_status;
 
 /* One sentence for a status, never NULL. */
@@ -90,6 +97,7 @@ typedef struct {
 
 typedef struct tb_set tb_set;
 typedef struct tb_reader tb_reader;
+typedef struct tb_material tb_material;
 
 /* -- tables -------------------------------------------------------------------------------- */
 
@@ -101,9 +109,10 @@ tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred);
 /* Free a set; its readers must be gone. NULL is fine. */
 void tb_set_free(tb_set *set);
 
-/* Add a table file. It stays open (on POSIX systems; elsewhere it is read into memory). It must have
- * the name that its table has (docs/format.md, "Names"), such as KRNKR.wxf.dtm.xqt. Returns TB_OK,
- * also for a second table of the same material. */
+/* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems;
+ * elsewhere it is read into memory). It must have the name that its contents have (docs/format.md,
+ * "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns TB_OK, also for a second table
+ * of the same material. Outcomes come from a win-draw-loss file where there is one. */
 int tb_add_file(tb_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
@@ -117,6 +126,26 @@ int tb_add_directory(tb_set *set, const char *path);
 /* The number of materials in the set. */
 size_t tb_set_size(const tb_set *set);
 
+/* The most men, kings included, of any material in the set; 0 for an empty one. */
+int tb_max_men(const tb_set *set);
+
+/* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, as long
+ * as `bytes` last. Readers of all threads share them, and their outcomes are then never cold.
+ * Returns how many materials are held, or an error: of the first table that could not be read.
+ * Like adding, this is done before threads start. */
+int tb_hold(tb_set *set, size_t bytes);
+
+/* -- materials ----------------------------------------------------------------------------- */
+
+/* What a piece adds to a position's material key, 0 for kings and for what is no piece. The key is
+ * the sum over the pieces: a capture subtracts one number, and nothing is hashed. */
+uint64_t tb_piece_key(int piece);
+
+/* What the set has of a material, NULL if no table; never NULL where neither side can win, which is
+ * a draw without one. It holds until another table is added. Takes no position and touches one
+ * line of memory, so that a search can ask at every node. */
+const tb_material *tb_find(const tb_set *set, uint64_t key);
+
 /* -- probing ------------------------------------------------------------------------------- */
 
 /* A reader that keeps at most `cache_bytes` of decoded blocks (and always the last one); NULL if
@@ -126,7 +155,8 @@ tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes);
 /* Free a reader. NULL is fine. */
 void tb_reader_free(tb_reader *reader);
 
-/* The value of a legal position. Legality is not looked at, which makes this fit for use inside
+/* The value of a legal position, for which a table of distances is needed: TB_ERR_MISSING where there
+ * is a win-draw-loss file alone. Legality is not looked at, which makes this fit for use inside
  * a search: the value of an illegal position is arbitrary. */
 int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
              int side, tb_value *value);
@@ -134,6 +164,31 @@ int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, s
 /* The outcome alone: *wdl becomes 1, 0 or -1. */
 int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                  int side, int *wdl);
+
+/* The outcome alone, of a position whose material is `material`, and only if it is in memory:
+ * TB_ERR_COLD where the disk would have to be read, TB_ERR_MISSING where `material` is NULL. It
+ * allocates nothing. A material that is not that of the pieces is TB_ERR_POSITION. */
+int tb_probe_cached(tb_reader *reader, const tb_material *material, const uint8_t *pieces,
+                    const uint8_t *squares, size_t count, int side, int *wdl);
+
+/* Ask the processor for the memory that `tb_probe_cached` will read, where outcomes are held. */
+void tb_prefetch(const tb_reader *reader, const tb_material *material, const uint8_t *pieces,
+                 const uint8_t *squares, size_t count, int side);
+
+/* A value as one number, which orders values as the side to move prefers them: larger is better, 0
+ * is a draw, and the opponent's number for the same value is the negative (docs/values.md,
+ * "Preference"). Numbers are comparable, and mean nothing else. 0 for NULL. */
+int64_t tb_rank(const tb_value *value);
+
+/* -- the root: tbgame.c -------------------------------------------------------------------- */
+
+/* Whether a piece may stand on a square at all. */
+int tb_may_stand(int piece, int square);
+
+/* A move: from a square to another. */
+typedef struct {
+    uint8_t from, to;
+} tb_step;
 
 /* A legal move at the root.
  *
@@ -160,6 +215,30 @@ typedef struct {
  * is 0 for a side that is mated or stalemated. `value` may be NULL. */
 int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                   int side, tb_value *value, tb_move moves[TB_MAX_MOVES], size_t *move_count);
+
+/* The moves at the root that are fit to be played, knowing the game: the position is where the
+ * game began, or any later one, and `played` are the moves since, at most TB_MAX_PLAYED.
+ *
+ *     won        the best moves: fewer plies or a lower order each time, so that nothing repeats
+ *     won at 0   plies of an order >= 1 (the opponent must offend for ever): of the best moves those
+ *                that come soonest to one that neither checks nor attacks anything anew
+ *     drawn      drawing moves that are idle in this sense, or that can be followed by an idle one
+ *                whatever the reply, if no position of the game comes back; where there are none,
+ *                those that come soonest to an idle move
+ *     lost       the longest resistance
+ *
+ * The rest is left out. A search may choose among what is left by any taste of its own. Where no
+ * idle move can be forced within 16 moves and 4000 positions, the least offences that have been
+ * repeated least are left: such positions are rare, and the one case in which the referee's
+ * verdict on what the search chooses should be asked. TB_ERR_ARGUMENT for a played move that is not
+ * legal; otherwise as `tb_probe_root`, whose order the moves keep. */
+int tb_filter_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                   int side, const tb_step *played, size_t played_count, tb_value *value,
+                   tb_move moves[TB_MAX_MOVES], size_t *move_count);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

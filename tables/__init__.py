@@ -3,10 +3,11 @@
     codes       values, and the numbers that stand for them
     names       what a table is of: material, rule set, metric; and its file name
     header, blocks, statistics     the parts of a file (docs/format.md)
+    outcomes    blocks of win-draw-loss files; `coding` is what both kinds of block have in common
     files       opening and replacing files, whatever they hold
     schema      types and ranges of what files say as JSON
     choosing    the arrangement of slots in which a side is smallest
-    writer, reader, cache          one file
+    writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
     tablebase   probing directories of files
     errors      what can go wrong between a position and its value
 
@@ -24,7 +25,7 @@ from tbgen.tables.errors import (
     TablebaseError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.header import Header, TableSpec
+from tbgen.tables.header import Header, TableSpec, WdlSpec
 from tbgen.tables.names import (
     Metric,
     Option,
@@ -32,12 +33,14 @@ from tbgen.tables.names import (
     Rules,
     RuleSet,
     TableName,
+    WdlName,
     read_build_record,
     write_build_record,
 )
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import ProbeResult, Tablebase
+from tbgen.tables.wdl import WdlFacts, WdlFile
 from tbgen.tables.writer import write_table
 
 __all__ = [
@@ -64,6 +67,10 @@ __all__ = [
     "TablebaseError",
     "UnsupportedMaterialError",
     "Value",
+    "WdlFacts",
+    "WdlFile",
+    "WdlName",
+    "WdlSpec",
     "longest_codes",
     "read_build_record",
     "write_build_record",

@@ -11,6 +11,7 @@ Slots that hold no position (code 0) are filled before: no block contains code 0
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,8 @@ def fill(codes: Codes, otherwise: int) -> Codes:
     first = int(held.argmax())
     if not held[first]:
         return np.full_like(codes, otherwise)
-    source = np.arange(codes.size, dtype=np.uint16)  # a block has no more slots than that
+    # A block of distances has no more slots than 16 bits number.
+    source: Codes = np.arange(codes.size, dtype=np.uint16 if codes.size <= 1 << 16 else np.int32)
     source *= held
     np.maximum.accumulate(source, out=source)
     source[:first] = first
@@ -180,3 +182,47 @@ class Block:
             out[:] = self._palette[0]
         else:
             np.take(self._values, self._places, out=out, mode="clip")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCoding:
+    """The coding of tables of distances (`coding.Coding`), codes of so many bytes."""
+
+    width: int
+
+    max_slots = MAX_BLOCK_BYTES
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The little-endian unsigned integers of the width."""
+        return code_dtype(self.width)
+
+    @property
+    def top(self) -> int:
+        """The largest code."""
+        return int(256**self.width) - 1
+
+    @property
+    def draw(self) -> int:
+        """The code of a draw."""
+        return (self.top + 1) // 2
+
+    def max_content(self, slots: int) -> int:
+        """The most bytes that a block of so many slots can have before compression."""
+        return max_content(slots, self.width)
+
+    def plain_length(self, slots: int) -> None:
+        """Blocks of distances are always compressed."""
+        del slots
+
+    def constant_content(self, code: int) -> bytes:
+        """The bytes that stand for a block whose slots all have one code."""
+        return constant_content(code, self.width)
+
+    def constant_code(self, content: bytes) -> int | None:
+        """The code of a block whose slots all have one, else None."""
+        return constant_code(content, self.width)
+
+    def decode(self, content: bytes, slots: int) -> Block:
+        """Check and wrap the bytes of a block; raises `BlockError`."""
+        return Block(content, slots, self.width)

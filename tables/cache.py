@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
 
-from tbgen.tables.blocks import Block
+from tbgen.tables.coding import AnyBlock
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
@@ -34,13 +34,13 @@ class BlockCache:
     def __init__(self, budget: int = DEFAULT_CACHE_BYTES) -> None:
         """Keep at most `budget` bytes; 0 keeps nothing."""
         self.budget = budget
-        self._blocks: OrderedDict[Key, Block] = OrderedDict()
+        self._blocks: OrderedDict[Key, AnyBlock] = OrderedDict()
         self._bytes = 0
         self._hits = 0
         self._misses = 0
         self._lock = Lock()
 
-    def get(self, key: Key) -> Block | None:
+    def get(self, key: Key) -> AnyBlock | None:
         """The block, if it is still here."""
         with self._lock:
             block = self._blocks.get(key)
@@ -51,7 +51,7 @@ class BlockCache:
             self._hits += 1
             return block
 
-    def put(self, key: Key, block: Block) -> None:
+    def put(self, key: Key, block: AnyBlock) -> None:
         """Keep a block, and drop the least recently used ones beyond the budget."""
         with self._lock:
             # Two threads may have decoded the same block.

@@ -20,7 +20,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.tables.blocks import BLOCK_SLOTS, Codes
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
-"""The size of a tile, unless one lead is more."""
+"""The size of a tile of a table, unless one lead is more."""
 
 _LEVEL = 1
 """Enough to compare: which blocks are looked at matters, and how well they are packed does not."""
@@ -36,7 +36,11 @@ ReadTile = Callable[[BlockMap, int], Codes]
 
 
 def choose_arrangement(
-    layout: Layout, read: ReadTile, encode: Callable[[Codes], bytes], block_slots: int
+    layout: Layout,
+    read: ReadTile,
+    encode: Callable[[Codes], bytes],
+    block_slots: int,
+    tile_slots: int = TILE_SLOTS,
 ) -> Arrangement:
     """The best arrangement of a side; `encode` gives the bytes that are compressed."""
     compress = zstandard.ZstdCompressor(level=_LEVEL).compress
@@ -44,7 +48,7 @@ def choose_arrangement(
     def packed_size(codes: Codes) -> int:
         return len(compress(encode(codes)))
 
-    chosen = possible_arrangements(layout, TILE_SLOTS)
+    chosen = possible_arrangements(layout, tile_slots)
     for blocks, best in _ROUNDS:
         if len(chosen) > best:
             maps = [BlockMap(layout, each, block_slots) for each in chosen]

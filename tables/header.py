@@ -18,19 +18,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar, Generic, Self, TypeVar
 
 from tbgen.indexing import Material
 from tbgen.indexing.arrangement import MAX_AXES, Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
-from tbgen.tables.blocks import MAX_BLOCK_BYTES
+from tbgen.tables.blocks import CodeCoding
 from tbgen.tables.codes import CodeSpace
+from tbgen.tables.coding import Coding
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, Option, Rules, RuleSet, TableName
+from tbgen.tables.names import Metric, Option, Rules, RuleSet, TableName, WdlName
+from tbgen.tables.outcomes import OUTCOMES
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Not text, and spoilt by anything that takes the file for text."""
 
-FORMAT_VERSION = 2
+LAST_VERSION = 3
+"""The newest format that this reader knows."""
 
 SIDES = 2
 
@@ -68,24 +72,105 @@ NO_AXIS = b"\xff"
 _CHECKSUM_AT = HEADER_BYTES - 4
 
 
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """What is known of a table before its first block is written."""
+class _Spec:
+    """What both kinds of file are known by before their first block is written."""
 
-    name: TableName
-    codes: CodeSpace
+    __slots__ = ()
+
+    name: TableName | WdlName
+    version: ClassVar[int]
 
     @property
     def slots(self) -> int:
         """Slots per side, from the index of the material."""
         return Layout.of(self.name.material).slots
 
+    @property
+    def coding(self) -> Coding:
+        """How its blocks are packed."""
+        raise NotImplementedError
+
+    @property
+    def fields(self) -> tuple[int, int, int]:
+        """What the header states: bytes per code, metric, span."""
+        raise NotImplementedError
+
+    @classmethod
+    def of_fields(
+        cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
+    ) -> Self:
+        """The spec of a header; raises `ValueError` and `IndexError` for what is none."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec(_Spec):
+    """What is known of a table before its first block is written."""
+
+    name: TableName
+    codes: CodeSpace
+
+    version: ClassVar[int] = 2
+
+    @property
+    def coding(self) -> Coding:
+        """How its blocks are packed."""
+        return CodeCoding(self.codes.width)
+
+    @property
+    def fields(self) -> tuple[int, int, int]:
+        """What the header states: bytes per code, metric, span."""
+        return self.codes.width, self.name.metric.number, self.codes.span
+
+    @classmethod
+    def of_fields(
+        cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
+    ) -> Self:
+        """The spec of a header; raises `ValueError` and `IndexError` for what is none."""
+        codes = CodeSpace(width, span)
+        if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
+            raise ValueError(f"no codes of {width} bytes and span {span}")
+        return cls(TableName(material, rule_set, list(Metric)[metric]), codes)
+
+
+@dataclass(frozen=True, slots=True)
+class WdlSpec(_Spec):
+    """The same of a win-draw-loss file."""
+
+    name: WdlName
+
+    version: ClassVar[int] = 3
+    _FIELDS: ClassVar[tuple[int, int, int]] = (0, 2, 0)
+
+    @property
+    def coding(self) -> Coding:
+        """How its blocks are packed."""
+        return OUTCOMES
+
+    @property
+    def fields(self) -> tuple[int, int, int]:
+        """What the header states: no codes of distances, the metric behind the others, no span."""
+        return self._FIELDS
+
+    @classmethod
+    def of_fields(
+        cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
+    ) -> Self:
+        """The spec of a header; raises `ValueError` for what is none."""
+        if (width, metric, span) != cls._FIELDS:
+            raise ValueError("distances in a file of outcomes")
+        return cls(WdlName(material, rule_set))
+
+
+Spec = TypeVar("Spec", bound=_Spec)
+"""`TableSpec` or `WdlSpec`."""
+
 
 @dataclass(frozen=True)
-class Header:
+class Header(Generic[Spec]):
     """The header of one file; pairs are (Red's, Black's). Both sides have tiles of one size."""
 
-    spec: TableSpec
+    spec: Spec
     slots: int
     block_slots: int
     arrangements: tuple[Arrangement, Arrangement]
@@ -115,16 +200,18 @@ class Header:
 
     def pack(self, block_table: bytes) -> bytes:
         """The 168 bytes of the header; the checksum covers the block table too."""
-        name, codes = self.spec.name, self.spec.codes
+        name, (width, metric, span) = self.spec.name, self.spec.fields
+        rule_set = name.rule_set
+        assert rule_set.rules is not None, "names know their rules"
         packed = _HEADER.pack(
             MAGIC,
-            FORMAT_VERSION,
-            codes.width,
-            name.rules.number,
-            name.metric.number,
-            name.rule_set.options,
-            codes.span,
-            name.orders,
+            self.spec.version,
+            width,
+            rule_set.rules.number,
+            metric,
+            rule_set.options,
+            span,
+            rule_set.orders,
             self.block_slots,
             self.metadata_checksum,
             self.slots,
@@ -147,13 +234,13 @@ class Header:
         `digests` are the SHA-256 of every block before compression, Red's and Black's; a side
         that is one value everywhere has one block here. How zstd packed them does not matter.
         """
-        name, codes = self.spec.name, self.spec.codes
+        name, (width, _, span) = self.spec.name, self.spec.fields
         options = int(name.rule_set.options)
         orders = (
             f"{int(each.by_black)} {','.join(map(str, each.axes))}" for each in self.arrangements
         )
         identity = (
-            f"{FORMAT_VERSION} {name} {codes.width} {codes.span} {options} "
+            f"{self.spec.version} {name} {width} {span} {options} "
             f"{self.slots} {self.block_slots} {self.arrangements[0].tile_leads} {' '.join(orders)}"
         )
         parts = [identity.encode("ascii"), b"".join(digests[0]), b"".join(digests[1]), text]
@@ -161,8 +248,8 @@ class Header:
         return hashlib.sha256(hashes).digest()[:16]
 
     @classmethod
-    def unpack(cls, data: bytes, file_size: int, path: Path) -> Header:
-        """Read a header and check it against the size of the file.
+    def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
+        """Read a header and check it against the size of the file, which is of a certain kind.
 
         The checksum is left to `verify_checksum`, which needs the block table. Raises
         `CorruptTableError` and `FormatVersionError`.
@@ -196,17 +283,18 @@ class Header:
             black_axes,
             _,
         ) = _HEADER.unpack(data[:HEADER_BYTES])
-        if version > FORMAT_VERSION:
-            raise FormatVersionError(path, version, FORMAT_VERSION)
+        if version > LAST_VERSION:
+            raise FormatVersionError(path, version, LAST_VERSION)
         try:
             # Only wxf leaves a choice of minor chases, and stores it.
             minor_chases = rules != Rules.WXF.number or options != Option.NONE
-            name = TableName(
+            spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
                 RuleSet(list(Rules)[rules], orders, minor_chases),
-                list(Metric)[metric],
+                width,
+                metric,
+                span,
             )
-            spec = TableSpec(name, CodeSpace(width, span))
             header = cls(
                 spec=spec,
                 slots=slots,
@@ -223,10 +311,10 @@ class Header:
                 digest=digest,
             )
             sound = (
-                version == FORMAT_VERSION
-                and options == name.rule_set.options
+                version == kind.version
+                and options == spec.name.rule_set.options
                 and max(red_by_black, black_by_black) <= 1
-                and material == name.material.name.encode("ascii").ljust(32, b"\0")
+                and material == spec.name.material.name.encode("ascii").ljust(32, b"\0")
                 and header._is_sound(file_size)
                 and header.metadata_offset == metadata_offset
             )
@@ -238,13 +326,11 @@ class Header:
 
     def _is_sound(self, file_size: int) -> bool:
         """Whether sizes and codes are possible; nothing here allocates by what the file claims."""
-        codes = self.spec.codes
+        coding = self.spec.coding
         return (
-            codes.width in (1, 2, 4)
-            and 1 <= codes.span <= codes.draw - 1
-            and 1 <= self.block_slots <= MAX_BLOCK_BYTES
+            1 <= self.block_slots <= coding.max_slots
             and all(
-                (1 <= constant <= codes.top) if count == 0 else constant == 0
+                (1 <= constant <= coding.top) if count == 0 else constant == 0
                 for count, constant in zip(self.blocks, self.constants, strict=True)
             )
             and self.table_offset >= HEADER_BYTES

@@ -3,6 +3,7 @@
     KRNKR . none     . dtm . xqt
     KRNKR . check-o1 . dtm . xqt         orders limited to one
     KRNKR . wxf-nominor . dtm . xqt      minor pieces do not chase protected ones
+    KRNKR . wxf      . wdl . xqt         outcomes alone, derived from a table of either metric
     material, rule set, metric           one directory may hold tables of all kinds
 
 Beside a table, `KRNKR.none.dtm.build.json` keeps what differs from build to build (how long it
@@ -158,6 +159,22 @@ class RuleChoice:
 
 _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
 
+_WDL = "wdl"
+"""What stands in the place of the metric where a file has outcomes alone."""
+
+
+def _parse(filename: str) -> tuple[Material, RuleSet, str] | None:
+    """The material, the rule set and the third part of a name; None for names of neither kind."""
+    match = _NAME.fullmatch(filename)
+    if match is None:
+        return None
+    material, rules, nominor, orders, last = match.groups()
+    try:
+        rule_set = RuleSet(Rules(rules), int(orders or 0), nominor is None)
+        return Material.parse(material), rule_set, last
+    except ValueError:  # InputError is one
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class TableName:
@@ -194,20 +211,59 @@ class TableName:
     @classmethod
     def parse(cls, filename: str) -> TableName | None:
         """The table that a file name stands for; None for names that `filename` never gives."""
-        match = _NAME.fullmatch(filename)
-        if match is None:
+        found = _parse(filename)
+        if found is None or found[2] not in list(Metric):
             return None
-        material, rules, nominor, orders, metric = match.groups()
-        try:
-            rule_set = RuleSet(Rules(rules), int(orders or 0), nominor is None)
-            name = cls(Material.parse(material), rule_set, Metric(metric))
-        except ValueError:  # InputError is one
-            return None
+        name = cls(found[0], found[1], Metric(found[2]))
         return name if name.filename == filename else None
 
     def __str__(self) -> str:
         """The file name without its suffix."""
         return self.filename.removesuffix(SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class WdlName:
+    """What a win-draw-loss file is of: a material, and what its outcomes hold under.
+
+    Raises `ValueError` for a rule set whose rules are not known.
+    """
+
+    material: Material
+    rule_set: RuleSet
+
+    def __post_init__(self) -> None:
+        """Check that the rules are known."""
+        if self.rule_set.rules is None:
+            raise ValueError(f"outcomes of {self.material} need rules")
+
+    @property
+    def filename(self) -> str:
+        """The name of the file."""
+        return f"{self.material}.{self.rule_set}.{_WDL}{SUFFIX}"
+
+    @classmethod
+    def of(cls, table: TableName) -> WdlName:
+        """The win-draw-loss file that is derived from a table."""
+        return cls(table.material, table.rule_set)
+
+    @classmethod
+    def parse(cls, filename: str) -> WdlName | None:
+        """The file that a name stands for; None for names that `filename` never gives."""
+        found = _parse(filename)
+        if found is None or found[2] != _WDL:
+            return None
+        name = cls(*found[:2])
+        return name if name.filename == filename else None
+
+    def __str__(self) -> str:
+        """The file name without its suffix."""
+        return self.filename.removesuffix(SUFFIX)
+
+
+def parse_name(filename: str) -> TableName | WdlName | None:
+    """The table or the win-draw-loss file that a file name stands for, None for other names."""
+    return TableName.parse(filename) or WdlName.parse(filename)
 
 
 def build_record_path(table: Path) -> Path:

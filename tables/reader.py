@@ -1,228 +1,24 @@
-"""Reading a table file: single codes, many codes, or a whole side.
+"""Reading a table file: a file of blocks whose codes are values, with its statistics.
 
-    slot  ->  block, place in it  ->  cache, or read + checksum + zstd  ->  code
-
-Nothing a file claims is believed before it is checked: sizes against the size of the file and
-the index of its material, bytes against checksums, decompressed blocks against their size. What
-does not fit is a `CorruptTableError`.
+How blocks are found, checked and unpacked is in `blockfile.py`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import itertools
-import os
-import threading
-import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
-from types import TracebackType
 
-import numpy as np
-import zstandard
-from numpy.typing import NDArray
-
-from tbgen.indexing.layout import Layout
-from tbgen.tables.blocks import (
-    Block,
-    BlockError,
-    Codes,
-    code_dtype,
-    constant_content,
-    max_content,
-)
-from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
+from tbgen.tables.blockfile import BlockFile
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError
-from tbgen.tables.files import open_to_read
-from tbgen.tables.header import (
-    BLOCK_ENTRY_BYTES,
-    HEADER_BYTES,
-    MAX_METADATA,
-    Header,
-    verify_checksum,
-)
-from tbgen.tables.names import Metric, TableName
+from tbgen.tables.header import TableSpec
+from tbgen.tables.names import Metric
 from tbgen.tables.statistics import TableStatistics
 
-_file_numbers = itertools.count()
-_thread = threading.local()
 
-_BLOCKS_PER_TASK = 16
+class TableFile(BlockFile[TableSpec]):
+    """An open table file; safe to use from several threads (`BlockFile`)."""
 
-
-class _Descriptor:
-    """An open file that is closed when nobody uses it any more.
-
-    A thread that is reading holds a reference, so that another one's `close` cannot make it read
-    from a descriptor that by then belongs to another file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.number = open_to_read(path)
-
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        # `close` is bound early: the module may be gone when the interpreter ends.
-        if hasattr(self, "number"):
-            close(self.number)
-
-
-class TableFile:
-    """An open table file; safe to use from several threads.
-
-    Opening reads and checks the header and the block table. Raises `OSError`,
-    `CorruptTableError` and `FormatVersionError`; reading raises the former two, and `ValueError`
-    after `close`.
-    """
-
-    def __init__(
-        self, path: Path | str, cache: BlockCache | None = None, *, name: TableName | None = None
-    ) -> None:
-        """Open a file; blocks are kept in `cache`, by default one of this file alone.
-
-        With `name`, what the file must be of: another one is a `CorruptTableError`.
-        """
-        self.path = Path(path)
-        self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
-        self._number = next(_file_numbers)
-        self._descriptor: _Descriptor | None = _Descriptor(self.path)
-        size = os.fstat(self._descriptor.number).st_size
-        raw = self._read(0, min(HEADER_BYTES, size))
-        self.header = Header.unpack(raw, size, self.path)
-        held = self.header.spec.name
-        if name not in (None, held):
-            raise CorruptTableError(self.path, f"the file holds {held}, not what its name says")
-        table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
-        verify_checksum(raw, table, self.path)
-        self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)
-        lengths = self._entries[:, 0].astype(np.int64)
-        # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
-        self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
-        # Twice the content is far above what zstd makes of anything.
-        limit = 2 * max_content(self.header.block_slots, self.header.spec.codes.width) + 1024
-        if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
-            raise CorruptTableError(self.path, "the block table does not fit the file")
-        self._dtype = code_dtype(self.header.spec.codes.width)
-        self._maps = self.header.block_maps
-
-    # -- single values -----------------------------------------------------------------------
-
-    def code(self, side: int, slot: int) -> int:
-        """The code of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""
-        header = self.header
-        if not 0 <= slot < header.slots:
-            raise IndexError(f"slot {slot} of {header.slots}")
-        if not header.blocks[side]:
-            return header.constants[side]
-        block, index = self._maps[side].locate(slot)
-        return self._block(block + side * header.blocks[0]).code(index)
-
-    def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """The codes of many slots (n,), in any order; every block is read once."""
-        header = self.header
-        slots = np.asarray(slots, np.int64)
-        if slots.size == 0:
-            return np.empty(slots.shape, self._dtype)
-        if not 0 <= int(slots.min()) <= int(slots.max()) < header.slots:
-            raise IndexError(f"slots beyond {header.slots}")
-        if not header.blocks[side]:
-            return np.full(slots.shape, header.constants[side], self._dtype)
-        out = np.empty(slots.shape, self._dtype)
-        blocks, indices = self._maps[side].locate_all(slots)
-        order = np.argsort(blocks, kind="stable")
-        blocks, indices = blocks[order], indices[order]
-        starts = np.flatnonzero(np.diff(blocks, prepend=-1))
-        for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
-            block = self._block(int(blocks[start]) + side * header.blocks[0])
-            out[order[start:end]] = block.codes(indices[start:end])
-        return out
-
-    # -- whole sides -------------------------------------------------------------------------
-
-    def block(self, number: int) -> Block:
-        """One block; blocks are numbered Red's first. The cache is neither used nor filled."""
-        start, end = (int(self._offsets[n]) for n in (number, number + 1))
-        return self._decode(number, self._content(number, self._read(start, end - start)))
-
-    def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
-        return self._maps[side].tiles
-
-    def tile(self, side: int, number: int) -> list[tuple[int, Codes]]:
-        """The codes of one tile: for each run of leads its first slot, and its codes (n,).
-
-        The cache is neither used nor filled.
-        """
-        header, block_map = self.header, self._maps[side]
-        runs = block_map.runs(number)
-        if not header.blocks[side]:
-            constant = header.constants[side]
-            return [(first, np.full(count, constant, self._dtype)) for first, count in runs]
-        numbers, base = block_map.blocks_of(number), side * header.blocks[0]
-        codes = np.empty(sum(count for _, count in runs), self._dtype)
-        at = 0
-        for block, content in self._contents(base + numbers.start, base + numbers.stop):
-            end = at + self._slots_in(block)
-            self._decode(block, content).write_to(codes[at:end])
-            at = end
-        codes, at, parts = block_map.disarrange(number, codes), 0, []
-        for first, count in runs:
-            parts.append((first, codes[at : at + count]))
-            at += count
-        return parts
-
-    def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """All codes of one side (slots,): `header.slots` times the code width in bytes.
-
-        Slots that hold no position contain some code of their neighbourhood. The cache is
-        neither used nor filled.
-        """
-        header = self.header
-        if not header.blocks[side]:
-            return np.full(header.slots, header.constants[side], self._dtype)
-        plane = np.empty(header.slots, self._dtype)
-
-        def fill_tile(number: int) -> None:
-            for first, codes in self.tile(side, number):
-                plane[first : first + len(codes)] = codes
-
-        _in_threads(fill_tile, range(self.tiles(side)), threads)
-        return plane
-
-    def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify every checksum, every block, and the digest."""
-        header = self.header
-        digests = [b""] * sum(header.blocks)
-
-        def verify(first: int) -> None:
-            for number, content in self._contents(
-                first, min(first + _BLOCKS_PER_TASK, len(digests))
-            ):
-                self._decode(number, content)
-                digests[number] = hashlib.sha256(content).digest()
-
-        _in_threads(verify, range(0, len(digests), _BLOCKS_PER_TASK), threads)
-        sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
-        contents = [
-            side or [hashlib.sha256(constant_content(code, self._dtype.itemsize)).digest()]
-            for side, code in zip(sides, header.constants, strict=True)
-        ]
-        if header.content_digest(contents, self._metadata()) != header.digest:
-            raise CorruptTableError(self.path, "the digest is wrong")
-        _ = self.statistics
-
-    def _contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The numbers and the bytes before compression of the blocks first to end - 1."""
-        start = int(self._offsets[first])
-        data = self._read(start, int(self._offsets[end]) - start)
-        for number in range(first, end):
-            low, high = (int(self._offsets[n]) - start for n in (number, number + 1))
-            yield number, self._content(number, data[low:high])
-
-    # -- the rest of the file ----------------------------------------------------------------
+    _kind = TableSpec
 
     @property
     def code_space(self) -> CodeSpace:
@@ -233,11 +29,6 @@ class TableFile:
     def metric(self) -> Metric:
         """What its distances count to."""
         return self.header.spec.name.metric
-
-    @property
-    def layout(self) -> Layout:
-        """The index of the material."""
-        return Layout.of(self.header.spec.name.material)
 
     @cached_property
     def statistics(self) -> TableStatistics:
@@ -250,112 +41,7 @@ class TableFile:
             raise CorruptTableError(self.path, "the statistics have another number of slots")
         return statistics
 
-    def _metadata(self) -> bytes:
-        """The JSON text of the metadata, checked and unpacked."""
-        data = self._read(self.header.metadata_offset, self.header.metadata_length)
-        if zlib.crc32(data) != self.header.metadata_checksum:
-            raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
-        return self._unpack(data, MAX_METADATA, None)
-
-    def is_at(self, path: Path) -> bool:
-        """Whether a path leads to this very file, and not to one that has taken its place."""
-        descriptor = self._descriptor
-        with contextlib.suppress(OSError):
-            return descriptor is not None and os.path.samestat(
-                os.fstat(descriptor.number), path.stat()
-            )
-        return False
-
-    def close(self) -> None:
-        """Close the file, as soon as no other thread reads from it, and forget its blocks."""
-        self._descriptor = None
-        self._cache.drop(self._number)
-
-    def __enter__(self) -> TableFile:
-        """The file itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
-
-    # -- blocks ------------------------------------------------------------------------------
-
-    def _slots_in(self, number: int) -> int:
-        """How many slots a block has."""
-        red = self.header.blocks[0]
-        if number < red:
-            return self._maps[0].slots_in(number)
-        return self._maps[1].slots_in(number - red)
-
-    def _block(self, number: int) -> Block:
-        """A decoded block, from the cache or from the file."""
-        key = (self._number, number)
-        block = self._cache.get(key)
-        if block is None:
-            block = self.block(number)
-            self._cache.put(key, block)
-        return block
-
-    def _content(self, number: int, data: bytes) -> bytes:
-        """The bytes of a block before compression, checked."""
-        length, check = (int(word) for word in self._entries[number])
-        width = self._dtype.itemsize
-        if length == 0:
-            if check > self.header.spec.codes.top:
-                raise CorruptTableError(self.path, "the block has an impossible code", number)
-            return constant_content(check, width)
-        if zlib.crc32(data) != check:
-            raise CorruptTableError(self.path, "the checksum is wrong", number)
-        return self._unpack(data, max_content(self._slots_in(number), width), number)
-
-    def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """What zstd packed; more than `limit` bytes are refused before they are allocated."""
-        try:
-            # The size that `decompress` allocates: `frame_content_size` is 0 of a skippable frame,
-            # whatever that claims. A frame that does not tell has the largest size there is.
-            if zstandard.get_frame_parameters(data).content_size <= limit:
-                return _decompressor().decompress(data)
-        except zstandard.ZstdError:
-            pass
-        raise CorruptTableError(self.path, "the data cannot be unpacked", number)
-
-    def _decode(self, number: int, content: bytes) -> Block:
-        """The block that its bytes describe."""
-        try:
-            return Block(content, self._slots_in(number), self._dtype.itemsize)
-        except BlockError as error:
-            raise CorruptTableError(self.path, str(error), number) from None
-
-    def _read(self, offset: int, length: int) -> bytes:
-        """Exactly these bytes of the file."""
-        descriptor = self._descriptor
-        if descriptor is None:
-            raise ValueError(f"{self.path.name} has been closed")
-        data = os.pread(descriptor.number, length, offset)
-        if len(data) != length:
-            raise CorruptTableError(self.path, "the file has become shorter")
-        return data
-
-
-def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number, from `threads` threads, in any order."""
-    if threads == 1:
-        for number in numbers:
-            task(number)
-        return
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        for _ in pool.map(task, numbers):
-            pass
-
-
-def _decompressor() -> zstandard.ZstdDecompressor:
-    """This thread's decompressor: one cannot be shared."""
-    if not hasattr(_thread, "decompressor"):
-        _thread.decompressor = zstandard.ZstdDecompressor()
-    return _thread.decompressor
+    def check(self, *, threads: int = 1) -> None:
+        """Read the whole file, and verify every checksum, every block, digest and statistics."""
+        super().check(threads=threads)
+        _ = self.statistics

@@ -1,6 +1,7 @@
 """Probing: directories of table files in, values of positions out.
 
     position  ->  material, colours swapped if need be  ->  table file  ->  slot  ->  value
+                                                        or win-draw-loss file  ->  outcome
 
 A `Tablebase` says what the files say. Whether a position is legal is for the caller to know: the
 slot of an illegal one holds an arbitrary value.
@@ -10,24 +11,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tbgen.indexing import Material, MaterialError, Position, Side
-from tbgen.indexing.layout import Layout
+from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import SQUARES
+from tbgen.tables.batches import outcomes_of_boards
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
-from tbgen.tables.codes import DRAW, Outcome, Value
+from tbgen.tables.codes import DRAW, Outcome
 from tbgen.tables.errors import (
     MissingTableError,
     RulesMismatchError,
-    UnsupportedMaterialError,
 )
 from tbgen.tables.names import (
     SUFFIX,
@@ -37,42 +36,17 @@ from tbgen.tables.names import (
     Rules,
     RuleSet,
     TableName,
+    WdlName,
+    parse_name,
 )
 from tbgen.tables.reader import TableFile
+from tbgen.tables.result import ProbeResult, require_index, result_of
 from tbgen.tables.statistics import TableStatistics
+from tbgen.tables.wdl import WdlFile
 
 DEFAULT_MAX_OPEN = 128
 
 Default = TypeVar("Default")
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """What a table says of a position, for the side to move.
-
-    `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
-    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set`
-    and `metric` are the table's. A draw for want of attackers has no table and no metric, and the
-    rule set of the tablebase, whose rules are None where it has none.
-    """
-
-    outcome: Outcome
-    value: int
-    order: int
-    plies: int | None
-    material: Material
-    rule_set: RuleSet
-    metric: Metric | None
-
-    @property
-    def rules(self) -> Rules | None:
-        """The rules of the rule set."""
-        return self.rule_set.rules
-
-    @property
-    def exact(self) -> Value:
-        """The value, as codes are made of."""
-        return Value(self.outcome, self.order, self.plies or 0)
 
 
 class Tablebase:
@@ -82,7 +56,8 @@ class Tablebase:
     rule set; where they are left open, the only one present is taken, and `RulesMismatchError`
     raised if there are several. `InputError` is raised where the rules know no chases to leave out.
     `metric` decides between two tables of the same material; where a material has one table it is
-    used whatever its metric.
+    used whatever its metric. Win-draw-loss files answer what asks for outcomes alone; where there
+    is none of a material, its table does.
 
     All methods may be called from several threads at once. At most `max_open` files are open, and
     decoded blocks take at most `cache_bytes`.
@@ -103,8 +78,8 @@ class Tablebase:
         self._metric = None if metric is None else Metric(metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
-        self._paths: dict[TableName, Path] = {}
-        self._open: OrderedDict[TableName, TableFile] = OrderedDict()
+        self._paths: dict[TableName | WdlName, Path] = {}
+        self._open: OrderedDict[TableName | WdlName, TableFile | WdlFile] = OrderedDict()
         self._chosen: dict[Material, TableName] = {}
         self._present: set[RuleSet] = set()
         self._closed = False
@@ -138,7 +113,7 @@ class Tablebase:
         return tablebase
 
     def add_directory(self, path: Path | str) -> int:
-        """Add the table files of a directory, and return how many were new.
+        """Add the tables and win-draw-loss files of a directory, and return how many were new.
 
         Files are recognised by name (`names.py`) and opened later; of two files of one name in
         different directories the first one added is used. A link that leads nowhere is no file.
@@ -146,8 +121,9 @@ class Tablebase:
         """
         added = 0
         for file in sorted(Path(path).iterdir()):
-            if TableName.parse(file.name) is not None and file.exists():
-                added += self._add(file)
+            name = parse_name(file.name)
+            if name is not None and file.exists():
+                added += self._add(name, file)
         return added
 
     def forget_removed(self) -> None:
@@ -159,16 +135,14 @@ class Tablebase:
                     self._forget(name)
 
     def add_file(self, path: Path | str) -> None:
-        """Add one table file; raises `ValueError` if its name is no table's."""
+        """Add one file; raises `ValueError` if its name is no table's or win-draw-loss file's."""
         path = Path(path)
-        if TableName.parse(path.name) is None:
-            raise ValueError(f"'{path.name}' is no name of a table, such as KRNKR.none.dtm{SUFFIX}")
-        self._add(path)
-
-    def _add(self, path: Path) -> bool:
-        name = TableName.parse(path.name)
+        name = parse_name(path.name)
         if name is None:
-            return False
+            raise ValueError(f"'{path.name}' is no name of a table, such as KRNKR.none.dtm{SUFFIX}")
+        self._add(name, path)
+
+    def _add(self, name: TableName | WdlName, path: Path) -> bool:
         with self._lock:
             if name in self._paths:
                 return False
@@ -178,8 +152,8 @@ class Tablebase:
                 self._present.add(name.rule_set)
         return True
 
-    def _forget(self, name: TableName) -> None:
-        """Be as if a table had never been added; the lock is held."""
+    def _forget(self, name: TableName | WdlName) -> None:
+        """Be as if a file had never been added; the lock is held."""
         self._paths.pop(name, None)
         self._open.pop(name, None)  # not closed: another thread may be reading
         self._chosen.clear()
@@ -190,11 +164,17 @@ class Tablebase:
     def available(self) -> list[TableName]:
         """All tables added, of whatever rules, fewest pieces first."""
         with self._lock:
-            names = list(self._paths)
+            names = [name for name in self._paths if isinstance(name, TableName)]
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
-    def path(self, name: TableName) -> Path:
-        """The file of a table that `available` lists."""
+    def available_wdl(self) -> list[WdlName]:
+        """All win-draw-loss files added, of whatever rules, fewest pieces first."""
+        with self._lock:
+            names = [name for name in self._paths if isinstance(name, WdlName)]
+        return sorted(names, key=lambda name: (name.material.men, name.filename))
+
+    def path(self, name: TableName | WdlName) -> Path:
+        """The file that `available` or `available_wdl` lists."""
         return self._paths[name]
 
     @property
@@ -254,27 +234,58 @@ class Tablebase:
             material = Material.parse(material)
         self.checkpoint()
         with self._lock:
-            if self._closed:
-                raise ValueError("the tablebase has been closed")
+            self._require_open()
             try:
                 name = self._choose(material)
             except MissingTableError:
-                _require_index(material)
+                require_index(material)
                 raise
-            file = self._open.get(name)
-            if file is not None:
-                self._open.move_to_end(name)
-                return file
-            try:
-                file = TableFile(self._paths[name], self._cache, name=name)
-            except FileNotFoundError:  # removed since it was added
-                self._forget(name)
-                raise MissingTableError(material.name, name.rule_set) from None
-            self._open[name] = file
-            # Dropped, not closed: another thread may be reading. The last reference closes it.
-            while len(self._open) > self._max_open:
-                self._open.popitem(last=False)
+            file = self._opened(name)
+            assert isinstance(file, TableFile)
             return file
+
+    def wdl_file(self, material: Material | str) -> WdlFile | None:
+        """The open win-draw-loss file of a material, None where there is none.
+
+        Raises like `table`, but for a missing file.
+        """
+        if isinstance(material, str):
+            material = Material.parse(material)
+        self.checkpoint()
+        with self._lock:
+            self._require_open()
+            rule_set = self._rule_set()
+            if rule_set.rules is None or (name := WdlName(material, rule_set)) not in self._paths:
+                return None
+            try:
+                file = self._opened(name)
+            except MissingTableError:
+                return None
+            assert isinstance(file, WdlFile)
+            return file
+
+    def _require_open(self) -> None:
+        """Raise `ValueError` after `close`; the lock is held."""
+        if self._closed:
+            raise ValueError("the tablebase has been closed")
+
+    def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
+        """A file that has been added, opened if need be; the lock is held."""
+        file = self._open.get(name)
+        if file is not None:
+            self._open.move_to_end(name)
+            return file
+        kind = TableFile if isinstance(name, TableName) else WdlFile
+        try:
+            file = kind(self._paths[name], self._cache, name=name)
+        except FileNotFoundError:  # removed since it was added
+            self._forget(name)
+            raise MissingTableError(name.material.name, name.rule_set) from None
+        self._open[name] = file
+        # Dropped, not closed: another thread may be reading. The last reference closes it.
+        while len(self._open) > self._max_open:
+            self._open.popitem(last=False)
+        return file
 
     # -- probing -----------------------------------------------------------------------------
 
@@ -291,7 +302,7 @@ class Tablebase:
         if position.is_swapped:
             position = position.swapped()
         code = file.code(position.side, file.layout.slot(position))
-        return _result(file, code)
+        return result_of(file, code)
 
     def get(
         self, position: Position, default: Default | None = None
@@ -303,8 +314,19 @@ class Tablebase:
             return default
 
     def probe_wdl(self, position: Position) -> Outcome:
-        """The outcome for the side to move; raises like `probe`."""
-        return self.probe(position).outcome
+        """The outcome for the side to move, of a legal position; raises like `probe`.
+
+        From a win-draw-loss file where there is one, else from the table of distances.
+        """
+        material = position.material
+        if not material.needs_table:
+            return Outcome.DRAW
+        file = self.wdl_file(material)
+        if file is None:
+            return self.probe(position).outcome
+        if position.is_swapped:
+            position = position.swapped()
+        return file.outcome(position.side, file.layout.slot(position))
 
     def get_wdl(
         self, position: Position, default: Default | None = None
@@ -341,7 +363,7 @@ class Tablebase:
                 codes = file.codes(side, slots[chosen]).tolist()
                 for index, code in zip(chosen.tolist(), codes, strict=True):
                     if code not in known:
-                        known[code] = _result(file, code)
+                        known[code] = result_of(file, code)
                     results[numbers[index]] = known[code]
         return [results[number] for number in range(len(results))]
 
@@ -352,6 +374,14 @@ class Tablebase:
         except RulesMismatchError:
             rule_set = UNKNOWN_RULES
         return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rule_set, None)
+
+    def probe_wdl_boards(self, boards: NDArray[np.uint8], sides: NDArray[Any]) -> NDArray[np.int8]:
+        """The outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+
+        boards : uint8 (n, 90), piece codes by square, 0 where there is none
+        sides : (n,), the side to move: 0 Red, 1 Black
+        """
+        return outcomes_of_boards(self, boards, sides)
 
     def stats(self, material: Material | str) -> TableStatistics:
         """The statistics stored with a material's table; raises like `probe`."""
@@ -388,33 +418,3 @@ def _go_on() -> None:
 def _pieces(board: bytes) -> bytes:
     """The pieces of a board without their places."""
     return bytes(sorted(board.translate(None, b"\0")))
-
-
-def _result(file: TableFile, code: int) -> ProbeResult:
-    spec = file.header.spec
-    value = spec.codes.decode(code)
-    plies = None if value.outcome == Outcome.DRAW else value.plies
-    name = spec.name
-    return ProbeResult(
-        value.outcome, value.number, value.order, plies, name.material, name.rule_set, name.metric
-    )
-
-
-def _require_index(material: Material) -> None:
-    """Raise `UnsupportedMaterialError` if no table of the material can exist."""
-    problem = _index_problem(material)
-    if problem is not None:
-        raise UnsupportedMaterialError(material.name, problem)
-
-
-@lru_cache(maxsize=1024)
-def _index_problem(material: Material) -> str | None:
-    """Why a material has no index, None if it has one.
-
-    Kept, because to find out takes long for the largest, and is asked for each of their moves.
-    """
-    try:
-        Layout.of(material)
-    except MaterialError as error:
-        return str(error)
-    return None

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Generic, NamedTuple, Protocol
 
 import numpy as np
 import zstandard
@@ -33,15 +33,13 @@ from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
     Codes,
-    code_dtype,
-    constant_code,
     encode_filled,
     safe_slots,
 )
-from tbgen.tables.choosing import choose_arrangement
+from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
+from tbgen.tables.coding import Coding
 from tbgen.tables.files import replacing
-from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, TableSpec
-from tbgen.tables.statistics import TableStatistics
+from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 
 Source = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: the codes of slots first to first + count - 1, Red to move (side
@@ -76,6 +74,26 @@ _PER_THREAD = 2
 """How many of these are on their way for each thread."""
 
 
+class Metadata(Protocol):
+    """What is stored with a file."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How a kind of file is cut into blocks, and compressed."""
+
+    block_slots: int = BLOCK_SLOTS
+    """Slots of a block; blocks of so many different codes that one exceeds 64 KiB get fewer."""
+    tile_slots: int = TILE_SLOTS
+    """Slots of a tile, unless one lead is more."""
+    compression: zstandard.ZstdCompressionParameters = COMPRESSION
+    plain: bool = False
+    """Whether blocks are stored as they are, where the coding can say so."""
+
+
 class _Packed(NamedTuple):
     """A block ready for the file; no data where it has one value only."""
 
@@ -98,9 +116,10 @@ class _BlockTooLargeError(Exception):
 class _Packer:
     """Fills, encodes and compresses blocks, on any thread."""
 
-    def __init__(self, encode: Encode, draw: int) -> None:
+    def __init__(self, encode: Encode, coding: Coding, packing: Packing) -> None:
         self._encode = encode
-        self._draw = draw
+        self._coding = coding
+        self._packing = packing
         self._local = threading.local()
 
     def pack_all(self, codes: Codes, block_slots: int) -> list[_Packed]:
@@ -111,61 +130,71 @@ class _Packer:
         ]
 
     def _pack(self, codes: Codes) -> _Packed:
-        content = self._encode(codes, self._draw)
+        content = self._encode(codes, self._coding.draw)
         if len(content) > MAX_BLOCK_BYTES:
             raise _BlockTooLargeError
-        constant = constant_code(content, codes.dtype.itemsize)
-        data = b"" if constant is not None else self._own_compressor().compress(content)
+        constant = self._coding.constant_code(content)
+        data = b"" if constant is not None else self._stored(content, codes.size)
         return _Packed(data, hashlib.sha256(content).digest(), constant)
+
+    def _stored(self, content: bytes, slots: int) -> bytes:
+        """How the bytes of a block stand in the file."""
+        plain = self._coding.plain_length(slots)
+        if plain is not None and self._packing.plain:
+            return content
+        data = self._own_compressor().compress(content)
+        return content if plain is not None and len(data) >= plain else data
 
     def _own_compressor(self) -> zstandard.ZstdCompressor:
         """This thread's compressor: one cannot be shared."""
         if not hasattr(self._local, "compressor"):
-            self._local.compressor = _compressor()
+            self._local.compressor = _compressor(self._packing.compression)
         return self._local.compressor
 
 
-def _compressor() -> zstandard.ZstdCompressor:
+def _compressor(parameters: zstandard.ZstdCompressionParameters) -> zstandard.ZstdCompressor:
     """A compressor for files."""
-    return zstandard.ZstdCompressor(compression_params=COMPRESSION)
+    return zstandard.ZstdCompressor(compression_params=parameters)
+
+
+TABLES = Packing()
+"""How tables of distances are packed."""
 
 
 def write_table(
     path: Path,
-    spec: TableSpec,
+    spec: Spec,
     source: Source,
-    statistics: Callable[[], TableStatistics],
+    statistics: Callable[[], Metadata],
     *,
     threads: int = 1,
-    block_slots: int = BLOCK_SLOTS,
+    packing: Packing = TABLES,
     arrangements: tuple[Arrangement, Arrangement] | None = None,
     encode: Encode = encode_filled,
     progress: Progress | None = None,
-) -> Header:
-    """Write a table file, and return its header.
+) -> Header[Spec]:
+    """Write a table or a win-draw-loss file, and return its header.
 
     `path` is as a rule `directory / spec.name.filename`. `statistics` is asked for when all codes
-    have been read. `block_slots` (at most 65536) and
-    `arrangements` (None: the best) are for experiments; blocks of so many different codes that
-    one exceeds 64 KiB get fewer slots. `encode` may be a faster `encode_filled`. Raises
-    `ValueError` for codes of another width, and passes on whatever `source` and `progress` raise,
-    and `OSError` (no space, no permission); in all these cases nothing is left behind, and a file
-    that was there before stays as it was.
+    have been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are
+    for experiments. `encode` may be a faster `encode_filled`. Raises `ValueError` for codes of
+    another width, and passes on whatever `source` and `progress` raise, and `OSError` (no space,
+    no permission); in all these cases nothing is left behind, and a file that was there before
+    stays as it was.
     """
-    if not 1 <= block_slots <= MAX_BLOCK_BYTES:
-        raise ValueError(f"{block_slots} slots per block, not 1 to {MAX_BLOCK_BYTES}")
+    if not 1 <= packing.block_slots <= spec.coding.max_slots:
+        raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
     layout = Layout.of(spec.name.material)
-    read = _CheckedSource(spec, source)
+    read = _CheckedSource(spec.coding, source)
     with replacing(path) as file:
-        job = _Job(
-            spec, layout, arrangements, block_slots, read, encode, statistics, threads, progress
-        )
+        job = _Job(spec, layout, arrangements, packing, read, encode, statistics, threads, progress)
         try:
             header = _write(file, job)
         except _BlockTooLargeError:
             file.seek(0)
             file.truncate()
-            header = _write(file, replace(job, block_slots=safe_slots(spec.codes.width)))
+            slots = safe_slots(spec.coding.dtype.itemsize)
+            header = _write(file, replace(job, packing=replace(packing, block_slots=slots)))
     _sync_directory(path.parent)
     return header
 
@@ -173,8 +202,8 @@ def write_table(
 class _CheckedSource:
     """A source, its codes checked, asked for tiles."""
 
-    def __init__(self, spec: TableSpec, source: Source) -> None:
-        self._dtype = code_dtype(spec.codes.width)
+    def __init__(self, coding: Coding, source: Source) -> None:
+        self._dtype = coding.dtype
         self._source = source
 
     def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
@@ -202,21 +231,21 @@ class _CheckedSource:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Job(Generic[Spec]):
     """What is to be written, and how."""
 
-    spec: TableSpec
+    spec: Spec
     layout: Layout
     arrangements: tuple[Arrangement, Arrangement] | None
-    block_slots: int
+    packing: Packing
     read: _CheckedSource
     encode: Encode
-    statistics: Callable[[], TableStatistics]
+    statistics: Callable[[], Metadata]
     threads: int
     progress: Progress | None
 
 
-def _write(file: BinaryIO, job: _Job) -> Header:
+def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
     """Blocks, block table and metadata; then the header, which tells where they are."""
     file.write(bytes(HEADER_BYTES))
     table_offset = HEADER_BYTES
@@ -227,7 +256,7 @@ def _write(file: BinaryIO, job: _Job) -> Header:
     for side in range(SIDES):
         # One side is read for its sample, and then written, before the other is read.
         arrangements.append(_arrangement(job, side))
-        block_map = BlockMap(job.layout, arrangements[side], job.block_slots)
+        block_map = BlockMap(job.layout, arrangements[side], job.packing.block_slots)
         entries.append([])
         digests.append([])
         values: set[int | None] = set()
@@ -249,12 +278,12 @@ def _write(file: BinaryIO, job: _Job) -> Header:
     text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_METADATA:
         raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
-    metadata = _compressor().compress(text)
+    metadata = _compressor(job.packing.compression).compress(text)
     block_table = np.array(entries[0] + entries[1], "<u4").tobytes()
     header = Header(
         spec=job.spec,
         slots=job.spec.slots,
-        block_slots=job.block_slots,
+        block_slots=job.packing.block_slots,
         arrangements=(arrangements[0], arrangements[1]),
         blocks=(len(entries[0]), len(entries[1])),
         constants=(constants[0], constants[1]),
@@ -271,9 +300,9 @@ def _write(file: BinaryIO, job: _Job) -> Header:
     return header
 
 
-def _packed(job: _Job, block_map: BlockMap, side: int) -> Iterator[_Packed]:
+def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[_Packed]:
     """The blocks of one side, in order, with a bounded number of them on their way."""
-    packer = _Packer(job.encode, job.spec.codes.draw)
+    packer = _Packer(job.encode, job.spec.coding, job.packing)
     pending: deque[Future[list[_Packed]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
     with ThreadPoolExecutor(max_workers=job.threads) as pool:
@@ -288,15 +317,16 @@ def _packed(job: _Job, block_map: BlockMap, side: int) -> Iterator[_Packed]:
             yield from pending.popleft().result()
 
 
-def _arrangement(job: _Job, side: int) -> Arrangement:
+def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
     """The arrangement of one side: as asked for, or the best."""
     if job.arrangements is not None:
         return job.arrangements[side]
     return choose_arrangement(
         job.layout,
         lambda block_map, tile: job.read.tile(block_map, side, tile),
-        lambda codes: job.encode(codes, job.spec.codes.draw),
-        job.block_slots,
+        lambda codes: job.encode(codes, job.spec.coding.draw),
+        job.packing.block_slots,
+        job.packing.tile_slots,
     )
 
 

@@ -125,7 +125,8 @@ def c(tablebase: Tablebase) -> float:
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "harness")
-        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c", ROOT / "contrib" / "tbprobe.c"]
+        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c"]
+        sources += [ROOT / "contrib" / name for name in ("tbprobe.c", "tbgame.c")]
         command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
         subprocess.run([*command, program], check=True)
         arguments = [program, "bench", str(list(Rules).index(rules or Rules.NONE))]

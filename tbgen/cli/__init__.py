@@ -22,6 +22,7 @@ from tbgen.cli.command import HELP_NAMES, Group
 COMMANDS = {
     "plan": "Which tables a build would make, and what they would cost.",
     "build": "Build tables and everything they need.",
+    "pack": "Win-draw-loss files of finished tables.",
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
     "verify": "Prove finished tables from the rules.",

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tbgen.building.builder import Builder
+from tbgen.building.packing import pack_closure
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.progress import BuildProgress
@@ -38,6 +39,7 @@ from tbgen.tables.names import Metric, Rules, RuleSet
     help="Use at most this much, as in 2GiB. Default: what is available.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
+@click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
 @options.json_option
 def build(
     materials: tuple[str, ...],
@@ -49,6 +51,7 @@ def build(
     threads: int,
     memory: int,
     force: bool,
+    wdl: bool,
     as_json: bool,
 ) -> None:
     """Build the tables of MATERIAL..., and first those that captures lead to.
@@ -63,6 +66,9 @@ def build(
     with BuildProgress() as progress:
         builder = Builder(tables, rule_set, progress, threads=threads, memory=memory, force=force)
         builder.build(wanted, None if metric == "auto" else Metric(metric))
+        if wdl:
+            progress.phase("pack", 0, 0, 0)
+            pack_closure(tables, wanted, rule_set, threads=threads)
     if as_json:
         answer = {
             "directory": str(tables),

@@ -12,6 +12,7 @@ from tqdm import tqdm
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import InputError, Material
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
+@click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @options.json_option
 @click.pass_context
 def verify(
@@ -31,6 +33,7 @@ def verify(
     materials: tuple[str, ...],
     selection: options.Selection,
     threads: int,
+    wdl: bool,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
@@ -38,6 +41,9 @@ def verify(
     Reads the whole files, checks every checksum and every position: its value is the best of its
     moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
     a table holds if its supporting tables are right: name them too to be sure.
+
+    A win-draw-loss file is consistent if every outcome is the best of its moves, and proven if it
+    is also equal to the table of the digest that it names.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
@@ -48,6 +54,8 @@ def verify(
                 f"{material} has no table: without a rook, knight, cannon or pawn all is drawn",
                 "name a material with an attacker, as in KRKAA",
             )
+    if wdl:
+        ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
     reports = []
     with selection.open() as opened, _LiveLine() as line:
         # Compiled kernels are loaded only when something is to be verified.

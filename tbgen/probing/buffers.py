@@ -198,7 +198,9 @@ class NumbaTables:
         """A block, from its file."""
         number = bisect_right(self._first_blocks, block) - 1
         file = self._tablebase.table(self.materials[number])
-        return file.block(block - self._first_blocks[number])
+        decoded = file.block(block - self._first_blocks[number])
+        assert isinstance(decoded, Block)
+        return decoded
 
 
 def _distinct(

@@ -29,6 +29,7 @@ from tbgen.tables import (
 from tbgen.tables.blocks import BLOCK_SLOTS
 from tbgen.tables.codes import LONG_SPAN
 from tbgen.tables.header import _HEADER, HEADER_BYTES
+from tbgen.tables.writer import Packing
 
 Planes = tuple[NDArray[Any], NDArray[Any]]
 
@@ -105,7 +106,7 @@ def write(
         source_of(planes),
         lambda: statistics_of(spec, planes),
         threads=threads,
-        block_slots=block_slots or BLOCK_SLOTS,
+        packing=Packing(block_slots=block_slots or BLOCK_SLOTS),
         arrangements=arrangements,
     )
     assert isinstance(header, Header)

@@ -149,7 +149,7 @@ def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int,
 def code_of(data: bytes, side: int, slot: int, index: Index) -> int:
     """The code of a slot of a table file."""
     assert data[:8] == b"\x89XQT\r\n\x1a\n"
-    assert number(data, 8, 2) == 2
+    assert number(data, 8, 2) in (2, 3)
     width = data[10]
     blocks = number(data, 40, 8), number(data, 48, 8)
     table, metadata = number(data, 64, 8), number(data, 72, 8)
@@ -164,6 +164,10 @@ def code_of(data: bytes, side: int, slot: int, index: Index) -> int:
     start = 168 + sum(number(data, at, 4) for at in range(table, entry, 8))
     packed = data[start : start + length]
     assert zlib.crc32(packed) == check
+    if number(data, 8, 2) == 3:
+        plain = length == -(-in_block // 5)
+        content = packed if plain else zstandard.ZstdDecompressor().decompress(packed)
+        return content[place // 5] // 3 ** (place % 5) % 3 + 1
     content = zstandard.ZstdDecompressor().decompress(packed)
     count = number(content, 0, 2)
     if count == 0:
@@ -183,7 +187,7 @@ def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
 
 
 def value_of(path: Path, fen: str) -> tuple[str, int, int]:
-    """(outcome, order, plies) for the side to move; plies 0 for a draw."""
+    """(outcome, order, plies) for the side to move; plies 0 for a draw, order too without any."""
     board, side = fen.split()[:2]
     pieces: dict[str, list[int]] = {}
     for row, text in enumerate(board.split("/")):
@@ -197,4 +201,7 @@ def value_of(path: Path, fen: str) -> tuple[str, int, int]:
     data = path.read_bytes()
     slot, index = slot_of(pieces)
     assert len(index[0]) * prod(index[1]) == number(data, 32, 8)
-    return decode(code_of(data, int(side == "b"), slot, index), data[10], number(data, 16, 4))
+    code = code_of(data, int(side == "b"), slot, index)
+    if number(data, 8, 2) == 3:
+        return ("loss", "draw", "win")[code - 1], 0, 0
+    return decode(code, data[10], number(data, 16, 4))

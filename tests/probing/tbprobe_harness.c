@@ -1,9 +1,14 @@
-/* What the tests ask of contrib/tbprobe.c.
+/* What the tests ask of contrib/tbprobe.c and tbgame.c.
  *
  *     probe   RULES CACHE FILE...   records from stdin: side, 90 piece codes
- *                                   to stdout: 4 int32 each: status, wdl, order, plies
+ *                                   to stdout: 4 int32 each: status, wdl, order, plies; the latter
+ *                                   two are 0 where there is a win-draw-loss file alone
+ *     held    RULES CACHE FILE...   as probe, with all outcomes in memory, and no other way to them
  *     root    RULES CACHE FILE...   the same records; to stdout one line of text each
- *     threads RULES CACHE FILE...   as probe, from four threads at once, which must agree
+ *     filter  RULES CACHE FILE...   records: side, 90 piece codes, the number of moves since, and
+ *                                   their squares; to stdout the moves that are left, one line each
+ *     threads RULES CACHE FILE...   as probe, from eight threads at once, which must agree; one of
+ *                                   two sets has all outcomes in memory
  *     bench   RULES CACHE FILE...   as probe, five times; CPU nanoseconds per probe to stdout
  *     mutants RULES CACHE PATH      from stdin: number of records (int32), the records; then
  *                                   files, each after its length (int32). Every file is written
@@ -23,42 +28,69 @@
 #include <string.h>
 #include <time.h>
 
-enum { SQUARES = 90, RECORD = 91, ANSWER = 4, THREADS = 4 };
+enum { SQUARES = 90, RECORD = 91, ANSWER = 4, THREADS = 8 };
 
-static int probe_record(tb_reader *reader, const uint8_t *record, int32_t *answer)
-{
+typedef struct {
     uint8_t pieces[SQUARES], squares[SQUARES];
-    size_t count = 0;
-    tb_value v = {0, 0, 0, 0, TB_NO_METRIC};
-    int wdl = 0;
+    size_t count;
+    uint64_t key;
+    int side;
+} position;
+
+static position parse(const uint8_t *record)
+{
+    position p = {{0}, {0}, 0, 0, record[0]};
     for (int square = 0; square < SQUARES; square++)
         if (record[1 + square] != 0) {
-            pieces[count] = record[1 + square];
-            squares[count++] = (uint8_t)square;
+            p.pieces[p.count] = record[1 + square];
+            p.squares[p.count++] = (uint8_t)square;
+            p.key += tb_piece_key(record[1 + square]);
         }
-    int status = tb_probe(reader, pieces, squares, count, record[0], &v);
-    int second = tb_probe_wdl(reader, pieces, squares, count, record[0], &wdl);
-    if (second != status || wdl != v.wdl)
+    return p;
+}
+
+/* Every way to the same answer. */
+static void probe_record(const tb_set *set, tb_reader *reader, const uint8_t *record,
+                         int32_t *answer)
+{
+    position p = parse(record);
+    tb_value v = {0, 0, 0, 0, TB_NO_METRIC};
+    int wdl = 0, cached = 0;
+    int status = tb_probe(reader, p.pieces, p.squares, p.count, p.side, &v);
+    int outcome = tb_probe_wdl(reader, p.pieces, p.squares, p.count, p.side, &wdl);
+    if ((status != outcome && status != TB_ERR_MISSING) || (status == TB_OK && wdl != v.wdl))
         abort();
-    answer[0] = status;
-    answer[1] = v.wdl;
+    int64_t rank = tb_rank(&v);
+    if ((rank > 0) - (rank < 0) != v.wdl)
+        abort();
+    tb_prefetch(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side);
+    int third = tb_probe_cached(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side,
+                                &cached);
+    if (outcome == TB_OK && (third != TB_OK || cached != wdl))
+        abort();
+    answer[0] = outcome;
+    answer[1] = wdl;
     answer[2] = (int32_t)v.order;
     answer[3] = (int32_t)v.plies;
-    return status;
+}
+
+static void probe_held(const tb_set *set, tb_reader *reader, const uint8_t *record, int32_t *answer)
+{
+    position p = parse(record);
+    int wdl = 0;
+    memset(answer, 0, ANSWER * sizeof *answer);
+    answer[0] = tb_probe_cached(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side,
+                                &wdl);
+    answer[1] = wdl;
 }
 
 static void print_root(tb_reader *reader, const uint8_t *record)
 {
-    uint8_t pieces[SQUARES], squares[SQUARES];
-    size_t count = 0, moves = 0;
+    position p = parse(record);
+    size_t moves = 0;
     tb_value v;
     tb_move list[TB_MAX_MOVES];
-    for (int square = 0; square < SQUARES; square++)
-        if (record[1 + square] != 0) {
-            pieces[count] = record[1 + square];
-            squares[count++] = (uint8_t)square;
-        }
-    int status = tb_probe_root(reader, pieces, squares, count, record[0], &v, list, &moves);
+    int status = tb_probe_root(reader, p.pieces, p.squares, p.count, p.side, &v, list, &moves);
     if (status != TB_OK) {
         printf("status %d\n", status);
         return;
@@ -74,7 +106,29 @@ static void print_root(tb_reader *reader, const uint8_t *record)
     printf("\n");
 }
 
+/* One record of `filter`; returns where the next one begins. */
+static const uint8_t *print_filtered(tb_reader *reader, const uint8_t *record)
+{
+    position p = parse(record);
+    size_t moves = 0, played = record[RECORD];
+    tb_step steps[256];
+    tb_move list[TB_MAX_MOVES];
+    for (size_t i = 0; i < played; i++) {
+        steps[i].from = record[RECORD + 1 + 2 * i];
+        steps[i].to = record[RECORD + 2 + 2 * i];
+    }
+    int status = tb_filter_root(reader, p.pieces, p.squares, p.count, p.side, steps, played, NULL,
+                                list, &moves);
+    printf("%d", status);
+    for (size_t i = 0; i < moves; i++)
+        printf(" %d-%d", list[i].from, list[i].to);
+    printf("\n");
+    return record + RECORD + 1 + 2 * played;
+}
+
 typedef struct {
+    const tb_set *set;
+    int held;
     tb_reader *reader;
     const uint8_t *records;
     int32_t *answers;
@@ -85,7 +139,8 @@ static void *run_job(void *argument)
 {
     job *j = argument;
     for (size_t i = 0; i < j->count; i++)
-        probe_record(j->reader, j->records + RECORD * i, j->answers + ANSWER * i);
+        (j->held ? probe_held : probe_record)(j->set, j->reader, j->records + RECORD * i,
+                                              j->answers + ANSWER * i);
     return NULL;
 }
 
@@ -135,7 +190,7 @@ static void run_mutants(tb_rules rules, size_t cache, const char *path)
             status[from_memory] = from_memory ? tb_add_memory(set, data, (size_t)length)
                                               : tb_add_file(set, path);
             for (int32_t i = 0; i < count; i++)
-                probe_record(reader, records + RECORD * i, own + ANSWER * i);
+                probe_record(set, reader, records + RECORD * i, own + ANSWER * i);
             tb_reader_free(reader);
             tb_set_free(set);
         }
@@ -172,20 +227,26 @@ int main(int argc, char **argv)
         run_mutants(rules, cache, argv[4]);
         return 0;
     }
-    tb_set *set = tb_set_new(rules, 0, TB_DTM);
-    for (int i = 4; i < argc; i++) {
-        int status = tb_add_file(set, argv[i]);
-        if (status != TB_OK) {
-            fprintf(stderr, "%s: %s\n", argv[i], tb_status_text(status));
-            return 1;
-        }
-    }
     int threads = strcmp(argv[1], "threads") == 0 ? THREADS : 1;
+    int held = strcmp(argv[1], "held") == 0;
+    tb_set *sets[2] = {tb_set_new(rules, 0, TB_DTM), tb_set_new(rules, 0, TB_DTM)};
+    for (int s = 0; s < 2; s++)
+        for (int i = 4; i < argc; i++) {
+            int status = tb_add_file(sets[s], argv[i]);
+            if (status != TB_OK) {
+                fprintf(stderr, "%s: %s\n", argv[i], tb_status_text(status));
+                return 1;
+            }
+        }
+    if ((held || threads > 1) && tb_hold(sets[1], SIZE_MAX) != (int)tb_set_size(sets[1]))
+        return 1;
     uint8_t *records = read_all(&size);
     count = size / RECORD;
     job jobs[THREADS];
     for (int i = 0; i < threads; i++) {
-        jobs[i].reader = tb_reader_new(set, cache);
+        jobs[i].set = sets[(held + i) % 2];
+        jobs[i].held = held;
+        jobs[i].reader = tb_reader_new(jobs[i].set, cache);
         jobs[i].records = records;
         jobs[i].answers = malloc((count + 1) * ANSWER * sizeof(int32_t));
         jobs[i].count = count;
@@ -193,13 +254,16 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "root") == 0) {
         for (size_t i = 0; i < count; i++)
             print_root(jobs[0].reader, records + RECORD * i);
+    } else if (strcmp(argv[1], "filter") == 0) {
+        for (const uint8_t *at = records; at < records + size;)
+            at = print_filtered(jobs[0].reader, at);
     } else if (strcmp(argv[1], "bench") == 0) {
         run_job(&jobs[0]);
         double start = seconds();
         for (int i = 0; i < 5; i++)
             run_job(&jobs[0]);
-        /* A record is probed twice: its value, and its outcome alone. */
-        printf("%.1f\n", (seconds() - start) * 1e9 / 10 / (double)count);
+        /* A record is probed three times: its value, and its outcome in two ways. */
+        printf("%.1f\n", (seconds() - start) * 1e9 / 15 / (double)count);
     } else {
         pthread_t handles[THREADS];
         for (int i = 1; i < threads; i++)
@@ -217,7 +281,8 @@ int main(int argc, char **argv)
         tb_reader_free(jobs[i].reader);
         free(jobs[i].answers);
     }
-    tb_set_free(set);
+    tb_set_free(sets[0]);
+    tb_set_free(sets[1]);
     free(records);
     return 0;
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -26,17 +25,25 @@ from tbgen.tables import (
     TableFile,
     TableName,
 )
+from tests.kits import cprograms
 from tests.kits.boards import Boards, all_boards, exchanged
 from tests.kits.built import built
+from tests.kits.cprograms import (
+    ADDRESSES,
+    CACHE,
+    CONTRIB,
+    READER,
+    THREADS,
+    answers_of,
+    compiled,
+    needs_c,
+    records_of,
+    run,
+)
 from tests.kits.mutations import mutants
-from tests.kits.paths import ROOT
 from tests.kits.strategies import random_position
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 
-READER = ROOT / "contrib" / "tbprobe.c"
-HARNESS = ROOT / "tests" / "probing" / "tbprobe_harness.c"
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-CACHE = str(8 << 20)
 CHECK = str(list(Rules).index(Rules.CHECK))
 WXF = str(list(Rules).index(Rules.WXF))
 WXF_NO_MINOR = "3"
@@ -44,53 +51,12 @@ NONE = "0"
 
 OK, MISSING = 0, -1
 
-
-def missing_tool() -> str | None:
-    """What this machine lacks for the C reader."""
-    if shutil.which("gcc") is None:
-        return "gcc is not installed"
-    trial = "#include <zstd.h>\nint main(void) { return ZSTD_versionNumber() == 0; }\n"
-    command = ["gcc", "-x", "c", "-", "-lzstd", "-o", "/dev/null"]
-    if subprocess.run(command, input=trial.encode(), capture_output=True).returncode:
-        return "the headers of zstd are not installed (libzstd-dev)"
-    return None
-
-
-pytestmark = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
-
-
-def compiled(folder: Path, name: str, sources: list[Path], *flags: str) -> Path:
-    program = folder / name
-    command = ["gcc", *STRICT, *flags, *map(str, sources), "-lzstd", "-o", str(program)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return program
+pytestmark = needs_c
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tbprobe")
-
-
-@pytest.fixture(scope="module")
-def harness(folder: Path) -> Path:
-    return compiled(folder, "harness", [HARNESS, READER], "-O2", "-pthread")
-
-
-def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
-    command = [str(program), *map(str, arguments)]
-    result = subprocess.run(command, input=records, capture_output=True)
-    assert result.returncode == 0, result.stderr.decode()[-2000:]
-    return result.stdout
-
-
-def records_of(boards: Boards, side: int) -> bytes:
-    return np.insert(boards, 0, side, axis=1).tobytes()
-
-
-def answers_of(output: bytes) -> NDArray[np.int32]:
-    """int32 (n, 4): status, outcome, order, plies."""
-    return np.frombuffer(output, "<i4").reshape(-1, 4)
+def harness() -> Path:
+    return cprograms.harness()
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
@@ -103,8 +69,8 @@ def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
 
 
 @pytest.mark.parametrize("flags", [(), ("-DTB_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
-def test_a_strict_compiler_has_no_complaint(folder: Path, flags: tuple[str, ...]) -> None:
-    compiled(folder, "strict", [ROOT / "contrib" / "example.c", READER], *flags)
+def test_a_strict_compiler_has_no_complaint(flags: tuple[str, ...]) -> None:
+    compiled("strict", (CONTRIB / "example.c", *READER), *flags)
 
 
 @pytest.mark.parametrize(
@@ -242,10 +208,8 @@ def test_positions_that_are_none(harness: Path) -> None:
     assert status({4: 1, 84: 9, 0: 6}, mode="root") == MISSING
 
 
-def test_threads_share_a_set(folder: Path) -> None:
-    program = compiled(
-        folder, "threads", [HARNESS, READER], "-O1", "-g", "-pthread", "-fsanitize=thread"
-    )
+def test_threads_share_a_set() -> None:
+    program = cprograms.harness("threads", *THREADS)
     files = sorted(built("KRKN").glob("*.xqt"))
     rng = random.Random(4)
     positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(3000)]
@@ -309,14 +273,9 @@ def is_sound(path: Path, data: bytes) -> bool:
 @pytest.mark.parametrize(
     ("material", "width", "distinct"), [("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5)]
 )
-def test_mutated_files(
-    tmp_path: Path, folder: Path, material: str, width: int, distinct: int
-) -> None:
+def test_mutated_files(tmp_path: Path, material: str, width: int, distinct: int) -> None:
     """3 400 files each, more than 10 000 in all."""
-    program = folder / "asan"
-    if not program.exists():
-        flags = ["-O1", "-g", "-pthread", "-fsanitize=address,undefined"]
-        program = compiled(folder, "asan", [HARNESS, READER], *flags, "-fno-sanitize-recover=all")
+    program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)
     red, black = random_planes(spec, 2, distinct)
     black[:700] = black.max()

@@ -18,9 +18,9 @@ from tbgen.indexing import Position
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase
 from tests.kits.built import built
+from tests.kits.cprograms import missing_tool
 from tests.kits.paths import ROOT
 from tests.oracles.naive_reader import value_of
-from tests.probing.test_contrib_c import missing_tool
 
 PAGE = (ROOT / "docs" / "probing.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(console|pycon|c)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -288,7 +288,7 @@ def test_a_newer_format_is_told_apart_from_damage(table: tuple[Path, Planes]) ->
     path.write_bytes(data)
     with pytest.raises(FormatVersionError, match="format 9") as caught:
         TableFile(path)
-    assert (caught.value.version, caught.value.supported) == (9, 2)
+    assert (caught.value.version, caught.value.supported) == (9, 3)
     assert isinstance(caught.value, TablebaseError)
 
 

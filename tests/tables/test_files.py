@@ -26,6 +26,7 @@ from tbgen.tables.blocks import (
 )
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
+from tbgen.tables.writer import Packing
 from tests.kits.tablekit import (
     agrees,
     random_planes,
@@ -36,6 +37,7 @@ from tests.kits.tablekit import (
     write,
 )
 
+HUNDRED = Packing(block_slots=100)
 MATERIALS = ["KK", "KAK", "KPK", "KRK", "KRKA"]
 
 
@@ -213,11 +215,11 @@ def test_a_failing_source_leaves_nothing(tmp_path: Path, fails_at: tuple[int, in
     path = tmp_path / spec.name.filename
     statistics = statistics_of(spec, planes)
     with pytest.raises(SourceFailedError):
-        write_table(path, spec, source, lambda: statistics, block_slots=100, threads=2)
+        write_table(path, spec, source, lambda: statistics, packing=HUNDRED, threads=2)
     assert list(tmp_path.iterdir()) == []
     kept = write(tmp_path, spec, planes).read_bytes()
     with pytest.raises(SourceFailedError):
-        write_table(path, spec, source, lambda: statistics, block_slots=100)
+        write_table(path, spec, source, lambda: statistics, packing=HUNDRED)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [kept]
 
 
@@ -262,7 +264,7 @@ def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -
         spec,
         source_of(planes),
         lambda: statistics_of(spec, planes),
-        block_slots=1000,
+        packing=Packing(block_slots=1000),
         arrangements=(Arrangement(45, (0, 1)), Arrangement(45, (0, 1))),
         threads=2,
         progress=progress,
@@ -290,7 +292,7 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
         spec,
         source,
         lambda: statistics_of(spec, planes),
-        block_slots=20,
+        packing=Packing(block_slots=20),
         arrangements=(Arrangement(1, (0, 1)), Arrangement(1, (0, 1))),
         threads=2,
         progress=progress,

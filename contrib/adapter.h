@@ -1,0 +1,104 @@
+// The six functions that engines of Stockfish's kind expect of endgame tables, on tbprobe. MIT licence.
+//
+//     init              directories  ->  tables, MaxCardinality
+//     probe_wdl         in the search, right after a capture or a pawn's advance
+//     probe_dtz         a distance that orders values
+//     root_probe        at the root: ranks of moves, by distances and by what the game has been
+//     root_probe_wdl    the same, where there are win-draw-loss files alone
+//     rank_root_moves   the former or the latter; sorts the moves
+//
+// The names and their meaning are the engines'; a program that has them calls the same ones. An
+// engine says where its pieces stand (`Board`), and which moves were played (`Game`).
+// docs/engines.md has the calls in order.
+//
+// `init` is called while nothing is searched. All the others may be called by any number of threads
+// at the same time: each has a reader of its own.
+#ifndef TBGEN_ADAPTER_H
+#define TBGEN_ADAPTER_H
+
+#include "tbprobe.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace Tablebases {
+
+enum WDLScore { WDLLoss = -2, WDLDraw = 0, WDLWin = 2, WDLScoreNone = -1000 };
+
+enum ProbeState {
+    FAIL = 0, // no table, or the answer is on disk and the disk was not to be read
+    OK = 1
+};
+
+// A position: pieces and squares as in tbprobe.h, and the material key, which the engine keeps by
+// adding and subtracting `tb_piece_key`.
+struct Board {
+    std::uint8_t pieces[TB_MAX_PIECES];
+    std::uint8_t squares[TB_MAX_PIECES];
+    std::size_t count = 0;
+    int side = TB_RED;
+    std::uint64_t key = 0;
+
+    // Put a piece on an empty square; beyond TB_MAX_PIECES it is not put.
+    void put(int piece, int square);
+};
+
+// A game: where it began, or its position after any later move, and the moves since.
+struct Game {
+    Board start;
+    std::vector<tb_step> played;
+};
+
+// A legal move at the root. Moves of a higher rank are better, those of one rank are equally good:
+// the search looks at those of the highest rank alone. `score` is for the protocol.
+struct RootMove {
+    tb_step move;
+    int rank = 0;
+    int score = 0;
+};
+using RootMoves = std::vector<RootMove>;
+
+struct Options {
+    tb_rules rules = TB_RULES_WXF;
+    std::size_t hold_bytes = std::size_t(256) << 20;  // for outcomes, shared by all threads
+    std::size_t cache_bytes = std::size_t(16) << 20;  // for blocks, of every thread
+    bool reads_disk = true;                           // whether probe_wdl may, in the search
+    int win = 20000;                                  // the score of a win in no plies
+};
+
+struct Config {
+    int cardinality = 0;     // the search probes positions of at most so many men
+    bool root_in_tb = false; // the moves have ranks; the search need not probe
+};
+
+// The most men of any table, kings included; 0 without tables.
+extern int MaxCardinality;
+
+// Open the tables of some directories, separated by ":" (";" on Windows); an empty string or
+// "<empty>" closes them all. Returns what could not be read, one line each, empty if all is well.
+std::string init(const std::string &paths, const Options &options = Options());
+
+// The outcome for the side to move. It is that of the position without a past: use it where no
+// repetition can reach back (docs/engines.md, "When a value may be returned").
+WDLScore probe_wdl(const Board &board, ProbeState *state);
+
+// Plies to the end (or to the capture that decides), positive for a win and negative for a loss;
+// 100000 more for every order. 0 is a draw, and -1 a side that has no legal move.
+int probe_dtz(const Board &board, ProbeState *state);
+
+// Rank the moves at the end of a game by `tb_filter_root`. False, and ranks as they were, where a table
+// is missing. Moves that tbprobe does not know as legal keep the lowest rank.
+bool root_probe(const Game &game, RootMoves &moves);
+
+// Rank the moves by their outcomes: those that keep the root's are of one rank. A win is kept, but
+// nothing makes it come nearer.
+bool root_probe_wdl(const Game &game, RootMoves &moves);
+
+// Rank the moves by distances, or else by outcomes, and sort them, best first.
+Config rank_root_moves(const Game &game, RootMoves &moves);
+
+} // namespace Tablebases
+
+#endif

@@ -1,0 +1,130 @@
+"""What an engine pays for the tables in C: opening, warm and cold probes of outcomes.
+
+    python scripts/measure/bench_probe_c.py
+    python scripts/measure/bench_probe_c.py --tables DIR [--rules wxf]
+
+opens 209 win-draw-loss files, one of every material of at most five men, that are made for the
+purpose: their headers and block tables are of full size, and all their blocks of one value. Then it
+asks for the outcomes of random positions of the tables, by default KRKN and what it needs, packed
+in a temporary directory first: warm, held in memory, beside the time of one memory read; and cold,
+each from a block that is read (from the system's cache) and unpacked. All in CPU time of one
+thread. Needs gcc and zstd's headers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+from growth import materials_of
+from measuring import ROOT, random_positions
+
+from tbgen.building.packing import pack_table
+from tbgen.indexing import Material
+from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.layout import Layout
+from tbgen.tables import Rules, RuleSet, Tablebase
+from tbgen.tables.header import HEADER_BYTES, Header, WdlSpec
+from tbgen.tables.names import WdlName
+from tbgen.tables.outcomes import DRAW
+from tbgen.tables.reader import TableFile
+from tbgen.tables.wdl import BLOCK_SLOTS, PACKED
+
+POSITIONS = 100_000
+COLD_POSITIONS = 3_000
+GOALS = "goals: 20 ms to open 209 files, 20 M probes/s warm (50 ns), 60 us cold"
+
+
+def make_file(directory: Path, material: Material) -> None:
+    """A win-draw-loss file of full size in which everything is a draw."""
+    layout = Layout.of(material)
+    lead_slots = layout.slots // layout.leads
+    tile_leads = max(1, min(layout.leads, PACKED.tile_slots // lead_slots))
+    as_indexed = Arrangement.of_slots(layout)
+    each = Arrangement(tile_leads, as_indexed.axes, False)
+    name = WdlName(material, RuleSet(Rules.WXF))
+    header = Header(
+        spec=WdlSpec(name),
+        slots=layout.slots,
+        block_slots=BLOCK_SLOTS,
+        arrangements=(each, each),
+        blocks=(0, 0),
+        constants=(0, 0),
+        table_offset=HEADER_BYTES,
+        metadata_length=0,
+        metadata_checksum=0,
+        digest=hashlib.sha256(str(name).encode()).digest()[:16],
+    )
+    blocks = header.block_maps[0].blocks
+    object.__setattr__(header, "blocks", (blocks, blocks))
+    table = struct.pack("<II", 0, DRAW) * (2 * blocks)
+    (directory / name.filename).write_bytes(header.pack(table) + table)
+
+
+def records_of(tables: Tablebase, count: int) -> bytes:
+    """Random legal positions of all tables, either colouring, as the program reads them."""
+    rng = random.Random(1)
+    layouts = [tables.table(name.material).layout for name in tables.available()]
+    positions = islice(random_positions(layouts, rng), count)
+    chosen = [p.swapped() if rng.random() < 0.5 else p for p in positions]
+    return b"".join(bytes([p.side]) + p.board for p in chosen)
+
+
+def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
+    """The numbers that the program prints."""
+    command = [str(program), *map(str, arguments)]
+    output = subprocess.run(command, input=records, capture_output=True, check=True).stdout
+    return [float(word) for word in output.split()]
+
+
+def main() -> None:
+    """Measure, and print a line for each goal."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
+    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        program, made, packed = (Path(folder) / name for name in ("bench", "made", "packed"))
+        sources = [ROOT / "scripts" / "measure" / "bench_probe_c.c", ROOT / "contrib" / "tbprobe.c"]
+        command = ["gcc", "-std=c99", "-O2", *map(str, sources), "-lzstd", "-o", str(program)]
+        subprocess.run(command, check=True)
+        made.mkdir()
+        packed.mkdir()
+        for material in (m for men in (3, 4, 5) for m in materials_of(men)):
+            make_file(made, material)
+        files, took = ask(program, "open", "2", made)
+        print(f"opening {files:.0f} files: {took:.1f} ms")
+        tables = options.tables
+        if tables is None:
+            tables = Path(folder)
+            build = [sys.executable, "-m", "tbgen", "build", "KRKN", "--tables", folder]
+            subprocess.run([*build, "--rules", options.rules], check=True, cwd=ROOT)
+        with Tablebase.open(tables, rules=options.rules) as opened:
+            names = opened.available()
+            records = records_of(opened, POSITIONS)
+            slots = sum(opened.table(name.material).header.slots for name in names)
+        for name in names:
+            with TableFile(tables / name.filename) as file:
+                pack_table(file, packed)
+        number, wdl = str(Rules(options.rules).number), sorted(packed.glob("*.xqt"))
+        # Two sides, and four slots to a byte.
+        warm, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
+        cold = records[: COLD_POSITIONS * 91]
+        (seconds,) = ask(program, "cold", number, "0", *wdl, records=cold)
+    print(f"warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s")
+    print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
+    print(f"cold: {seconds:.1f} us")
+    print(GOALS)
+
+
+if __name__ == "__main__":
+    main()

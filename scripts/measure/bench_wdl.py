@@ -1,0 +1,257 @@
+"""What win-draw-loss files cost: their size, warm and cold probes, opening a directory.
+
+    python scripts/measure/bench_wdl.py --tables DIR    (packed first: tbgen pack --men 5)
+
+Warm probes, positions of all files in turn and in any order, each with either colouring: `numba`
+asks by lists of pieces inside a compiled loop (`probe_wdl`), `found` the same where the engine
+keeps the material (`probe_wdl_found`), `batch` by boards from Python (`probe_wdl_boards`). Rates
+are also given as a ratio to reading single bytes at random places of as much memory. A `cold` probe
+reads and unpacks a block, with the file in the page cache. `open` is a directory with the names of
+209 tables and their win-draw-loss files.
+
+Each figure is the best of five runs, in seconds of the thread's own CPU time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import combinations_with_replacement, product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.indexing import Material, MaterialError, Side
+from tbgen.probing.dump import rows_of_slots
+from tbgen.probing.wdl import WdlBuffers, WdlTables
+from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
+from tbgen.tables import Metric, Rules, RuleSet, Tablebase, TableName, WdlFile, WdlName
+from tbgen.tables.cache import BlockCache
+
+POSITIONS = 200_000
+RUNS = 5
+COLD = 2_000
+MIB = 1 << 20
+
+
+def best_seconds(run: Callable[[], object]) -> float:
+    """The fastest of several runs, after one that warms up."""
+    run()
+    seconds = []
+    for _ in range(RUNS):
+        started = time.thread_time()
+        run()
+        seconds.append(time.thread_time() - started)
+    return min(seconds)
+
+
+class Sample:
+    """Random legal positions of all tables that have a win-draw-loss file."""
+
+    def __init__(self, tablebase: Tablebase, materials: tuple[Material, ...]) -> None:
+        """Draw about as many of each."""
+        rng = np.random.default_rng(1)
+        each = -(-POSITIONS // (2 * len(materials)))
+        most = max(material.men for material in materials)
+        parts: list[tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]] = []
+        for material in materials:
+            file = tablebase.table(material)
+            for side in Side:
+                slots = np.sort(rng.integers(file.header.slots, size=3 * each))
+                rows = rows_of_slots(file, side, slots)
+                rows = rows[rng.permutation(len(rows))[:each]]
+                squares = np.zeros((len(rows), most), np.uint8)
+                squares[:, : material.men] = rows["squares"]
+                pieces = np.zeros_like(squares)
+                pieces[:, : material.men] = file.layout.piece_codes
+                swapped = rng.random(len(rows)) < 0.5
+                pieces[swapped, : material.men] ^= 8
+                squares[swapped] = 81 - 9 * (squares[swapped] // 9) + squares[swapped] % 9
+                facts = np.stack(
+                    [np.full(len(rows), material.men), side ^ swapped, rows["outcome"]], axis=1
+                )
+                parts.append((pieces, squares, facts))
+        order = rng.permutation(sum(len(part[0]) for part in parts))
+        self.pieces, self.squares, facts = (
+            np.concatenate([part[n] for part in parts])[order] for n in range(3)
+        )
+        self.counts, self.sides, self.outcomes = facts.T.copy()
+
+    def boards(self) -> NDArray[np.uint8]:
+        """uint8 (n, 90): the same as boards."""
+        boards = np.zeros((len(self.counts), 90), np.uint8)
+        for piece in range(self.pieces.shape[1]):
+            there = np.flatnonzero(self.counts > piece)
+            boards[there, self.squares[there, piece]] = self.pieces[there, piece]
+        return boards
+
+
+@borrowing_kernel
+def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignore[no-untyped-def]
+    """How many positions do not have the outcome that the table tells.
+
+    pieces, squares : uint8 (n, most pieces); counts, sides, outcomes : int64 (n,)
+    """
+    wrong = 0
+    for i in range(len(counts)):
+        status, outcome = probe_wdl(buffers, pieces[i], squares[i], counts[i], sides[i])
+        wrong += status != 0 or outcome != outcomes[i]
+    return wrong
+
+
+@borrowing_kernel
+def probe_found(  # type: ignore[no-untyped-def]
+    buffers, found, pieces, squares, counts, sides, outcomes
+):
+    """The same of positions whose material has been found.
+
+    found : int64 (n,); the others as above
+    """
+    wrong = 0
+    for i in range(len(counts)):
+        status, outcome = probe_wdl_found(
+            buffers, found[i], pieces[i], squares[i], counts[i], sides[i]
+        )
+        wrong += status != 0 or outcome != outcomes[i]
+    return wrong
+
+
+@borrowing_kernel
+def read_all(data, places):  # type: ignore[no-untyped-def]
+    """Read single bytes.
+
+    data : uint8 (bytes,); places : int64 (n,)
+    """
+    total = 0
+    for i in range(len(places)):
+        total += data[places[i]]
+    return total
+
+
+def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
+    """int64 (n,): what `find_wdl` returns for each position."""
+    there = np.arange(sample.pieces.shape[1]) < sample.counts[:, None]
+    weights = np.where(there, np.int64(1) << 4 * sample.pieces.astype(np.int64), 0)
+    keys, which = np.unique(weights.sum(axis=1), return_inverse=True)
+    found: NDArray[np.int64] = np.array([find_wdl(buffers, key) for key in keys])[which]
+    return found
+
+
+def report_warm(tablebase: Tablebase) -> None:
+    """Warm probes a second, in numba and from Python."""
+    tables = WdlTables(tablebase)
+    buffers, sample = tables.buffers, Sample(tablebase, tables.materials)
+    n = len(sample.counts)
+    rest = sample.pieces, sample.squares, sample.counts, sample.sides, sample.outcomes
+    found = find_all(buffers, sample)
+    boards = sample.boards()
+    if probe_all(buffers, *rest) or probe_found(buffers, found, *rest):
+        raise SystemExit("compiled probes disagree with the tables")
+    if (tablebase.probe_wdl_boards(boards, sample.sides) != sample.outcomes).any():
+        raise SystemExit("probes of boards disagree with the tables")
+    places = np.random.default_rng(2).integers(len(buffers.data), size=n)
+    read = best_seconds(lambda: read_all(buffers.data, places)) / n
+    print(f"unpacked: {len(buffers.data):,} bytes; a byte of them read: {read * 1e9:.1f} ns")
+    for name, goal, run in (
+        ("numba", 8e6, lambda: probe_all(buffers, *rest)),
+        ("found", 8e6, lambda: probe_found(buffers, found, *rest)),
+        ("batch", 1.5e6, lambda: tablebase.probe_wdl_boards(boards, sample.sides)),
+    ):
+        seconds = best_seconds(run) / n
+        print(
+            f"{name}: {1 / seconds:,.0f} warm probes/s (wanted: {goal:,.0f}), {seconds * 1e9:.0f} "
+            f"ns, {seconds / read:.1f} reads"
+        )
+
+
+def report_cold(tablebase: Tablebase) -> None:
+    """Microseconds of a probe that reads and unpacks its block."""
+    rng = np.random.default_rng(3)
+    cold = []
+    for name in tablebase.available_wdl():
+        with WdlFile(tablebase.path(name), BlockCache(0)) as file:
+            sides = [side for side in Side if file.header.blocks[side]]
+            if not sides:
+                continue
+            _ = [file.code(side, 0) for side in sides]
+            for slot in rng.integers(file.header.slots, size=COLD // len(sides)).tolist():
+                for side in sides:
+                    started = time.thread_time()
+                    file.code(side, slot)
+                    cold.append(time.thread_time() - started)
+    micros = np.array(cold) * 1e6
+    print(
+        f"cold: {micros.mean():.0f} us in the mean, {np.percentile(micros, 99):.0f} us for 99 in "
+        "100 (wanted: 60)"
+    )
+
+
+def five_men() -> list[Material]:
+    """Every material of at most five men that has a table."""
+    found = {}
+    for men in range(4):
+        for red in range(men + 1):
+            for own, other in product(
+                combinations_with_replacement("RNCPAB", red),
+                combinations_with_replacement("RNCPAB", men - red),
+            ):
+                try:
+                    material = Material.parse(f"K{''.join(own)}K{''.join(other)}")
+                except MaterialError:  # more of a kind than there are
+                    continue
+                if material.needs_table:
+                    found[material.name] = material
+    return list(found.values())
+
+
+def report_opening() -> None:
+    """Milliseconds to open a directory of the names of all tables and files of five men."""
+    materials = five_men()
+    with tempfile.TemporaryDirectory() as folder:
+        for material in materials:
+            table = TableName(material, RuleSet(Rules.WXF), Metric.DTM)
+            (Path(folder) / table.filename).touch()
+            (Path(folder) / WdlName.of(table).filename).touch()
+        seconds = best_seconds(lambda: Tablebase.open(folder).close())
+    print(f"open: {len(materials)} tables in {seconds * 1e3:.1f} ms (wanted: 60)")
+
+
+def report_sizes(tablebase: Tablebase) -> None:
+    """How much smaller the files are than the tables they were derived from."""
+    files = tablebase.available_wdl()
+    sizes = [
+        (tablebase.path(name).stat().st_size, tablebase.table(name.material).header.file_size)
+        for name in files
+    ]
+    packed, tables = (sum(column) for column in zip(*sizes, strict=True))
+    print(
+        f"size: {len(files)} files, {packed:,} bytes, 1/{tables / packed:.1f} of their tables "
+        "(wanted: 1/8)"
+    )
+
+
+def main() -> None:
+    """Measure what is there."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="tables and their packed files")
+    parser.add_argument("--rules", choices=[str(rules) for rules in Rules])
+    options = parser.parse_args()
+    with Tablebase.open(options.tables, rules=options.rules) as tablebase:
+        if not tablebase.available_wdl():
+            raise SystemExit(
+                f"no win-draw-loss files there; run: tbgen pack --men 5 --tables {options.tables}"
+            )
+        report_sizes(tablebase)
+        report_cold(tablebase)
+        report_opening()
+        report_warm(tablebase)
+
+
+if __name__ == "__main__":
+    main()

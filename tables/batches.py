@@ -1,0 +1,76 @@
+"""Outcomes of many positions at once, as boards: grouped by material, numbered, looked up.
+
+    boards, sides  ->  groups of one material and colouring  ->  slots  ->  outcomes
+
+Positions as objects are for `Tablebase.probe_many`; making them takes longer than all of this.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.squares import SQUARES
+from tbgen.tables.outcomes import DRAW, outcomes_of
+from tbgen.tables.reader import TableFile
+from tbgen.tables.wdl import WdlFile
+
+Boards = NDArray[np.uint8]
+"""uint8 (n, 90): piece codes by square, 0 where there is none."""
+
+
+class Library(Protocol):
+    """Where the files of a material are."""
+
+    def table(self, material: Material | str) -> TableFile:
+        """The open table of distances; raises `MissingTableError` where there is none."""
+
+    def wdl_file(self, material: Material | str) -> WdlFile | None:
+        """The open win-draw-loss file, None where there is none."""
+
+
+def outcomes_of_boards(library: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
+    """int8 (n,): 1 win, 0 draw, -1 loss for the side to move (n,) of legal positions.
+
+    Raises what `library` raises, and what reading its files does.
+    """
+    boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
+    sides = np.asarray(sides)
+    found = np.zeros(len(boards), np.int8)
+    for members in _groups(boards):
+        whole = len(members) == len(boards)
+        own = boards if whole else boards[members]
+        example = Position(own[0].tobytes(), Side.RED)
+        material, swapped = example.material, example.is_swapped
+        if not material.needs_table:
+            continue
+        file = library.wdl_file(material) or library.table(material)
+        slots = file.layout.slots_of_boards(own, swapped)
+        movers = (sides if whole else sides[members]) ^ int(swapped)
+        for side in Side:
+            chosen = np.flatnonzero(movers == side)
+            if not chosen.size:
+                continue
+            codes = file.codes(side, slots[chosen])
+            if isinstance(file, TableFile):
+                codes = outcomes_of(codes, file.code_space)
+            found[members[chosen]] = codes.astype(np.int8) - np.int8(DRAW)
+    return found
+
+
+def _groups(boards: Boards) -> list[NDArray[np.intp]]:
+    """The numbers of the boards, those with the same pieces together."""
+    occupied = np.flatnonzero(boards != 0)
+    rows = occupied // SQUARES
+    weights = np.int64(1) << (4 * boards.ravel()[occupied].astype(np.int64))
+    # Four bits for each of sixteen codes: no side has sixteen pieces of a kind.
+    keys = np.zeros(len(boards), np.int64)
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    keys[rows[starts]] = np.add.reduceat(weights, starts) if starts.size else 0
+    if not len(keys) or (keys == keys[0]).all():
+        return [np.arange(len(keys))] if len(keys) else []
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)

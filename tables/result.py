@@ -1,0 +1,73 @@
+"""What a table says of a position, and why there can be none of a material."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tbgen.indexing import Material, MaterialError
+from tbgen.indexing.layout import Layout
+from tbgen.tables.codes import Outcome, Value
+from tbgen.tables.errors import UnsupportedMaterialError
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.reader import TableFile
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a table says of a position, for the side to move.
+
+    `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
+    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set`
+    and `metric` are the table's. A draw for want of attackers has no table and no metric, and the
+    rule set of the tablebase, whose rules are None where it has none.
+    """
+
+    outcome: Outcome
+    value: int
+    order: int
+    plies: int | None
+    material: Material
+    rule_set: RuleSet
+    metric: Metric | None
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules of the rule set."""
+        return self.rule_set.rules
+
+    @property
+    def exact(self) -> Value:
+        """The value, as codes are made of."""
+        return Value(self.outcome, self.order, self.plies or 0)
+
+
+def result_of(file: TableFile, code: int) -> ProbeResult:
+    """What a code of a table says."""
+    spec = file.header.spec
+    value = spec.codes.decode(code)
+    plies = None if value.outcome == Outcome.DRAW else value.plies
+    name = spec.name
+    return ProbeResult(
+        value.outcome, value.number, value.order, plies, name.material, name.rule_set, name.metric
+    )
+
+
+def require_index(material: Material) -> None:
+    """Raise `UnsupportedMaterialError` if no table of the material can exist."""
+    problem = _index_problem(material)
+    if problem is not None:
+        raise UnsupportedMaterialError(material.name, problem)
+
+
+@lru_cache(maxsize=1024)
+def _index_problem(material: Material) -> str | None:
+    """Why a material has no index, None if it has one.
+
+    Kept, because to find out takes long for the largest, and is asked for each of their moves.
+    """
+    try:
+        Layout.of(material)
+    except MaterialError as error:
+        return str(error)
+    return None

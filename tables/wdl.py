@@ -1,0 +1,164 @@
+"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and where it came from.
+
+    `WdlFile`     the file
+    `WdlFacts`    its metadata: counts, and the table that it was derived from
+
+How blocks are found, checked and unpacked is in `blockfile.py`; docs/format.md has the bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from tbgen.tables import schema
+from tbgen.tables.blockfile import BlockFile
+from tbgen.tables.codes import Outcome
+from tbgen.tables.errors import CorruptTableError
+from tbgen.tables.header import WdlSpec
+from tbgen.tables.names import MAX_ORDERS, Rules, TableName, WdlName
+from tbgen.tables.outcomes import DRAW, SLOTS_PER_BYTE
+from tbgen.tables.statistics import SIDE_COUNTS, SideCounts, TableStatistics
+from tbgen.tables.writer import Packing
+
+BLOCK_SLOTS = 81_000
+"""Slots of a block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
+
+PACKED = Packing(
+    block_slots=BLOCK_SLOTS,
+    tile_slots=256 * BLOCK_SLOTS,
+    compression=zstandard.ZstdCompressionParameters.from_level(
+        19, source_size=1 << 16, write_content_size=True, write_checksum=False
+    ),
+)
+"""How outcomes are packed: in large tiles, where more of the leads can be neighbours, and with
+the best parse that zstd has (decision 11)."""
+
+PLAIN = replace(PACKED, plain=True)
+"""The same, stored as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The table that a win-draw-loss file was derived from: its file name, and its digest."""
+
+    file: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class WdlFacts:
+    """What a win-draw-loss file says of itself; counts are legal positions, mirror images once."""
+
+    material: str
+    rules: str
+    metric: str
+    orders_limit: int | None
+    index_size: int
+    red_to_move: SideCounts
+    black_to_move: SideCounts
+    source: Source
+
+    @classmethod
+    def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlFacts:
+        """The facts of the file that is derived from a table."""
+        return cls(
+            statistics.material, statistics.rules, "wdl", statistics.orders_limit,
+            statistics.index_size, statistics.red_to_move, statistics.black_to_move,
+            Source(name.filename, digest.hex()),
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that a file stores."""
+        return asdict(self)
+
+    @classmethod
+    def from_text(cls, text: str) -> WdlFacts:
+        """The facts whose `to_json` is a JSON text.
+
+        Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
+        counts that do not add up. Whether they are true is for `tbgen.verify` to say.
+        """
+        found = schema.members(text, {})
+        facts: WdlFacts = _FACTS({name: found[name] for name in found.keys() & set(cls.__slots__)})
+        for counts in (facts.red_to_move, facts.black_to_move):
+            if counts.legal != counts.wins + counts.draws + counts.losses:
+                raise schema.SchemaError("the counts do not add up")
+            if counts.legal > facts.index_size:
+                raise schema.SchemaError("more positions than slots")
+        return facts
+
+
+class WdlFile(BlockFile[WdlSpec]):
+    """An open win-draw-loss file; safe to use from several threads (`BlockFile`).
+
+    Its codes are those of `outcomes.py`: 1 loss, 2 draw, 3 win, for the side to move.
+    """
+
+    _kind = WdlSpec
+
+    def outcome(self, side: int, slot: int) -> Outcome:
+        """The outcome of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""
+        return Outcome(self.code(side, slot) - DRAW)
+
+    @property
+    def is_plain(self) -> bool | None:
+        """Whether its blocks are stored as they are; None where it has no bytes of any."""
+        numbers = np.arange(len(self._entries))
+        slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
+        lengths = self._entries[:, 0]
+        stored = lengths > 0
+        if not stored.any():
+            return None
+        return bool((lengths == -(-slots // SLOTS_PER_BYTE))[stored].all())
+
+    @cached_property
+    def facts(self) -> WdlFacts:
+        """Its counts, and the table that it was derived from."""
+        try:
+            facts = WdlFacts.from_text(self._metadata().decode("ascii"))
+        except ValueError:
+            raise CorruptTableError(self.path, "the facts cannot be read") from None
+        if facts.index_size != self.header.slots:
+            raise CorruptTableError(self.path, "the facts have another number of slots")
+        name = TableName.parse(facts.source.file)
+        own = self.header.spec.name
+        if name is None or WdlName.of(name) != own or facts.material != own.material.name:
+            raise CorruptTableError(self.path, "it was derived from a table of something else")
+        return facts
+
+    def check(self, *, threads: int = 1) -> None:
+        """Read the whole file, and verify every checksum, every block, digest and facts."""
+        super().check(threads=threads)
+        _ = self.facts
+
+
+# -- what a file may say -----------------------------------------------------------------------
+
+
+def _file(value: object) -> str:
+    if not isinstance(value, str) or TableName.parse(value) is None:
+        raise schema.SchemaError("no name of a table")
+    return value
+
+
+_FACTS = schema.record(
+    WdlFacts,
+    {
+        "material": schema.text(r"K[A-Z]{1,31}", "material"),
+        "rules": schema.one_of(Rules),
+        "metric": schema.one_of(["wdl"]),
+        "orders_limit": schema.optional(schema.integer(1, MAX_ORDERS)),
+        "index_size": schema.integer(),
+        "red_to_move": SIDE_COUNTS,
+        "black_to_move": SIDE_COUNTS,
+        "source": schema.record(
+            Source, {"file": _file, "digest": schema.text("[0-9a-f]{32}", "digest")}
+        ),
+    },
+)
+"""The types and ranges of everything that is stored."""

@@ -1,0 +1,117 @@
+"""Packing: the win-draw-loss file of a finished table, of either metric.
+
+    table  ->  outcomes, 0 where no position is  ->  counted  ->  NAME.RULES.wdl.xqt
+
+A file that was derived from this very table (by its digest) is kept. What is written has its name
+when it is whole, and not before (`tables/files.py`). A side of the table is in memory at a time, a
+byte for each slot, and half a byte for its legal positions and for what is on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tbgen.building.work import finished_table, needed_materials
+from tbgen.indexing import Material
+from tbgen.tables.errors import CorruptTableError, MissingTableError, TablebaseError
+from tbgen.tables.header import WdlSpec
+from tbgen.tables.names import RuleSet, TableName, WdlName
+from tbgen.tables.outcomes import DRAW, LOSS, WIN
+from tbgen.tables.reader import TableFile
+from tbgen.tables.statistics import SideCounts
+from tbgen.tables.wdl import PACKED, PLAIN, WdlFacts, WdlFile
+from tbgen.tables.writer import write_table
+
+
+class Packed(NamedTuple):
+    """A win-draw-loss file, and what it was made of."""
+
+    name: WdlName
+    size: int
+    source: TableName
+    source_size: int
+    kept: bool
+    """Whether it was there already."""
+
+
+def pack_table(
+    file: TableFile, directory: Path, *, threads: int = 1, plain: bool = False, force: bool = False
+) -> Packed:
+    """Write the win-draw-loss file of a table into a directory, unless it is there.
+
+    With `plain` its blocks are stored as they are, to be mapped into memory. Raises
+    `CorruptTableError` for a table that is damaged, or that has other positions than its
+    statistics say, and `OSError`.
+    """
+    source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
+    path = directory / name.filename
+    if not force and _is_current(path, name, file, plain):
+        return Packed(name, path.stat().st_size, source, file.header.file_size, True)
+    # Kernels are loaded only where something is to be packed.
+    from tbgen.retrograde.outcomes import OutcomePlanes, encode
+
+    statistics = file.statistics
+    planes = OutcomePlanes(file, threads)
+    counted = {}
+
+    def codes_from(side: int, first: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        if side not in counted:
+            counted[side] = _counts(planes.plane(side))
+            stored = (statistics.red_to_move, statistics.black_to_move)[side]
+            if counted[side] != stored:
+                raise CorruptTableError(file.path, "the statistics count other positions")
+        return planes.codes_from(side, first, count)
+
+    header = write_table(
+        path, WdlSpec(name), codes_from,
+        lambda: WdlFacts.of_table(source, statistics, file.header.digest),
+        threads=threads, packing=PLAIN if plain else PACKED, encode=encode,
+    )  # fmt: skip
+    return Packed(name, header.file_size, source, file.header.file_size, False)
+
+
+def pack_closure(
+    directory: Path,
+    materials: Iterable[Material],
+    rule_set: RuleSet,
+    report: Callable[[Packed], None] = lambda packed: None,
+    *,
+    threads: int = 1,
+) -> None:
+    """Pack the tables of some materials and of all that their captures lead to.
+
+    Raises `MissingTableError` where one of them is not there, and like `pack_table`.
+    """
+    for material in needed_materials(materials):
+        metric = finished_table(directory, material, rule_set)
+        if metric is None:
+            raise MissingTableError(material.name, rule_set)
+        name = TableName(material, rule_set, metric)
+        with TableFile(directory / name.filename, name=name) as file:
+            report(pack_table(file, directory, threads=threads))
+
+
+def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
+    """Whether a sound file derived from this very table is there, packed or plain as asked."""
+    try:
+        with WdlFile(path, name=name) as found:
+            return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
+                None,
+                plain,
+            )
+    except (OSError, TablebaseError):
+        return False
+
+
+def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
+    """How many positions of a side win, draw and lose."""
+    totals = np.zeros(WIN + 1, np.int64)
+    # In pieces: numpy's counting makes 64-bit copies.
+    for first in range(0, plane.size, 1 << 22):
+        totals += np.bincount(plane[first : first + (1 << 22)], minlength=WIN + 1)
+    wins, draws, losses = (int(totals[code]) for code in (WIN, DRAW, LOSS))
+    return SideCounts(wins + draws + losses, wins, draws, losses)

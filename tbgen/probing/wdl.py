@@ -1,0 +1,265 @@
+# mypy: allow-untyped-calls
+"""Win-draw-loss files as arrays, unpacked, for compiled probes (`wdl_kernels`).
+
+keys, numbers    open-addressed hash: the counts of a material, in either colouring
+                 ->  2 * file + whether the colours are to be exchanged
+tables           one row of words per file: what each piece adds to which sum
+joint            for each pair of defences: the lead of every placement, and how it is met
+starts           for each side of each file: where the slots of a lead begin, in its tile
+data             the bytes of all blocks, five slots each, tile after tile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import InputError, Material, Side
+from tbgen.indexing.arrangement import (
+    AXIS_STRIDE,
+    AXIS_WORDS,
+    FIRST_AXIS,
+    LEAD_NUMBERS,
+    LEAD_STRIDE,
+    BlockMap,
+)
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import PieceType, piece_code
+from tbgen.probing import wdl_kernels as words
+from tbgen.probing.kernels import PIECE_CODES
+from tbgen.tables import MissingTableError, Tablebase, WdlFile
+from tbgen.tables.outcomes import SLOTS_PER_BYTE, encode_outcomes
+
+DEFAULT_MAX_BYTES = 1 << 30
+
+_ALL_ALIKE = 121
+"""The byte of five draws; of five losses it is 0, of five wins twice this."""
+
+
+class WdlBuffers(NamedTuple):
+    """What a compiled probe is given; numba takes it as it is. See the module."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    joint: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+
+class WdlTables:
+    """The win-draw-loss files of a `Tablebase`, in memory, for compiled probes through `buffers`.
+
+    `materials` (names or `Material`s) default to all that the tablebase has files of under its
+    rules. They take a fifth of a byte for each slot; beyond `max_bytes` together `InputError` is
+    raised. Nothing is read later, and any number of threads may probe. Raises what
+    `Tablebase.wdl_file` and reading raise, and `MissingTableError` where there is no file.
+    """
+
+    def __init__(
+        self,
+        tablebase: Tablebase,
+        materials: Iterable[Material | str] | None = None,
+        *,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> None:
+        self.materials = _distinct(materials, tablebase)
+        """The materials, in the order of `WdlBuffers.tables`."""
+        files = [_file(tablebase, material) for material in self.materials]
+        size = sum(_side_bytes(file, side) for file in files for side in Side)
+        if size > max_bytes:
+            raise InputError(
+                f"{len(files)} win-draw-loss files take {size:,} bytes unpacked, which is more "
+                f"than {max_bytes:,}",
+                "name fewer materials, or allow more by max_bytes",
+            )
+        data = np.empty(size, np.uint8)
+        joints: dict[tuple[tuple[int, int], ...], int] = {}
+        joint: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
+        starts: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        rows = np.zeros((len(files), words.TABLE_WORDS), np.int64)
+        at = joint_at = start_at = 0
+        for row, file in zip(rows, files, strict=True):
+            layout = file.layout
+            _write_pieces(row, layout)
+            defences = tuple((each.advisors, each.elephants) for each in layout.defenders)
+            if defences not in joints:
+                joints[defences] = joint_at
+                joint.append(_joint(layout))
+                joint_at += len(joint[-1])
+            row[words.JOINT] = joints[defences]
+            for side in Side:
+                block_map = file.header.block_maps[side]
+                _write_strides(row, side, block_map)
+                starts.append(_starts(block_map))
+                row[words.STARTS + side] = start_at
+                start_at += len(starts[-1])
+                end = at + _side_bytes(file, side)
+                row[words.BASES + side] = at
+                if end == at:
+                    row[words.BASES + side] = -1 - file.header.constants[side]
+                else:
+                    _unpack(file, side, data[at:end])
+                at = end
+        keys, numbers = _hash_table(self.materials)
+        self.buffers = WdlBuffers(
+            keys, numbers, rows, np.concatenate(joint), np.concatenate(starts), data
+        )
+
+    def probe_lists(
+        self,
+        pieces: NDArray[np.uint8],
+        squares: NDArray[np.uint8],
+        counts: NDArray[np.int64],
+        sides: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Statuses and outcomes (n,) of many legal positions, each a list of pieces.
+
+        pieces, squares: uint8 (n, most pieces); counts: (n,), how many each has; sides: (n,).
+        """
+        statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
+        words.probe_wdl_lists(self.buffers, pieces, squares, counts, sides, statuses, outcomes)
+        return statuses, outcomes
+
+
+def _distinct(
+    materials: Iterable[Material | str] | None, tablebase: Tablebase
+) -> tuple[Material, ...]:
+    """The materials that have files, each once."""
+    if materials is None:
+        rule_set = tablebase.rule_set
+        chosen = [n.material for n in tablebase.available_wdl() if n.rule_set == rule_set]
+    else:
+        chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
+    return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
+
+
+def _file(tablebase: Tablebase, material: Material) -> WdlFile:
+    file = tablebase.wdl_file(material)
+    if file is None:
+        raise MissingTableError(material.name, tablebase.rule_set)
+    return file
+
+
+def _side_bytes(file: WdlFile, side: int) -> int:
+    """What the tiles of a side take unpacked, each from a new byte on; 0 for one outcome."""
+    block_map = file.header.block_maps[side]
+    return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
+
+
+def _tile_bytes(block_map: BlockMap) -> int:
+    """The bytes of a full tile."""
+    slots = block_map.arrangement.tile_leads * block_map.lead_slots
+    return -(-slots // SLOTS_PER_BYTE)
+
+
+def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
+    """Write the tiles of a side, five slots to a byte, each from a new byte on."""
+    block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
+    aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
+    out[:] = 0  # the last tile may be shorter
+    for tile in range(block_map.tiles):
+        at = tile * _tile_bytes(block_map)
+        unaligned = []
+        for number in block_map.blocks_of(tile):
+            block, slots = file.block(base + number), block_map.slots_in(number)
+            end = at + -(-slots // SLOTS_PER_BYTE)
+            if not aligned:
+                unaligned.append(np.empty(slots, np.uint8))
+                block.write_to(unaligned[-1])
+            elif block.constant is not None:
+                out[at:end] = (block.constant - 1) * _ALL_ALIKE
+            else:
+                out[at:end] = block.packed
+            at = end
+        if unaligned:
+            codes = np.concatenate(unaligned)
+            at = tile * _tile_bytes(block_map)
+            packed = np.frombuffer(encode_outcomes(codes, 0), np.uint8)
+            alike = len(packed) == 1 < -(-len(codes) // SLOTS_PER_BYTE)
+            end = at + -(-len(codes) // SLOTS_PER_BYTE)
+            out[at:end] = (int(codes[0]) - 1) * _ALL_ALIKE if alike else packed
+
+
+def _starts(block_map: BlockMap) -> NDArray[np.int64]:
+    """int64 (leads,): twice the place where each lead begins, and 1 in the last tile."""
+    d = block_map.descriptor
+    numbers = np.arange(block_map.layout.leads)
+    if d[LEAD_NUMBERS]:
+        numbers = d[d[LEAD_NUMBERS] :]
+    tile, in_tile = np.divmod(numbers, block_map.arrangement.tile_leads)
+    last = (tile == block_map.tiles - 1).astype(np.int64)
+    start = tile * (_tile_bytes(block_map) * SLOTS_PER_BYTE) + in_tile * d[LEAD_STRIDE + last]
+    return 2 * start + last
+
+
+def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
+    """What attackers add to their place in the tiles of a side, full ones and the last."""
+    d, layout = block_map.descriptor, block_map.layout
+    for last in (0, 1):
+        of_side = 2 * side + last
+        for axis, group in enumerate(layout.groups):
+            stride = d[FIRST_AXIS + AXIS_WORDS * axis + AXIS_STRIDE + last]
+            code = piece_code(group.side, group.kind)
+            row[words.FILE + PIECE_CODES * of_side + code] = stride
+        inner = d[FIRST_AXIS + AXIS_WORDS * len(layout.groups) + AXIS_STRIDE + last]
+        row[words.INNER_FILE + of_side] = inner
+
+
+def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
+    """How many pieces of each code there are, and what they add to `joint` and to the slot."""
+    for side in Side:
+        for kind in PieceType:
+            row[words.COUNTS + piece_code(side, kind)] = layout.armies[side].count(kind)
+    weight = 1
+    for side in reversed(Side):
+        _, advisors, elephants = layout.defenders[side].ranks.shape
+        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.ELEPHANT)] = weight
+        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.ADVISOR)] = weight * elephants
+        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.KING)] = weight * elephants * advisors
+        weight *= layout.defenders[side].ranks.size
+    assert layout.inner is not None, "a material with a table has an attacker"
+    row[words.INNER_CODE] = piece_code(layout.inner.side, layout.inner.kind)
+    row[words.INNER_WITHIN] = 1
+    for group, stride in zip(layout.groups, layout.strides, strict=True):
+        row[words.WITHIN + piece_code(group.side, group.kind)] = stride * layout.inner_size
+
+
+def _joint(layout: Layout) -> NDArray[np.int32]:
+    """int32: the lead of every pair of placements, how it is met, and -1 where pieces overlap."""
+    red, black = (each.ranks.ravel() for each in layout.defenders)
+    w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))
+    sound = (w >= 0) & (b >= 0)
+    joint = np.full(len(w), -1, np.int32)
+    lead, mirrored = layout.lead_of(w[sound], b[sound])
+    own_image = layout.self_mirrored[lead]
+    joint[sound] = (
+        (lead << words.LEAD_SHIFT) | own_image * words.OWN_IMAGE | mirrored * words.MIRRORED
+    )
+    return joint
+
+
+def _hash_table(
+    materials: tuple[Material, ...],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`WdlBuffers.keys` and `numbers`, at most half full, as `find_wdl` reads them."""
+    size = 4
+    while size < 4 * len(materials) + 2:
+        size *= 2
+    keys, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+    for number, material in enumerate(materials):
+        for flip in (0, 1):
+            counts = sum(
+                army.count(kind) << 4 * piece_code(Side(side ^ flip), kind)
+                for side, army in zip(Side, material.armies, strict=True)
+                for kind in PieceType
+            )
+            at = counts * 0x9E3779B97F4A7C15 % (1 << 64) >> 40 & size - 1
+            while keys[at] not in (-1, counts):
+                at = (at + 1) & (size - 1)
+            if keys[at] == -1:  # both colourings of a symmetric material are one
+                keys[at], numbers[at] = counts, 2 * number + flip
+    return keys, numbers

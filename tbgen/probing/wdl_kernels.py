@@ -1,0 +1,242 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The compiled probes of outcomes: nothing is hashed but the material, and nothing allocated.
+
+    counts   ->  `find_wdl`  ->  found        once, and again after captures
+    found, pieces, squares, side  ->  `probe_wdl_found`  ->  status, outcome
+
+Every piece adds to two sums, that of the defenders and that of the attackers: no list is sorted,
+and no place is divided into digits.
+
+    defenders  ->  joint[sum]  ->  lead, whether mirrored, whether its own image
+    attackers  ->  starts[lead] + sum  ->  a fifth of a byte of `data`
+
+`counts` has four bits for each piece code, how many there are: an engine adds and subtracts
+`1 << 4 * code` as pieces come and go.
+
+Parameters of kernels, beside those of the package:
+    buffers : WdlBuffers, the files; read only
+    found : int64, what `find_wdl` returned
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.squares import (
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    flip_square,
+    mirror_square,
+    piece_code,
+)
+from tbgen.probing.kernels import INVALID, MAX_COUNT, MISSING, OK, PIECE_CODES
+from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
+
+NOT_FOUND, ALL_DRAWN = -1, -2
+"""What `find_wdl` returns beside numbers: no file of the material; it needs none, all is drawn."""
+
+# The words of a row of `WdlBuffers.tables`.
+JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the latter two for Red's side, and Black's
+COUNTS = 8  # of each code
+JOINT_WEIGHTS = COUNTS + PIECE_CODES  # what a defender's rank adds to the place in `joint`
+WITHIN = JOINT_WEIGHTS + PIECE_CODES  # what an attacker's rank adds to the slot, by code
+INNER_WITHIN = WITHIN + PIECE_CODES
+FILE = INNER_WITHIN + 1  # and to the place in the file: side, last tile, code
+INNER_FILE = FILE + 4 * PIECE_CODES
+TABLE_WORDS = INNER_FILE + 4
+
+MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
+"""The bits of an entry of `joint`; -1 is none."""
+
+_ATTACKERS = sum(
+    7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker
+)
+_ATTACKER_BITS = np.int64(_ATTACKERS)
+_LAST_DEFENDER = 3
+"""Codes of kings, advisors and elephants are 1 to 3, without the colour."""
+
+
+def _places():
+    """int8 (2, 2, 16, 90): colours exchanged, mirrored, piece code, square -> place in its area."""
+    places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
+    for side in Side:
+        for kind in PieceType:
+            for flip in (0, 1):
+                own = area(Side(side ^ flip), kind)
+                for square in range(SQUARES):
+                    seen = flip_square(square) if flip else square
+                    for mirrored, at in enumerate((seen, mirror_square(seen))):
+                        if at in own:
+                            code = piece_code(side, kind)
+                            places[flip, mirrored, code, square] = own.index(at)
+    return places
+
+
+_PLACES = _places()
+_CHOOSE = np.array([[comb(n, k) for k in range(MAX_COUNT + 1)] for n in range(SQUARES)], np.int64)
+_SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).astype(np.int8)
+"""int8 (243, 5): the outcomes of the slots of a byte: 1 win, 0 draw, -1 loss."""
+
+
+@part
+def wdl_place(key, mask):
+    """Where the search for the counts of a material begins.
+
+    key : int64, counts; mask : int, the length of the hash table less one, all bits set
+    """
+    word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(word >> np.uint64(40)) & mask
+
+
+@borrowing_kernel
+def find_wdl(buffers, counts):
+    """What `probe_wdl_found` takes for the pieces of `counts`; NOT_FOUND or ALL_DRAWN."""
+    if counts & _ATTACKER_BITS == 0:
+        return np.int64(ALL_DRAWN)
+    mask = len(buffers.keys) - 1
+    at = wdl_place(counts, mask)
+    while buffers.keys[at] != -1:
+        if buffers.keys[at] == counts:
+            return buffers.numbers[at]
+        at = (at + 1) & mask
+    return np.int64(NOT_FOUND)
+
+
+@part
+def _rank(i, place, flip, mirrored, pieces, squares, count):
+    """How many pieces of the same code stand before a piece, on its side, and itself.
+
+    i : int, which piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
+    """
+    code = np.int64(pieces[i])
+    rank = np.int64(1)
+    for j in range(count):
+        if (
+            np.int64(pieces[j]) == code
+            and np.int64(_PLACES[flip, mirrored, code, np.int64(squares[j])]) < place
+        ):
+            rank += 1
+    return rank
+
+
+@part
+def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
+    """What the attackers add to the slot, and to the place in the file; -1 where one cannot stand.
+
+    number : int64, of the file; flip, mirrored : int, as in `_PLACES`
+    row : int64, the words of the side and the tile
+    """
+    tables = buffers.tables
+    within, place_in_file = np.int64(0), np.int64(0)
+    inner = tables[number, INNER_CODE]
+    for i in range(count):
+        code = np.int64(pieces[i])
+        if code & 7 <= _LAST_DEFENDER:
+            continue
+        own = code ^ (flip << 3)
+        place = np.int64(_PLACES[flip, mirrored, code, np.int64(squares[i])])
+        if place < 0:
+            return np.int64(-1), np.int64(0)
+        same = tables[number, COUNTS + own]
+        rank = np.int64(1)
+        if same > 1:
+            rank = _rank(i, place, flip, mirrored, pieces, squares, count)
+        if own == inner and rank == same:
+            within += place * tables[number, INNER_WITHIN]
+            place_in_file += place * tables[number, INNER_FILE + row]
+        else:
+            place = _CHOOSE[place, rank]
+            within += place * tables[number, WITHIN + own]
+            place_in_file += place * tables[number, FILE + PIECE_CODES * row + own]
+    return within, place_in_file
+
+
+@borrowing_kernel
+def probe_wdl_found(buffers, found, pieces, squares, count, side):
+    """Status and outcome of a legal position of a material that `find_wdl` has found.
+
+    Returns (status, outcome): `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING`
+    without a file; `INVALID` where a piece stands outside its area. Pieces may be listed in any
+    order, and must be those of the material, each on a square of its own: neither that nor
+    legality is looked at.
+
+    squares : int (count,) or longer, where they stand: 9 * rank + file, from 0 to 89
+    """
+    if found == ALL_DRAWN:
+        return OK, 0
+    if found < 0:
+        return MISSING, 0
+    number, flip = found >> 1, found & 1
+    tables = buffers.tables
+    at = tables[number, JOINT]
+    for i in range(count):
+        code = np.int64(pieces[i])
+        if code & 7 > _LAST_DEFENDER:
+            continue
+        own = code ^ (flip << 3)
+        place = np.int64(_PLACES[flip, 0, code, np.int64(squares[i])])
+        if place < 0:
+            return INVALID, 0
+        if tables[number, COUNTS + own] > 1:
+            place = _CHOOSE[place, _rank(i, place, flip, 0, pieces, squares, count)]
+        at += place * tables[number, JOINT_WEIGHTS + own]
+    word = np.int64(buffers.joint[at])
+    if word < 0:
+        return INVALID, 0
+    own_side = side ^ flip
+    base = tables[number, BASES + own_side]
+    if base < 0:
+        return OK, -base - 3
+    start = buffers.starts[tables[number, STARTS + own_side] + (word >> LEAD_SHIFT)]
+    row = 2 * own_side + (start & 1)
+    within, added = _attackers(number, flip, word & MIRRORED, row, pieces, squares, count, buffers)
+    if word & OWN_IMAGE:
+        other, other_added = _attackers(number, flip, 1, row, pieces, squares, count, buffers)
+        if 0 <= other < within:
+            added = other_added
+    if within < 0:
+        return INVALID, 0
+    place = np.uint64((start >> 1) + added)
+    byte = place // np.uint64(SLOTS_PER_BYTE)
+    word = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
+    return OK, np.int64(_SIGNS[word, np.int64(place - np.uint64(SLOTS_PER_BYTE) * byte)])
+
+
+@borrowing_kernel
+def probe_wdl(buffers, pieces, squares, count, side):
+    """Status and outcome of a legal position; `find_wdl` and `probe_wdl_found` in one.
+
+    Codes and squares are looked at, and two pieces on a square are not.
+    """
+    counts = np.int64(0)
+    if side < 0 or side > 1:
+        return INVALID, 0
+    for i in range(count):
+        code, square = np.int64(pieces[i]), np.int64(squares[i])
+        if code < 1 or code > 15 or code == 8 or square < 0 or square >= SQUARES:
+            return INVALID, 0
+        if counts >> (4 * code) & 15 == MAX_COUNT:
+            return INVALID, 0
+        counts += np.int64(1) << (4 * code)
+    if counts & 0xF0 != 0x10 or counts >> 36 & 15 != 1:
+        return INVALID, 0
+    return probe_wdl_found(buffers, find_wdl(buffers, counts), pieces, squares, count, side)
+
+
+@borrowing_kernel
+def probe_wdl_lists(buffers, pieces, squares, counts, sides, statuses, outcomes):
+    """Probe many positions, each a list of pieces.
+
+    pieces, squares : int (n, most pieces), each row as in `probe_wdl`
+    counts : int (n,), how many pieces each has
+    sides : int (n,), the side to move in each
+    statuses, outcomes : int8 (n,), out
+    """
+    for n in range(len(counts)):
+        status, outcome = probe_wdl(buffers, pieces[n], squares[n], counts[n], sides[n])
+        statuses[n], outcomes[n] = status, outcome

@@ -1,0 +1,134 @@
+"""Packing: every outcome of a table, once, and never half of a file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tbgen.building.packing import pack_table
+from tbgen.cli import main
+from tbgen.indexing import Material, Side
+from tbgen.retrograde.outcomes import OutcomePlanes, encode
+from tbgen.tables import CorruptTableError, TableFile, WdlFile
+from tbgen.tables.outcomes import encode_outcomes, outcomes_of
+from tests.kits.built import built
+from tests.kits.tablekit import with_statistics
+from tests.kits.wdlkit import random_outcomes
+
+MATERIALS = ["KRK", "KNNK", "KPKA", "KRKN"]
+"""One piece, twins, a pawn as the inner piece, and attackers of both sides."""
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    for path in built(*MATERIALS).glob("*.xqt"):
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["pack", *arguments, "--tables", str(tables)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("material", MATERIALS)
+@pytest.mark.parametrize("plain", [False, True])
+def test_every_position_has_the_outcome_of_its_table(
+    tables: Path, material: str, plain: bool
+) -> None:
+    with TableFile(tables / f"{material}.check.dtm.xqt") as table:
+        packed = pack_table(table, tables, plain=plain)
+        assert not packed.kept
+        assert pack_table(table, tables, plain=plain, threads=2).kept
+        planes = OutcomePlanes(table, 2)
+        with WdlFile(tables / packed.name.filename, name=packed.name) as file:
+            file.check()
+            stored = table.statistics
+            for side, counts in zip(Side, (stored.red_to_move, stored.black_to_move), strict=True):
+                plane = planes.plane(side)
+                there = plane != 0
+                assert there.sum() == counts.legal
+                theirs = outcomes_of(table.plane(side), table.code_space)
+                assert (file.plane(side)[there] == theirs[there]).all()
+            assert file.facts.source.digest == table.header.digest.hex()
+
+
+def test_threads_do_not_change_the_bytes(tables: Path) -> None:
+    with TableFile(tables / "KRKN.check.dtm.xqt") as table:
+        name = pack_table(table, tables).name.filename
+        once = (tables / name).read_bytes()
+        assert not pack_table(table, tables, threads=3, force=True).kept
+        assert (tables / name).read_bytes() == once
+
+
+def test_the_kernel_packs_as_documented() -> None:
+    rng = np.random.default_rng(6)
+    blocks = [random_outcomes("KRK", seed, empty=empty)[0] for seed, empty in ((1, 0.4), (2, 0.99))]
+    blocks += [np.zeros(17, np.uint8), np.full(23, 3, np.uint8), np.array([0, 0, 1], np.uint8)]
+    for block in blocks:
+        for _ in range(20):
+            first, end = np.sort(rng.integers(0, len(block) + 1, 2))
+            part = block[first : end + 1]
+            if len(part):
+                assert encode(part, 2) == encode_outcomes(part, 2)
+
+
+def test_a_file_of_another_table_is_written_again(tables: Path) -> None:
+    path = tables / "KRK.check.dtm.xqt"
+    with TableFile(path) as table:
+        name = pack_table(table, tables).name
+        text = table._metadata()
+    # The same values with other statistics have another digest.
+    path.write_bytes(
+        with_statistics(path.read_bytes(), text.replace(b'"longest":', b'"longest" :'))
+    )
+    with TableFile(path) as table:
+        assert pack_table(table, tables).kept  # its header still tells the old digest
+    (tables / name.filename).write_bytes(b"damage")
+    with TableFile(path) as table:
+        assert not pack_table(table, tables).kept
+    assert run(tables, "KRK")[0] == 0
+
+
+def test_statistics_that_count_otherwise_are_damage(tables: Path) -> None:
+    path = tables / "KRK.check.dtm.xqt"
+    with TableFile(path) as table:
+        facts = json.loads(table._metadata())
+    line = next(bar for bar in facts["histogram"] if bar["side"] == "red")
+    for counts, key in ((line, "positions"), (facts["red_to_move"], "legal")):
+        counts[key] += 1
+    facts["red_to_move"][f"{line['outcome']}{'s' if line['outcome'] != 'loss' else 'es'}"] += 1
+    path.write_bytes(with_statistics(path.read_bytes(), json.dumps(facts).encode()))
+    with TableFile(path) as table, pytest.raises(CorruptTableError, match="count other positions"):
+        pack_table(table, tables)
+    assert not list(tables.glob("*.wdl.xqt"))
+    status, _, error = run(tables, "KRK")
+    assert (status, "count other positions" in error) == (3, True)
+
+
+def test_the_command(tables: Path) -> None:
+    status, out, _ = run(tables, "--men", "4", "--json")
+    entries = json.loads(out)["files"]
+    assert status == 0
+    assert {entry["written"] for entry in entries} == {True}
+    assert {entry["file"].split(".")[0] for entry in entries} == {
+        path.name.split(".")[0] for path in tables.glob("*.check.dtm.xqt")
+    }
+    assert json.loads(run(tables, "krnk", "krk", "--json")[1])["error"]  # no table of KRNK
+    status, out, _ = run(tables, "KRK", "knkr")
+    assert (status, out.count("present")) == (0, 2)
+    assert run(tables)[0] == 2
+    assert run(tables, "KAK")[0] == 2
+
+
+def test_a_build_packs_its_closure(tables: Path) -> None:
+    arguments = ["build", "KRKN", "--rules", "check", "--wdl", "--tables", str(tables)]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    wanted = {str(m) for m in Material.parse("KRKN").closure() if m.needs_table}
+    assert {path.name.split(".")[0] for path in tables.glob("*.wdl.xqt")} == wanted

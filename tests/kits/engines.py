@@ -1,0 +1,63 @@
+"""An engine at the other end of a pipe, in the place of `best_move`.
+
+`EngineTables` is a tablebase whose moves come from the mock engine (tests/probing/mock_engine.cpp),
+which has them through contrib/adapter.h; the games are those of `tests.kits.play`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Self
+
+from tbgen.indexing import Position
+from tbgen.play.preference import RootMove
+from tbgen.play.repetition import move_between
+from tbgen.play.tablebase import GameTablebase
+from tbgen.tables.names import RuleSet
+from tests.kits.cprograms import rules_number
+
+
+class MockEngine:
+    """A running engine, which searches so many plies."""
+
+    def __init__(self, program: Path, rule_set: RuleSet, depth: int, directory: Path) -> None:
+        self._process = subprocess.Popen(
+            [str(program), rules_number(rule_set), str(depth), str(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def ask(self, game: Sequence[Position]) -> dict[str, str]:
+        """What it answers at the end of a game, oldest position first: words and what follows."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        words = game[0].fen.split()[:2]
+        for before, after in pairwise(game):
+            move = move_between(before, after)
+            assert move is not None
+            words.append(move.iccs)
+        self._process.stdin.write(" ".join(words) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline().split()
+        return dict(zip(answer[::2], answer[1::2], strict=True))
+
+
+class EngineTables(GameTablebase):
+    """Tables whose `best_move` is the choice of `engine`."""
+
+    engine: MockEngine
+
+    def best_move(self, position: Position, history: Sequence[Position] = ()) -> RootMove | None:
+        chosen = self.engine.ask([*history, position])["bestmove"]
+        moves = {move.move.iccs: move for move in self.probe_root(position)}
+        return None if chosen == "(none)" else moves[chosen]

@@ -1,0 +1,74 @@
+"""Small win-draw-loss files for the tests: random outcomes of real materials, written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material
+from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.layout import Layout
+from tbgen.tables import Metric, Rules, RuleSet, TableName, WdlFacts, WdlName, WdlSpec, write_table
+from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes
+from tbgen.tables.statistics import SideCounts
+from tbgen.tables.wdl import PACKED, Source
+
+Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+
+
+def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
+    """Runs of random outcomes of either side, with a share of slots that hold no position."""
+    rng = np.random.default_rng(seed)
+    slots = Layout.of(Material.parse(material)).slots
+
+    def plane() -> NDArray[np.uint8]:
+        drawn = rng.integers(LOSS, WIN + 1, slots).astype(np.uint8)
+        repeated = np.repeat(drawn, rng.integers(1, run, slots))[:slots]
+        return np.where(rng.random(slots) < empty, 0, repeated).astype(np.uint8)
+
+    return plane(), plane()
+
+
+def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlFacts:
+    """Facts that take every slot with an outcome for a legal position."""
+    red, black = (
+        SideCounts(
+            int(np.count_nonzero(plane)),
+            *(int(np.count_nonzero(plane == code)) for code in (WIN, DRAW, LOSS)),
+        )
+        for plane in outcomes
+    )
+    rules, limit = str(source.rules), source.orders or None
+    own = Source(source.filename, digest.hex())
+    return WdlFacts(source.material.name, rules, "wdl", limit, len(outcomes[0]), red, black, own)
+
+
+def write_outcomes(
+    directory: Path,
+    material: str,
+    outcomes: Outcomes,
+    *,
+    block_slots: int = 1000,
+    arrangements: tuple[Arrangement, Arrangement] | None = None,
+    plain: bool = False,
+    digest: bytes = bytes(16),
+    rules: Rules = Rules.NONE,
+) -> Path:
+    """Write outcomes under the name of their file; without arrangements in the index's order."""
+    source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
+    name = WdlName.of(source)
+    as_indexed = Arrangement.of_slots(Layout.of(source.material))
+    path = directory / name.filename
+    write_table(
+        path,
+        WdlSpec(name),
+        lambda side, first, count: outcomes[side][first : first + count],
+        lambda: facts_of(source, outcomes, digest),
+        packing=replace(PACKED, block_slots=block_slots, plain=plain),
+        arrangements=arrangements or (as_indexed, as_indexed),
+        encode=encode_outcomes,
+    )
+    return path

@@ -1,0 +1,176 @@
+"""The root of a search in C: the filter that knows the game, and an engine that plays by it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tbgen.building.packing import pack_table
+from tbgen.indexing import Position
+from tbgen.play.preference import is_direct_win
+from tbgen.play.repetition import move_between
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.rules import legal_moves
+from tbgen.tables import Outcome
+from tbgen.tables.reader import TableFile
+from tests.kits import cprograms
+from tests.kits.built import built
+from tests.kits.cprograms import CACHE, needs_c, needs_cxx, rules_number, run
+from tests.kits.defences import DEFENCES
+from tests.kits.engines import EngineTables, MockEngine
+from tests.kits.play import Ending, play_drawn, play_won
+from tests.kits.starts import drawn, endangered, rule_decided
+from tests.kits.strategies import random_position
+from tests.oracles.naive_filter import NaiveFilter
+
+ARGUMENT, MISSING, ILLEGAL = "-8", "-1", "-3"
+
+
+@pytest.fixture(scope="module")
+def directory() -> Path:
+    return built("KRAKR", rules="wxf")
+
+
+@pytest.fixture(scope="module")
+def tables(directory: Path) -> Iterator[GameTablebase]:
+    with open_tablebase(directory, rules="wxf") as opened:
+        yield opened
+
+
+def record_of(game: Sequence[Position]) -> bytes:
+    """A game as the harness reads it."""
+    moves = [move_between(*pair) for pair in pairwise(game)]
+    squares = [square for move in moves if move for square in move]
+    return bytes([game[0].side]) + game[0].board + bytes([len(moves), *squares])
+
+
+def filtered(directory: Path, games: Sequence[Sequence[Position]]) -> list[list[str]]:
+    """What the harness prints of games: a status, and moves "FROM-TO"."""
+    records = b"".join(record_of(game) for game in games)
+    files = sorted(directory.glob("*.dt?.xqt"))
+    with open_tablebase(directory, rules="wxf") as opened:
+        number = rules_number(opened.rule_set)
+    output = run(cprograms.harness(), "filter", number, CACHE, *files, records=records)
+    return [line.split() for line in output.decode().splitlines()]
+
+
+def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]:
+    """A random game that likes to come back to its positions."""
+    game = [start]
+    for _ in range(plies):
+        near = [game[-1].after(*move) for move in legal_moves(game[-1])]
+        known = [position for position in near if position in game]
+        if not near:
+            break
+        game.append(rng.choice(known if known and rng.random() < 0.7 else near))
+    return game
+
+
+@needs_c
+def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) -> None:
+    rng = random.Random(11)
+    starts = rule_decided(tables, "KRAKR", 2, rng)
+    starts += drawn(tables, "KRAKR", 20, rng) + endangered(tables, "KRAKR", 12, rng)
+    starts += [random_position(rng, ("KRAKR",)) for _ in range(15)]
+    games = [wandering(rng, start, rng.randrange(9)) for start in rng.sample(starts, 90)]
+    seen: Counter[str] = Counter()
+    for game, (status, *left) in zip(games, filtered(directory, games), strict=True):
+        assert status == "0"
+        kept = NaiveFilter(tables, game).kept
+        if kept is not None:
+            assert set(left) == {f"{move.source}-{move.target}" for move in kept}, game[-1].fen
+            value = tables.probe(game[-1])
+            seen["direct" if is_direct_win(value) else value.outcome.name] += 1
+    assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 5, seen
+
+
+@needs_c
+def test_what_is_no_game(directory: Path) -> None:
+    start = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1R3 w")
+    unknown = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1N3 w")
+    records = [
+        record_of([start])[:-1] + bytes([1, 0, 1]),
+        record_of([unknown]),
+        record_of([Position.from_fen("4k4/9/9/9/9/9/9/9/9/4KR3 w")]),
+    ]
+    files = sorted(directory.glob("*.xqt"))
+    output = run(cprograms.harness(), "filter", "2", CACHE, *files, records=b"".join(records))
+    assert output.decode().split() == [ARGUMENT, MISSING, ILLEGAL]
+
+
+def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
+    """The engine against every defence, from won and drawn positions: none may slip."""
+    rng = random.Random(5)
+    endings: Counter[Ending] = Counter()
+    with (
+        EngineTables.open(directory, rules="wxf") as tables,
+        MockEngine(cprograms.mock_engine(), tables.rule_set, depth, directory) as engine,
+    ):
+        tables.engine = engine
+        decided = rule_decided(tables, material, per_kind, rng)
+        won = rng.sample(decided, min(per_kind, len(decided)))
+        while len(won) < 2 * per_kind:
+            position = random_position(rng, (material,))
+            if tables.probe(position).outcome != Outcome.DRAW:
+                won.append(position)
+        for start in won:
+            defence = rng.choice(list(DEFENCES))
+            game = play_won(tables, start, DEFENCES[defence], rng, plies=300)
+            assert game.ending not in (Ending.OPEN, Ending.LOST), (defence, game.fens)
+            endings[game.ending] += 1
+        level = rng.sample(drawn(tables, material, per_kind, rng), per_kind)
+        for start in level + endangered(tables, material, per_kind // 2, rng):
+            defence = rng.choice(list(DEFENCES))
+            game = play_drawn(tables, start, start.side, DEFENCES[defence], rng, plies=40)
+            assert game.ending != Ending.LOST, (defence, game.fens)
+            endings[game.ending] += 1
+    return endings
+
+
+@needs_cxx
+def test_the_engine_does_not_slip(directory: Path) -> None:
+    endings = play(directory, "KRAKR", 12, depth=1)
+    assert endings.total() >= 40
+    assert endings[Ending.LOOP] >= 5
+
+
+@needs_cxx
+@pytest.mark.certification
+def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
+    endings: Counter[Ending] = Counter()
+    for material in ("KRAKR", "KRKN", "KCAKP", "KNAKP"):
+        endings += play(built(material, rules="wxf"), material, 90, depth=2)
+    assert endings.total() >= 1000
+
+
+@needs_cxx
+def test_the_search_asks_the_tables(directory: Path, tables: GameTablebase) -> None:
+    """A position of more men than there are tables for: captures lead into them."""
+    game = [Position.from_fen("4k4/9/9/9/4r4/9/4P4/9/4A4/3K1R3 w")]
+    with MockEngine(cprograms.mock_engine(), tables.rule_set, 3, directory) as engine:
+        answer = engine.ask(game)
+    assert answer["root"] == "0"
+    assert int(answer["tbhits"]) > 0
+
+
+@needs_cxx
+def test_outcomes_alone_keep_a_win(tmp_path: Path, directory: Path, tables: GameTablebase) -> None:
+    for path in directory.glob("*.dtm.xqt"):
+        with TableFile(path) as file:
+            pack_table(file, tmp_path)
+    rng = random.Random(2)
+    with MockEngine(cprograms.mock_engine(), tables.rule_set, 1, tmp_path) as engine:
+        for _ in range(50):
+            position = random_position(rng, ("KRAKR",))
+            answer = engine.ask([position])
+            moves = {move.move.iccs: move for move in tables.probe_root(position)}
+            if moves:
+                assert moves[answer["bestmove"]].outcome == tables.probe(position).outcome
+                assert answer["root"] == "1"
+            else:
+                assert answer == {"bestmove": "(none)"}

@@ -1,0 +1,93 @@
+"""The C reader as a library: its Makefile, headers, examples, and the page for engine authors."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tbgen.indexing import Position
+from tbgen.play.tablebase import open_tablebase
+from tests.kits import cprograms
+from tests.kits.built import built
+from tests.kits.cprograms import CONTRIB, READER, STRICT, needs_c, needs_cxx
+from tests.kits.paths import ROOT
+
+PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(c|cpp)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+C = ["gcc", "-std=c99", *STRICT]
+CXX = ["g++", "-std=c++17", *STRICT]
+PROTOTYPE = re.compile(r"^[a-z].*?\b(tb_[a-z_]+)\(", re.MULTILINE)
+
+
+def check(command: list[str], text: str | None = None) -> str:
+    """What a command prints, which must be content."""
+    result = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+@needs_cxx
+@pytest.mark.parametrize("source", [*READER, CONTRIB / "tbprobe.h"], ids=lambda path: path.name)
+def test_sources_are_cpp_too(source: Path) -> None:
+    check([*CXX, "-fsyntax-only", "-x", "c++", str(source)])
+
+
+@needs_c
+def test_the_code_of_the_page_is_compiled() -> None:
+    assert {language for language, _ in BLOCKS} == {"c", "cpp"}
+    for language, code in BLOCKS:
+        if language == "cpp" and shutil.which("g++") is None:
+            continue
+        command = C if language == "c" else CXX
+        kind = "c" if language == "c" else "c++"
+        check([*command, "-fsyntax-only", "-I", str(CONTRIB), "-x", kind, "-"], code)
+
+
+@needs_cxx
+def test_an_installed_library(tmp_path: Path) -> None:
+    """A program that finds it by pkg-config; the library shows what the header declares, alone."""
+    folder = cprograms.library()
+    cprograms.make("install", f"OUT={folder}", f"PREFIX={tmp_path}")
+    described = (tmp_path / "lib" / "pkgconfig" / "tbprobe.pc").read_text()
+    assert f"prefix={tmp_path}\n" in described
+    assert "@" not in described
+    symbols = check(["nm", "-D", "--defined-only", str(tmp_path / "lib" / "libtbprobe.so")])
+    declared = set(PROTOTYPE.findall((tmp_path / "include" / "tbprobe.h").read_text()))
+    assert {line.split()[-1] for line in symbols.splitlines()} == declared
+    flags = [
+        f"-I{tmp_path}/include",
+        f"-L{tmp_path}/lib",
+        "-ltbprobe",
+        f"-Wl,-rpath,{tmp_path}/lib",
+    ]
+    if shutil.which("pkg-config"):
+        command = ["env", f"PKG_CONFIG_PATH={tmp_path}/lib/pkgconfig", "pkg-config"]
+        stated = check([*command, "--cflags", "--libs", "tbprobe"]).split()
+        assert stated == flags[:3]
+    source = "#include <tbprobe.h>\nint main(void) { return tb_max_men(0) + tb_may_stand(1, 0); }\n"
+    program = tmp_path / "program"
+    check([*C, "-x", "c", "-", "-x", "none", *flags, "-o", str(program)], source)
+    check([str(program)])
+
+
+@needs_cxx
+def test_the_examples() -> None:
+    directory = built("KRAKR", rules="wxf")
+    fen = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
+    with open_tablebase(directory) as tables:
+        root, expected = tables.probe_with_moves(Position.from_fen(fen))
+    plain = check([str(cprograms.library() / "example"), str(directory), "wxf", fen])
+    first, *moves = plain.splitlines()
+    assert first == f"win value {root.value} order {root.order} plies {root.plies}"
+    assert [line[:5] for line in moves] == [m.move.iccs + " *"[m.best] for m in expected]
+    ranked = check([str(cprograms.library() / "example_cpp"), str(directory), fen]).splitlines()
+    assert ranked[0] == f"at the start: {100_000 * root.order + (root.plies or 0)}"
+    best = {line.split()[0] for line in ranked[1:] if " rank 0 " in line}
+    assert best == {line[:4] for line in moves if line[4] == "*"}
+    assert len(ranked) - 1 == len(moves)
+    command = [str(cprograms.library() / "example_cpp"), str(directory), fen, "d0d2"]
+    assert subprocess.run(command, capture_output=True).returncode == 1

@@ -1,0 +1,250 @@
+"""Outcomes in the C reader: from win-draw-loss files and tables, from disk and held in memory."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tbgen.building.packing import pack_table
+from tbgen.indexing import Material, Side
+from tbgen.indexing.layout import Layout
+from tbgen.probing.dump import rows_of_slots
+from tbgen.tables import CorruptTableError, FormatVersionError
+from tbgen.tables.names import WdlName
+from tbgen.tables.outcomes import DRAW, outcomes_of
+from tbgen.tables.reader import TableFile
+from tbgen.tables.wdl import WdlFile
+from tests.kits import cprograms
+from tests.kits.boards import Boards, all_boards, exchanged
+from tests.kits.built import built
+from tests.kits.cprograms import (
+    ADDRESSES,
+    CACHE,
+    THREADS,
+    answers_of,
+    needs_c,
+    records_of,
+    rules_number,
+    run,
+)
+from tests.kits.mutations import mutants
+from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.kits.wdlkit import random_outcomes, write_outcomes
+from tests.probing.test_wdl import LARGE
+
+NONE, CHECK = "0", "1"
+CHUNK = 1 << 19
+
+pytestmark = needs_c
+
+
+@pytest.fixture(scope="module")
+def harness() -> Path:
+    return cprograms.harness()
+
+
+def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
+    """What Python says of boards in the colours of the file: int32 (n, 4)."""
+    slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
+    answers = np.zeros((len(boards), 4), np.int32)
+    answers[:, 1] = file.codes(side, slots).astype(np.int32) - DRAW
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("material", "plain"), [("KRK", True), ("KPPK", False), ("KPKA", True), ("KNKA", False)]
+)
+def test_every_position(tmp_path: Path, harness: Path, material: str, plain: bool) -> None:
+    arrangements = some_arrangements(Layout.of(Material.parse(material)), 3)
+    path = write_outcomes(
+        tmp_path,
+        material,
+        random_outcomes(material, 9),
+        block_slots=997,
+        arrangements=arrangements,
+        plain=plain,
+    )
+    boards = all_boards(Material.parse(material))
+    with WdlFile(path) as file:
+        for side in Side:
+            wanted = outcomes(file, boards, side)
+            for seen, mover in ((boards, side), (exchanged(boards), side.other)):
+                for mode in ("probe", "held"):
+                    output = run(harness, mode, NONE, CACHE, path, records=records_of(seen, mover))
+                    assert (answers_of(output) == wanted).all()
+
+
+def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> None:
+    """Distances come from the table, and outcomes from the other file, which here contradicts."""
+    spec, boards = spec_of("KRK"), all_boards(Material.parse("KRK"))
+    planes = random_planes(spec, 1)
+    table = write(tmp_path, spec, planes)
+    (tmp_path / "contrary").mkdir()
+    red, black = (outcomes_of(plane, spec.codes) for plane in planes)
+    wdl = write_outcomes(tmp_path, "KRK", (red, black))
+    contrary = write_outcomes(tmp_path / "contrary", "KRK", random_outcomes("KRK", 5))
+    other = write_outcomes(tmp_path, "KNK", random_outcomes("KNK", 2))
+    records = records_of(boards, 0)
+    legal = red[Layout.of(spec.name.material).slots_of_boards(boards)] != 0
+    for files in ((table, wdl, other), (other, wdl, table)):
+        both = answers_of(run(harness, "probe", NONE, CACHE, *files, records=records))
+        alone = answers_of(run(harness, "probe", NONE, CACHE, table, records=records))
+        assert (both == alone)[legal].all()
+    with WdlFile(contrary) as file:
+        for files in ((table, contrary, other), (other, contrary, table)):
+            output = run(harness, "held", NONE, CACHE, *files, records=records)
+            assert (answers_of(output) == outcomes(file, boards, 0)).all()
+
+
+def pack(directory: Path, target: Path) -> list[Path]:
+    """The win-draw-loss files of all tables of a directory, in another one."""
+    paths = []
+    for path in sorted(directory.glob("*.dt?.xqt")):
+        with TableFile(path) as file:
+            paths.append(target / pack_table(file, target).name.filename)
+    return paths
+
+
+def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
+    """Compare all positions of a table with its win-draw-loss file, and C with Python; how many."""
+    name = WdlName.parse(wdl.name)
+    assert name is not None
+    number = rules_number(name.rule_set)
+    compared = 0
+    with TableFile(table) as distances, WdlFile(wdl) as file:
+        layout = distances.layout
+        chunks = [np.arange(n, min(n + CHUNK, layout.slots)) for n in range(0, layout.slots, CHUNK)]
+        for side, slots in product(Side, chunks):
+            rows = rows_of_slots(distances, side, slots)
+            boards = layout.boards_of_squares(rows["squares"])
+            wanted = rows["outcome"].astype(np.int32)
+            assert (file.codes(side, rows["slot"]).astype(np.int32) - DRAW == wanted).all()
+            records = records_of(boards, side)
+            for mode, path in (("probe", wdl), ("held", wdl), ("held", table)):
+                answers = answers_of(run(harness, mode, number, CACHE, path, records=records))
+                assert (answers[:, :2] == np.stack([0 * wanted, wanted], 1)).all()
+            compared += len(rows)
+    return compared
+
+
+def test_solved_materials(tmp_path: Path, harness: Path) -> None:
+    tables = sorted(built("KRKN").glob("*.dtm.xqt"))
+    compared = [
+        every_outcome(harness, table, wdl)
+        for table, wdl in zip(tables, pack(built("KRKN"), tmp_path), strict=True)
+    ]
+    assert len(compared) == 3
+    assert sum(compared) > 300_000
+
+
+@pytest.mark.certification
+def test_every_position_of_forty_tables(tmp_path: Path, harness: Path) -> None:
+    directory = built(*LARGE, rules="wxf")
+    tables = sorted(directory.glob("*.dt?.xqt"))
+    assert len(tables) >= 40
+    for table, wdl in zip(tables, pack(directory, tmp_path), strict=True):
+        assert every_outcome(harness, table, wdl)
+
+
+def test_threads_share_outcomes(tmp_path: Path) -> None:
+    """Eight threads, half of them on outcomes in memory, half on blocks of their own."""
+    program = cprograms.harness("threads", *THREADS)
+    files = pack(built("KRKN"), tmp_path)
+    boards = all_boards(Material.parse("KRKN"))
+    boards = boards[np.random.default_rng(3).choice(len(boards), 2000)]
+    answers = answers_of(
+        run(program, "threads", CHECK, "40000", *files, records=records_of(boards, 1))
+    )
+    with WdlFile(next(path for path in files if path.name.startswith("KRKN"))) as file:
+        assert (answers == outcomes(file, boards, 1)).all()
+
+
+def refused(harness: Path, path: Path) -> str:
+    """What the reader says of a file that it does not take."""
+    command = [harness, "probe", NONE, CACHE, path]
+    result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
+    assert result.returncode == 1
+    return result.stderr.decode().removeprefix(f"{path}: ").strip()
+
+
+def test_each_kind_has_its_own_name(tmp_path: Path, harness: Path) -> None:
+    spec = spec_of("KRK")
+    table = write(tmp_path, spec, random_planes(spec, 9))
+    wdl = write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 9))
+    elsewhere = tmp_path / "exchanged"
+    elsewhere.mkdir()
+    for path, name in ((table, wdl.name), (wdl, table.name)):
+        moved = elsewhere / name
+        moved.write_bytes(path.read_bytes())
+        assert refused(harness, moved) == "the file holds another table than its name says"
+
+
+def is_sound(path: Path, data: bytes) -> bool:
+    """Whether Python opens the file under its name."""
+    path.write_bytes(data)
+    try:
+        WdlFile(path, name=WdlName.parse(path.name)).close()
+    except (CorruptTableError, FormatVersionError):
+        return False
+    return True
+
+
+def python_outcome(path: Path, side: int, slot: int) -> int | None:
+    """The outcome of a slot; None where the block is refused."""
+    with WdlFile(path) as file:
+        try:
+            return int(file.outcome(side, slot))
+        except CorruptTableError:
+            return None
+
+
+def mutate(folder: Path, count: int) -> None:
+    """Files changed at random, in C under both sanitizers: no crash, no unnoticed damage."""
+    program = cprograms.harness("addresses", *ADDRESSES)
+    for number, plain in enumerate((False, True)):
+        layout = Layout.of(Material.parse("KPKA"))
+        red, black = random_outcomes("KPKA", 2)
+        black[:5000] = DRAW
+        path = write_outcomes(
+            folder,
+            "KPKA",
+            (red, black),
+            block_slots=2000,
+            arrangements=some_arrangements(layout, 3),
+            plain=plain,
+        )
+        sound = path.read_bytes()
+        boards = all_boards(Material.parse("KPKA"))
+        boards = boards[np.random.default_rng(1).choice(len(boards), 150)]
+        slots = layout.slots_of_boards(boards)
+        files = [(sound, True), *mutants(sound, count, seed=number)]
+        stream = [struct.pack("<i", len(boards)), records_of(boards, 0)]
+        stream += [struct.pack("<i", len(data)) + data for data, _ in files]
+        output = run(program, "mutants", NONE, "100000", path, records=b"".join(stream))
+        results = np.frombuffer(output, "<i4").reshape(-1, 3)
+        assert len(results) == len(files)
+        assert results[0].tolist() == [0, 0, 0]
+        assert {0, -4} <= set(results[:, 0].tolist()) <= {0, -4, -5, -10}
+        honest = np.array([not forgery for _, forgery in files])
+        assert not results[honest, 2].any(), "damage went unnoticed"
+        for (data, _), (status, errors, _) in list(zip(files, results.tolist(), strict=True))[:200]:
+            assert is_sound(path, data) == (status == 0)
+            if status == 0 and errors:
+                found = [python_outcome(path, 0, int(slot)) for slot in slots]
+                assert found.count(None) == errors
+
+
+def test_mutated_files(tmp_path: Path) -> None:
+    mutate(tmp_path, 300)
+
+
+@pytest.mark.certification
+def test_many_mutated_files(tmp_path: Path) -> None:
+    """More than 10 000 files."""
+    mutate(tmp_path, 7000)

@@ -1,0 +1,109 @@
+"""`tbgen verify --wdl`: what is proven of win-draw-loss files, and what is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.indexing import Material, Side
+from tbgen.tables import Rules, Tablebase, TableFile, WdlFile
+from tbgen.tables.outcomes import DRAW, LOSS, WIN
+from tbgen.verify.wdl import verify_wdl
+from tests.kits.built import built
+from tests.kits.wdlkit import Outcomes, write_outcomes
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    for path in built("KRKN").glob("*.xqt"):
+        shutil.copy(path, tmp_path)
+    result = CliRunner().invoke(main, ["pack", "--men", "4", "--tables", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    return tmp_path
+
+
+def run(tables: Path, *arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["verify", "--wdl", *arguments, "--tables", str(tables)])
+    return result.exit_code, result.output
+
+
+def report_on(tables: Path, material: str):
+    with Tablebase.open(tables) as tablebase:
+        return verify_wdl(tablebase, Material.parse(material), threads=2)
+
+
+def rewritten(tables: Path, material: str, change) -> None:
+    """Write a file again with other outcomes, true counts, and the digest of the table."""
+    path = tables / f"{material}.check.dtm.xqt"
+    with TableFile(path) as table:
+        digest = table.header.digest
+        from tbgen.retrograde.outcomes import OutcomePlanes
+
+        planes = OutcomePlanes(table, 1)
+        outcomes: Outcomes = (planes.plane(0).copy(), planes.plane(1).copy())
+    change(outcomes)
+    write_outcomes(tables, material, outcomes, digest=digest, rules=Rules.CHECK)
+
+
+def test_sound_files(tables: Path) -> None:
+    status, out = run(tables, "KRKN", "KRK")
+    assert status == 0
+    assert out.count("equal to") == 2
+    status, out = run(tables, "KRKN", "--json")
+    (entry,) = json.loads(out)["files"]
+    assert entry["ok"]
+    assert entry["compared"]
+    assert entry["positions"] > 300_000
+
+
+def test_without_its_table_it_is_consistent_and_not_proven(tables: Path) -> None:
+    (tables / "KRKN.check.dtm.xqt").unlink()
+    (tables / "KRK.check.wdl.xqt").unlink()  # captures then lead into the table
+    report = report_on(tables, "KRKN")
+    assert report.ok
+    assert not report.compared
+    assert "which would prove it, is not there" in run(tables, "KRKN")[1]
+
+
+@pytest.mark.parametrize(("code", "other"), [(WIN, DRAW), (DRAW, LOSS), (LOSS, WIN)])
+def test_a_wrong_outcome_is_found(tables: Path, code: int, other: int) -> None:
+    slots = []
+
+    def change(outcomes: Outcomes) -> None:
+        slots.append(int(np.flatnonzero(outcomes[Side.BLACK] == code)[7]))
+        outcomes[Side.BLACK][slots[0]] = other
+
+    rewritten(tables, "KRKN", change)
+    report = report_on(tables, "KRKN")
+    assert (report.ok, report.differing, report.problems) == (False, 1, ())
+    assert report.inconsistent >= 1  # with its moves, or with those that lead to it
+    assert run(tables, "KRKN")[0] == 1
+    (tables / "KRKN.check.dtm.xqt").unlink()
+    assert not report_on(tables, "KRKN").ok
+
+
+def test_the_counts_are_counted_again(tables: Path) -> None:
+    from tests.kits.tablekit import with_statistics
+
+    path = tables / "KRK.check.wdl.xqt"
+    with WdlFile(path) as file:
+        facts = file.facts.to_json()
+    facts["red_to_move"]["wins"] -= 1
+    facts["red_to_move"]["draws"] += 1
+    path.write_bytes(with_statistics(path.read_bytes(), json.dumps(facts).encode()))
+    status, out = run(tables, "KRK")
+    assert status == 3  # the digest covers the facts
+    assert "digest" in out
+
+
+def test_no_file(tables: Path) -> None:
+    (tables / "KRK.check.wdl.xqt").unlink()
+    status, out = run(tables, "KRK")
+    assert status == 2
+    assert "tbgen pack KRK" in out
