@@ -61,14 +61,20 @@ def _open_own(path: Path, flags: int = 0) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold a lock file across processes, and remove it afterwards; waits for who holds it.
 
-    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`.
+    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`, and
+    `BlockingIOError` if somebody holds it and nobody is to wait.
     """
+    how = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
     while True:
         file = _open_own(path)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, how)
+        except BaseException:
+            file.close()
+            raise
         # Whoever held the lock before has removed the file: then this lock guards nothing.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(path.lstat(), os.fstat(file.fileno())):

@@ -12,19 +12,20 @@ from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.materials import material_arguments
 from tbgen.indexing import Material
 from tbgen.tables.names import Rules, RuleSet
 
 
 @click.command(cls=Command)
-@click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
+@material_arguments
 @options.tables_option
 @options.rules_option(options.DEFAULT_RULES)
 @options.minor_chases_option(default=True)
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @options.json_option
 def plan(
-    materials: tuple[str, ...],
+    wanted: list[Material],
     tables: Path,
     rules: str,
     minor_chases: bool,
@@ -32,6 +33,9 @@ def plan(
     as_json: bool,
 ) -> None:
     """What building MATERIAL... would take.
+
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
+    of these; --men 5 alone is every material of at most five men.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
     is built, and estimates of its file and of the time. Nine of ten hold within a factor of 1.5,
@@ -42,7 +46,7 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
-    planned = plan_tables([Material.parse(name) for name in materials], Rules(rules), tables)
+    planned = plan_tables(wanted, Rules(rules), tables)
     entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,
