@@ -15,6 +15,7 @@ after worker, or whose scheduler is gone, ends with `LostError`.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import uuid
 from collections.abc import Callable
@@ -94,6 +95,10 @@ class Cluster(RealTime):
     def workers(self) -> dict[str, Any]:
         """What the scheduler knows of its workers, by address: `resources`, `nthreads`, `pid`."""
         return self._client.scheduler_info(n_workers=-1)["workers"]
+
+    def pids(self) -> dict[str, int]:
+        """The processes of the workers, by address."""
+        return self._client.run(os.getpid)
 
     def submit(self, start: Start) -> Future[Any]:
         """Hand a job to the scheduler."""
