@@ -312,7 +312,7 @@ class Builder:
             try:
                 held.enter_context(locked(lock, wait=False))
             except BlockingIOError:
-                raise BusyError(material.name) from None
+                raise BusyError("another build is at it") from None
             remove_leftovers(self.directory, written)
             yield
 

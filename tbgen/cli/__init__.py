@@ -1,6 +1,7 @@
 """The command line: one file for each command, loaded when it is called.
 
     options    options that several commands share
+    materials  the arguments that name materials, one by one or as sets
     command    the class of every command: answers on stdout, failures on stderr
     progress   how far a build is, on stderr
     streams    text in any encoding, in and out

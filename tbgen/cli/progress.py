@@ -21,7 +21,7 @@ from tbgen.answers.units import duration, size
 from tbgen.building.builder import Built
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import LostError, Observer
+from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
@@ -145,12 +145,12 @@ class SetProgress(BuildProgress, Observer):
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
 
-    def set_aside(self, start: Start) -> None:
-        """Another build is at a table."""
+    def set_aside(self, start: Start, reason: PostponedError) -> None:
+        """Another build is at a table, or a cluster has lost it."""
         self._ended(start)
         if self._forecast is not None:
-            self._forecast.set_aside(start)
-        self._now_and_then(f"{start.job.key}: another build is at it")
+            self._forecast.set_aside(start, reason)
+        self._now_and_then(f"{start.job.key}: {reason}")
 
     def lost(self, start: Start, error: LostError) -> None:
         """A table will be tried again."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbgen.scheduling.queue import MOST_TRIES, Job, ReadyQueue, Start
-from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, run
+from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, PostponedError, run
 from tbgen.scheduling.simulation import Simulated, simulate
 
 MEMORY = 100
@@ -64,7 +64,7 @@ class Watch(Observer):
         del self.running[start.job.key]
         self.done.append(start.job.key)
 
-    def set_aside(self, start: Start) -> None:
+    def set_aside(self, start: Start, reason: PostponedError) -> None:
         del self.running[start.job.key]
 
     def lost(self, start: Start, error: LostError) -> None:
