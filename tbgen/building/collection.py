@@ -26,6 +26,7 @@ from tbgen.building.builder import (
     ONE_COMPILER,
     Builder,
     Built,
+    NotEnoughMemoryError,
     jobs_of,
 )
 from tbgen.building.plan import plan
@@ -33,7 +34,7 @@ from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.material import Material
 from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import Executor, Observer, Outcome, run
+from tbgen.scheduling.run import Executor, LostError, Observer, Outcome, run
 from tbgen.tables.names import Metric, RuleSet, TableName
 
 IDLE_BYTES = 145 << 20
@@ -69,12 +70,20 @@ class OneTable:
     """Those that all tables share that are built at once."""
 
     def __call__(self, start: Start) -> Built:
-        """Build it; raises what `Builder.see_to` raises."""
+        """Build it; raises what `Builder.see_to` raises.
+
+        Where memory is short after all, `LostError`: with less beside it, there may be enough.
+        """
         threads = -(-self.cores // start.beside)
         builder = Builder(
             self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory
         )
-        return builder.see_to(start.job.payload, iter((1,)), 1)
+        try:
+            return builder.see_to(start.job.payload, iter((1,)), 1)
+        except NotEnoughMemoryError as error:
+            raise LostError(str(error)) from error
+        except MemoryError as error:
+            raise LostError("there was not enough memory") from error
 
 
 @dataclass

@@ -16,6 +16,7 @@ are set aside, and handed to the one that is started in its place.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import uuid
@@ -63,6 +64,8 @@ class Cluster(RealTime):
         self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
     ) -> None:
         _distributed()
+        # A scheduler that is gone is waited for; its client would print where it noticed.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._function = function
         self._floor = floor
         self._run = uuid.uuid4().hex[:8]

@@ -117,6 +117,21 @@ def test_keep_going_builds_what_does_not_need_what_failed(tmp_path: Path) -> Non
     assert "4 tables: 1 built, 1 present, 1 failed, 1 left out" in going.stderr
 
 
+def test_a_table_that_finds_too_little_memory_is_tried_again_with_more(tmp_path: Path) -> None:
+    function = Collection([KRKN], tmp_path, NO_RULES).one_table(1)
+    tried = []
+
+    def elsewhere(start: Start) -> object:
+        tried.append(start.memory)
+        return function(start)
+
+    executor = InProcess(elsewhere, memory=1 << 33)
+    (task,) = Collection([Material.parse("KNK")], tmp_path, NO_RULES).work
+    outcome = run([Job("KNK", memory=1 << 20, payload=task)], executor, Observer())
+    assert tried == [1 << 20, 1 << 21, 1 << 33]
+    assert not outcome.failures
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
