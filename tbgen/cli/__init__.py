@@ -26,6 +26,8 @@ COMMANDS = {
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
     "verify": "Prove finished tables from the rules.",
+    "index": "List a directory of tables for others to fetch.",
+    "fetch": "Fetch tables from an address, checked.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
     "dump": "A table, or a sample of it, as CSV or as a NumPy array.",

@@ -67,7 +67,7 @@ class BuildProgress:
         self._spoken = time.monotonic()
         if finished:
             self.tables.append({"table": str(name), "built": False})
-            self._live(f"{self._label}: present")
+            self.live(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
@@ -96,12 +96,13 @@ class BuildProgress:
         else:
             click.echo(text, err=True)
 
-    def _live(self, text: str) -> None:
+    def live(self, text: str) -> None:
+        """Show a text until the next one, if there is a terminal."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
     def _now_and_then(self, text: str) -> None:
-        self._live(text)
+        self.live(text)
         if self._bar is None and time.monotonic() - self._spoken > QUIET_SECONDS:
             self._spoken = time.monotonic()
             click.echo(text, err=True)
