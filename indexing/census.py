@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from math import comb
 
 from tbgen.indexing.groups import Defenders
@@ -100,11 +101,13 @@ def _symmetric_ways(
     return total
 
 
+@cache
 def _taken(defenders: Defenders) -> Counter[Counts]:
     """How many placements of one side's defenders take which numbers of squares."""
     return Counter(_by_region(placement) for placement in defenders.squares.tolist())
 
 
+@cache
 def _symmetric_taken(defenders: Defenders) -> Counter[tuple[Counts, Counts]]:
     """The same for self-mirrored placements: e-file squares, and mirror pairs (by one square)."""
     result: Counter[tuple[Counts, Counts]] = Counter()
@@ -113,6 +116,38 @@ def _symmetric_taken(defenders: Defenders) -> Counter[tuple[Counts, Counts]]:
             singles = [square for square in placement if square == mirror_square(square)]
             pairs = [square for square in placement if square < mirror_square(square)]
             result[_by_region(singles), _by_region(pairs)] += 1
+    return result
+
+
+@cache
+def _free(red: Defenders, black: Defenders) -> Counter[Counts]:
+    """How many placements of all defenders leave which numbers of squares free.
+
+    Many leave the same, and what attackers make of them is the same, too: so that a closure of
+    thousands of materials, which differ in attackers for the most part, is counted in seconds.
+    """
+    board = _by_region(range(SQUARES))
+    result: Counter[Counts] = Counter()
+    for (red_taken, red_count), (black_taken, black_count) in product(
+        _taken(red).items(), _taken(black).items()
+    ):
+        result[_minus(_minus(board, red_taken), black_taken)] += red_count * black_count
+    return result
+
+
+@cache
+def _symmetric_free(red: Defenders, black: Defenders) -> Counter[tuple[Counts, Counts]]:
+    """The same for self-mirrored placements: e-file squares, and mirror pairs (by one square)."""
+    singles = _by_region(s for s in range(SQUARES) if s == mirror_square(s))
+    pairs = _by_region(s for s in range(SQUARES) if s < mirror_square(s))
+    result: Counter[tuple[Counts, Counts]] = Counter()
+    for ((red_1, red_2), red_count), ((black_1, black_2), black_count) in product(
+        _symmetric_taken(red).items(), _symmetric_taken(black).items()
+    ):
+        left = (
+            _minus(_minus(singles, red_1), black_1), _minus(_minus(pairs, red_2), black_2)
+        )  # fmt: skip
+        result[left] += red_count * black_count
     return result
 
 
@@ -125,19 +160,11 @@ def count_placements(layout: Layout) -> int:
         for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
         if army.count(kind)
     )
-    board = _by_region(range(SQUARES))
-    singles = _by_region(s for s in range(SQUARES) if s == mirror_square(s))
-    pairs = _by_region(s for s in range(SQUARES) if s < mirror_square(s))
-    placements = symmetric = 0
-    for red, red_count in _taken(layout.defenders[0]).items():
-        for black, black_count in _taken(layout.defenders[1]).items():
-            free = _minus(_minus(board, red), black)
-            placements += red_count * black_count * _ways(free, pawns, others)
-    for (red_1, red_2), red_count in _symmetric_taken(layout.defenders[0]).items():
-        for (black_1, black_2), black_count in _symmetric_taken(layout.defenders[1]).items():
-            symmetric += red_count * black_count * _symmetric_ways(
-                _minus(_minus(singles, red_1), black_1),
-                _minus(_minus(pairs, red_2), black_2),
-                pawns, others,
-            )  # fmt: skip
+    placements = sum(
+        count * _ways(free, pawns, others) for free, count in _free(*layout.defenders).items()
+    )
+    symmetric = sum(
+        count * _symmetric_ways(singles, pairs, pawns, others)
+        for (singles, pairs), count in _symmetric_free(*layout.defenders).items()
+    )
     return (placements + symmetric) // 2

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing.groups import Defenders, Group
+from tbgen.indexing.groups import Defenders, Group, defenders_of
 from tbgen.indexing.material import Army
 from tbgen.indexing.squares import PieceType, Side, area, piece_code
 
@@ -63,7 +63,7 @@ class Geometry:
     def defenders(self) -> tuple[Defenders, Defenders]:
         """Red's and Black's kings, advisors and elephants."""
         red, black = (
-            Defenders(side, self.armies[side].advisors, self.armies[side].elephants)
+            defenders_of(side, self.armies[side].advisors, self.armies[side].elephants)
             for side in Side
         )
         return red, black

@@ -15,7 +15,7 @@ each other from their few squares.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -157,6 +157,12 @@ class Defenders:
     def mirror(self) -> NDArray[np.int32]:
         """int32 (size,): the rank of each placement's mirror image."""
         return self.rank(_MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
+
+
+@cache
+def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
+    """The defenders of an army, made once: there are eighteen of them, and thousands of armies."""
+    return Defenders(side, advisors, elephants)
 
 
 _MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)

@@ -26,7 +26,8 @@ _NAME_ORDER = (
     PieceType.ADVISOR,
     PieceType.ELEPHANT,
 )
-_ALIASES = str.maketrans("GMEH", "ABBN")
+ALIASES = str.maketrans("GMEH", "ABBN")
+"""Other letters that are read as pieces: guards, ministers, elephants, horses."""
 
 
 @dataclass(frozen=True, order=True)
@@ -102,7 +103,7 @@ class Material:
         Raises `MaterialError` with a hint.
         """
         hint = "write both sides from their kings on, as in KRNKRAA"
-        name = text.strip().replace("-", "").replace("v", "").upper().translate(_ALIASES)
+        name = text.strip().replace("-", "").replace("v", "").upper().translate(ALIASES)
         if not name or len(name) > 34:
             raise MaterialError(f"{excerpt(text)} is no material", hint)
         for letter in name:

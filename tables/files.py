@@ -2,6 +2,7 @@
 
     open_to_read   a file to read; what is none is refused at once
     replacing      a file that gets its name when it is whole, and before that a temporary one
+    continuing     the same for one that may be filled in several attempts
     locked         a lock file, there as long as somebody holds it
 
 Names in a directory of tables can be guessed, and whoever may write there can put a link or a pipe
@@ -61,14 +62,20 @@ def _open_own(path: Path, flags: int = 0) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold a lock file across processes, and remove it afterwards; waits for who holds it.
 
-    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`.
+    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`, and
+    `BlockingIOError` if somebody holds it and nobody is to wait.
     """
+    how = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
     while True:
         file = _open_own(path)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, how)
+        except BaseException:
+            file.close()
+            raise
         # Whoever held the lock before has removed the file: then this lock guards nothing.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(path.lstat(), os.fstat(file.fileno())):
@@ -108,6 +115,22 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
             error.filename = str(path)
         raise
+
+
+@contextlib.contextmanager
+def continuing(path: Path) -> Iterator[BinaryIO]:
+    """A file to be filled, from where an earlier attempt ended: it gets the name `path` when whole.
+
+    Whatever goes wrong, what was written stays, as `.NAME.part`, for the next attempt. Who calls
+    this holds a lock: two that fill the same file are not kept apart here. Raises `OSError`, and
+    passes on what is raised meanwhile.
+    """
+    part = path.with_name(f".{path.name}.part")
+    with _open_own(part) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        part.replace(path)
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -22,9 +21,9 @@ from measuring import Measurement
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, read_measured
+from tbgen.building.sets import materials_of as all_materials
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
-from tbgen.indexing.errors import MaterialError
 from tbgen.indexing.layout import Layout
 from tbgen.tables.names import Rules
 
@@ -76,16 +75,4 @@ def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
 
 def materials_of(men: int) -> list[Material]:
     """Every material with so many pieces that needs a table, by name."""
-    found = {}
-    for pieces in itertools.combinations_with_replacement("RNCPAB", men - 2):
-        for sides in itertools.product((0, 1), repeat=men - 2):
-            armies = ["K", "K"]
-            for piece, side in zip(pieces, sides, strict=True):
-                armies[side] += piece
-            try:
-                material = Material.parse("".join(armies))
-            except MaterialError:  # more of a kind than a set has
-                continue
-            if material.needs_table:
-                found[material.name] = material
-    return [found[name] for name in sorted(found)]
+    return [material for material in all_materials((), men) if material.men == men]

@@ -1,8 +1,11 @@
 """Building closures of materials: what is needed, what it costs, and doing it.
 
+    sets           which materials words such as `table1` and `--men 5` mean
     work           which tables, in which order, of which metric: decided before anything is solved
     builder        doing it: solve, count, write; skip what is finished, survive interruption
+    collection     many tables at once: the builders of single tables, run by `tbgen.scheduling`
     plan           index, memory, disk and time of a build, for who wants to know first
+    outlook        what many workers would make of a plan
     estimate       seconds and bytes of tables that are not there yet, learned from measured ones
     features       what the supporting tables of a material tell about its own
     measured       what tables cost where they were measured, read from measured.csv

@@ -3,8 +3,9 @@
     work.py decides  ->  a task  ->  lock, open what it needs, solve, write  ->  the next task
 
 A finished file is never touched again (unless forced), and an unfinished one has no name yet:
-so an interrupted build continues where it stopped. Builds that share a directory lock the table
-that each works on, and use what the other finished.
+so an interrupted build continues where it stopped. Builds that share a directory divide the work:
+each locks the table that it is at, goes on with another one where a table is locked, and uses what
+the others finished. Many tables at once, in processes or on a cluster, are in `collection.py`.
 
 Supporting tables are open while the table above them is solved, and no longer. To open one never
 builds it: `tbgen.building.work` says which tables there must be, of which metric, and why those
@@ -16,8 +17,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +37,9 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
 from tbgen.rows.storage import DiskStorage, Storage
+from tbgen.scheduling.inprocess import InProcess
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import BusyError, Observer, run
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import locked, remove_leftovers
@@ -54,7 +59,7 @@ from tbgen.tables.writer import write_table
 if TYPE_CHECKING:
     from tbgen.retrograde.solution import CountedPlanes
 
-_MARGIN = 1.1
+MARGIN = 1.1
 """A table may need more than was planned; what was asked for is a promise."""
 
 _CODE_ADDRESSES = 512 << 20
@@ -62,10 +67,10 @@ _THREAD_ADDRESSES = 72 << 20
 """Addresses beside those of memory that is used: 540 MiB were measured with two threads, while
 kernels are compiled. A thread has its stack, and an arena that its allocator may grow into."""
 
-_ONE_COMPILER = 272 << 20
+ONE_COMPILER = 272 << 20
 """The least memory to compile kernels in: 210 MiB were measured, and the compiler's own code."""
 
-_TWO_COMPILERS = 512 << 20
+COMPILERS_BYTES = 512 << 20
 """The memory from which kernels are compiled by two processes, which take 430 MiB together."""
 
 
@@ -88,6 +93,28 @@ class NotEnoughMemoryError(TablebaseError):
             f"{material} needs at least {_size(needed)} of memory to build, {how}, and may use "
             f"{_size(available)} ({limit})"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of a task."""
+
+    name: TableName
+    size: int | None = None
+    """Bytes of the file; None where the table was finished before."""
+    seconds: float = 0.0
+
+
+def jobs_of(work: Sequence[Task]) -> list[Job]:
+    """The tasks as jobs, in order: each needs the tables that its captures lead to."""
+    return [
+        Job(
+            task.material.name,
+            tuple(child.name for child in supporting_materials(task.material)),
+            payload=task,
+        )
+        for task in work
+    ]
 
 
 class Progress(Protocol):
@@ -128,15 +155,29 @@ class Builder:
         `LimitExceededError` where not even the widest codes hold a distance.
         """
         work = work_for(materials, metric, self.force)
+        outcome = run(jobs_of(work), InProcess(self.one_of(len(work))), Observer())
+        for error in outcome.failures.values():
+            raise error
+
+    def one_of(self, total: int) -> Callable[[Start], Built]:
+        """What does the tasks of `total` jobs, one by one, in this process."""
+        numbers = itertools.count(1)
+        return lambda start: self.see_to(start.job.payload, numbers, total)
+
+    def see_to(self, task: object, numbers: Iterator[int], total: int) -> Built:
+        """Build a table, unless it is finished; raises `BusyError` if somebody else is at it.
+
+        task : a `Task`, as the payload of a job
+        numbers : the next one is that of the table, of `total`
+        """
+        assert isinstance(task, Task)
         self.directory.mkdir(parents=True, exist_ok=True)
-        for number, task in enumerate(work, 1):
-            with self._lock(task.material):
-                finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
-                name = self._name(task.material, finished or task.metric or Metric.DTM)
-                done = finished is not None and not task.anew
-                self.progress.table(number, len(work), name, done)
-                if not done:
-                    self._build_table(task)
+        with self._lock(task.material):
+            finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
+            name = self._name(task.material, finished or task.metric or Metric.DTM)
+            done = finished is not None and not task.anew
+            self.progress.table(next(numbers), total, name, done)
+            return Built(name) if done else self._build_table(task)
 
     @property
     def _rules(self) -> Rules:
@@ -149,7 +190,7 @@ class Builder:
     def _path(self, name: TableName) -> Path:
         return self.directory / name.filename
 
-    def _build_table(self, task: Task) -> None:
+    def _build_table(self, task: Task) -> Built:
         """Solve a material in the first metric and codes that hold it, and write its table."""
         material = task.material
         support_dtm = all(
@@ -174,7 +215,8 @@ class Builder:
             record = {"build_seconds": round(seconds, 4), "cpu_seconds": round(cpu_seconds, 4)}
             write_build_record(self._path(name), record)
             self.progress.written(name, size, seconds)
-            return
+            return Built(name, size, seconds)
+        raise AssertionError("the last attempt ends in a table or an error")
 
     def _need(self, material: Material, codes: CodeSpace) -> tuple[MemoryNeed, int]:
         """The memory that a table needs, and what may be used; refuses what is impossible."""
@@ -191,7 +233,7 @@ class Builder:
     def _storage(self, material: Material, codes: CodeSpace) -> Storage:
         """In memory where that suffices, else on disk, beside the tables."""
         need, available = self._need(material, codes)
-        if need.in_memory * _MARGIN <= available:
+        if need.in_memory * MARGIN <= available:
             return Storage()
         return DiskStorage(self.directory, available - need.working)
 
@@ -203,10 +245,10 @@ class Builder:
         self.progress.phase("compile", 0, 0, 0)
         ordered = has_orders(material, self._rules)
         available, limit, _ = usable_memory(self.memory)
-        if available < _ONE_COMPILER and not is_compiled(codes.width, self._rules, ordered=ordered):
+        if available < ONE_COMPILER and not is_compiled(codes.width, self._rules, ordered=ordered):
             how = "as kernels are still to be compiled"
-            raise NotEnoughMemoryError(material.name, _ONE_COMPILER, available, limit, how=how)
-        alone = available < _TWO_COMPILERS
+            raise NotEnoughMemoryError(material.name, ONE_COMPILER, available, limit, how=how)
+        alone = available < COMPILERS_BYTES
         warm_up(codes.width, self._rules, ordered=ordered, alone=alone)
 
     def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
@@ -259,13 +301,18 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Keep other builds off a table; they wait here, and then find it finished.
+        """Keep other builds off a table; raises `BusyError` if one of them is at it.
 
         What builds that were killed have left of the table is removed.
         """
         tables = [self._path(self._name(material, metric)) for metric in Metric]
         written = {path.name for table in tables for path in (table, build_record_path(table))}
-        with locked(self.directory / f".{self._name(material, Metric.DTM)}.lock"):
+        with contextlib.ExitStack() as held:
+            lock = self.directory / f".{self._name(material, Metric.DTM)}.lock"
+            try:
+                held.enter_context(locked(lock, wait=False))
+            except BlockingIOError:
+                raise BusyError("another build is at it") from None
             remove_leftovers(self.directory, written)
             yield
 

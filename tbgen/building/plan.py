@@ -41,10 +41,11 @@ class PlannedTable:
 
 
 def plan(
-    materials: Iterable[Material], rules: Rules, directory: Path | None = None
+    materials: Iterable[Material], rules: Rules, directory: Path | None = None, threads: int = 2
 ) -> list[PlannedTable]:
     """Every table that the materials need, bottom-up.
 
+    threads : how many build a table together, which takes memory
     Finished tables in `directory` tell more about the others, and about this machine.
     """
     measured = measurements()
@@ -60,7 +61,7 @@ def plan(
                 material=material,
                 index_size=Layout.of(material).slots,
                 placements=estimates.placements(material),
-                memory_bytes=memory_needed(material, codes, rules).in_memory,
+                memory_bytes=memory_needed(material, codes, rules, threads).in_memory,
                 disk_bytes=estimates.disk_bytes(material),
                 cpu_seconds=cpu_seconds,
                 seconds=cpu_seconds * wall_per_cpu,

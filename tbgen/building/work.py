@@ -43,7 +43,13 @@ class Task:
 
 def needed_materials(materials: Iterable[Material]) -> list[Material]:
     """Some materials and every one that their captures lead to, each once, bottom-up."""
-    found = {child.name: child for material in materials for child in material.closure()}
+    found: dict[str, Material] = {}
+    waiting = [material for material in materials if material.needs_table]
+    while waiting:
+        material = waiting.pop()
+        if material.name not in found:
+            found[material.name] = material
+            waiting += supporting_materials(material)
     return sorted(found.values(), key=lambda material: (material.men, material.name))
 
 

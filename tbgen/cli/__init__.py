@@ -1,6 +1,7 @@
 """The command line: one file for each command, loaded when it is called.
 
     options    options that several commands share
+    materials  the arguments that name materials, one by one or as sets
     command    the class of every command: answers on stdout, failures on stderr
     progress   how far a build is, on stderr
     streams    text in any encoding, in and out
@@ -26,6 +27,8 @@ COMMANDS = {
     "probe": "The value of a position and of all its moves.",
     "line": "Best play of both sides to the end.",
     "verify": "Prove finished tables from the rules.",
+    "index": "List a directory of tables for others to fetch.",
+    "fetch": "Fetch tables from an address, checked.",
     "stats": "Figures of a table.",
     "ls": "The tables present.",
     "dump": "A table, or a sample of it, as CSV or as a NumPy array.",

@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
-from tbgen.building.builder import Builder
+from tbgen.answers import failures
+from tbgen.building.builder import COMPILERS_BYTES, Builder
+from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.packing import pack_closure
 from tbgen.cli import options
-from tbgen.cli.command import Command, show_json
-from tbgen.cli.progress import BuildProgress
+from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
+from tbgen.cli.materials import material_arguments
+from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
+from tbgen.scheduling.forecast import Forecast
+from tbgen.scheduling.run import LostError, Outcome
+from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, Rules, RuleSet
 
 
+class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A number of processes, or `auto`."""
+
+    name = "jobs"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number; 0 for `auto`."""
+        text = str(value)
+        if text == "auto" or value == 0:
+            return 0
+        if not text.isdecimal() or not 1 <= int(text) <= 1024:
+            self.fail(f"'{value}' is no number of processes; write auto, or 1 to 1024", param, ctx)
+        return int(text)
+
+
 @click.command(cls=Command)
-@click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
+@material_arguments
 @options.tables_option
 @options.rules_option(options.DEFAULT_RULES)
 @options.minor_chases_option(default=True)
@@ -32,48 +56,145 @@ from tbgen.tables.names import Metric, Rules, RuleSet
     help="At most N orders of repetition. Default: until nothing changes.",
 )  # fmt: skip
 @click.option(
-    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
-)
+    "--jobs", type=Jobs(), default=1, metavar="N|auto",
+    help="Build so many tables at once, each in a process of its own; auto: as many as there are "
+    "cores, where that is worth it. Default: one after another.",
+)  # fmt: skip
+@click.option(
+    "--dask", "cluster", metavar="ADDRESS|local:N",
+    help="Build on the workers of a dask cluster (docs/cluster.md); local:N starts one here.",
+)  # fmt: skip
+@click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N",
+    help="For all tables at once; with --dask, for each table. Default: all cores; with --dask 1.",
+)  # fmt: skip
 @click.option(
     "--memory", type=options.Size(), default=0, metavar="SIZE",
-    help="Use at most this much, as in 2GiB. Default: what is available.",
+    help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
+@click.option("--keep-going", is_flag=True, help="If a table fails, build all that do not need it.")
 @options.json_option
+@click.pass_context
 def build(
-    materials: tuple[str, ...],
+    ctx: click.Context,
+    wanted: list[Material],
     tables: Path,
     rules: str,
     minor_chases: bool,
     metric: str,
     orders: int,
-    threads: int,
+    jobs: int,
+    cluster: str | None,
+    threads: int | None,
     memory: int,
     force: bool,
     wdl: bool,
+    keep_going: bool,
     as_json: bool,
 ) -> None:
     """Build the tables of MATERIAL..., and first those that captures lead to.
 
-    Finished tables are kept, so that an interrupted build goes on where it stopped; nothing is
-    ever half written. Several builds may share a directory.
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
+    of these; --men 5 alone is every material of at most five men.
 
-    Exit status: 0 ok, 2 bad input, no space or not enough memory, 130 interrupted.
+    Finished tables are kept, so that an interrupted build goes on where it stopped; nothing is
+    ever half written. Several builds may share a directory, and divide the work.
+
+    Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 130
+    interrupted. With --keep-going, that of the first table that failed.
     """
-    wanted = [Material.parse(name) for name in materials]
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
-    with BuildProgress() as progress:
-        builder = Builder(tables, rule_set, progress, threads=threads, memory=memory, force=force)
-        builder.build(wanted, None if metric == "auto" else Metric(metric))
-        if wdl:
-            progress.phase("pack", 0, 0, 0)
-            pack_closure(tables, wanted, rule_set, threads=threads)
+    wished = None if metric == "auto" else Metric(metric)
+    collection = Collection(wanted, tables, rule_set, wished, force)
+    if cluster is not None and jobs != 1:
+        raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
+    if cluster is not None:
+        progress, outcome = _on_cluster(collection, cluster, threads or 1, memory, keep_going)
+    else:
+        cores = threads or os.cpu_count() or 1
+        progress, outcome = _on_this_machine(collection, jobs, cores, memory, keep_going)
+    failed = {key: _worded(key, error) for key, error in outcome.failures.items()}
+    if failed and not keep_going:
+        raise next(iter(failed.values()))
+    if wdl:
+        # Of those that failed, and that need them, there is nothing to pack.
+        missing = {*failed, *outcome.left_out}
+        built = [material for material in wanted if str(material) not in missing]
+        pack_closure(tables, built, rule_set, threads=threads or os.cpu_count() or 1)
+    described = [(key, _described(error, ctx)) for key, error in failed.items()]
+    for key, failure in described:
+        show_failure(failure, f"{key}: ")
+    if len(collection.work) > 1:
+        click.echo(progress.summary(len(outcome.left_out)), err=True)
     if as_json:
-        answer = {
+        answer: dict[str, Any] = {
             "directory": str(tables),
             "rules": rules,
             "minor_chases": rule_set.choice,
             "tables": progress.tables,
+            "failed": [failure.to_json(key) for key, failure in described],
+            "left_out": outcome.left_out,
         }
         show_json(answer)
+    ctx.exit(described[0][1].status if described else failures.OK)
+
+
+def _on_this_machine(
+    collection: Collection, jobs: int, cores: int, memory: int, keep_going: bool
+) -> tuple[SetProgress, Outcome]:
+    """Build one after another here, or several at once in processes."""
+    shared = Shares(1, 0, 0) if jobs == 1 else shares(jobs or cores, memory)
+    several = len(collection.unfinished) > 1
+    listed = collection.jobs(cores, shared.floor) if several else []
+    if not jobs and jobs_worth(listed, shared.jobs) == 1:
+        shared = Shares(1, 0, 0)
+    forecast = Forecast(listed, shared.jobs, shared.memory or None) if several else None
+    elsewhere = shared.jobs > 1 and several
+    with SetProgress(len(collection.work), forecast, elsewhere=elsewhere) as progress:
+        if not elsewhere:
+            builder = Builder(
+                collection.directory, collection.rule_set, progress, threads=cores, memory=memory
+            )
+            return progress, collection.build_here(builder, progress, keep_going=keep_going)
+        # Processes are for many tables: one alone needs nothing of them.
+        from tbgen.scheduling.processes import Processes
+
+        with Processes(collection.one_table(cores), shared.jobs, shared.memory) as executor:
+            return progress, collection.build_elsewhere(
+                listed, executor, progress, keep_going=keep_going
+            )
+
+
+def _on_cluster(
+    collection: Collection, address: str, threads: int, memory: int, keep_going: bool
+) -> tuple[SetProgress, Outcome]:
+    """Build on the workers of a dask cluster."""
+    from tbgen.scheduling.cluster import Cluster
+
+    here = shares(1, memory).memory
+    function = collection.one_table(threads)
+    with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:
+        listed = collection.jobs(threads)
+        workers = sum(worker["nthreads"] for worker in executor.workers().values())
+        forecast = Forecast(listed, workers)
+        with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
+            return progress, collection.build_elsewhere(
+                listed, executor, progress, keep_going=keep_going
+            )
+
+
+def _worded(key: str, error: BaseException) -> BaseException:
+    """An error as this package words it."""
+    if isinstance(error, LostError):
+        return TablebaseError(f"{key} was given up: {error}, again and again")
+    return error
+
+
+def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
+    """What to say of an error; one that only a bug explains is raised."""
+    failure = describe(error, tables_option(ctx))
+    if failure is None:
+        raise error
+    return failure

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tbgen.answers.units import duration, size
+from tbgen.building.outlook import Outlook, outlook
 from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.materials import material_arguments
 from tbgen.indexing import Material
 from tbgen.tables.names import Rules, RuleSet
 
 
 @click.command(cls=Command)
-@click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
+@material_arguments
 @options.tables_option
 @options.rules_option(options.DEFAULT_RULES)
 @options.minor_chases_option(default=True)
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
+@click.option(
+    "--workers", type=click.IntRange(1, 100_000), metavar="N",
+    help="Also what N workers of one thread each would take, by simulation, and of which memory.",
+)  # fmt: skip
 @options.json_option
 def plan(
-    materials: tuple[str, ...],
+    wanted: list[Material],
     tables: Path,
     rules: str,
     minor_chases: bool,
     orders: int,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """What building MATERIAL... would take.
+
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
+    of these; --men 5 alone is every material of at most five men.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
     is built, and estimates of its file and of the time. Nine of ten hold within a factor of 1.5,
@@ -42,7 +53,7 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
-    planned = plan_tables([Material.parse(name) for name in materials], Rules(rules), tables)
+    planned = plan_tables(wanted, Rules(rules), tables)
     entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,
@@ -64,6 +75,10 @@ def plan(
         "disk_bytes": sum(entry["disk_bytes"] for entry in missing),
         "seconds": round(sum(entry["seconds"] for entry in missing), 2),
     }
+    crowd = None
+    if workers is not None:
+        to_build = {entry["material"] for entry in missing}
+        crowd = outlook([table for table in planned if table.material.name in to_build], workers)
     if as_json:
         answer = {
             "rules": rules,
@@ -71,8 +86,15 @@ def plan(
             "orders_limit": orders or None,
             "tables": entries,
         }
-        show_json(answer | total)
+        show_json(answer | total | ({} if crowd is None else {"workers": asdict(crowd)}))
         return
+    _show(entries, total)
+    if crowd is not None:
+        _show_outlook(crowd)
+
+
+def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
+    """A line for each table, and one for all."""
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
                f"{'disk':>9}  {'time':>8}")  # fmt: skip
@@ -82,6 +104,21 @@ def plan(
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
                    f"{size(entry['memory_bytes']):>9}  {size(entry['disk_bytes']):>9}  "
                    f"{time:>8}")  # fmt: skip
-    click.echo(f"{len(missing)} of {len(entries)} tables to build: "
+    click.echo(f"{total['missing']} of {len(entries)} tables to build: "
                f"{size(total['memory_bytes'])} of memory, {size(total['disk_bytes'])} of disk, "
                f"about {duration(total['seconds'])}")  # fmt: skip
+
+
+def _show_outlook(crowd: Outlook) -> None:
+    """What workers would take."""
+    found = crowd.simulation
+    click.echo(
+        f"{crowd.workers} workers of one thread: {duration(found.seconds)}, the longest chain "
+        f"alone {duration(found.longest_path)}; {100 * found.busy:.0f} % busy"
+    )
+    for each in crowd.classes:
+        limit = (
+            "more than that" if each.memory_bytes is None else f"at most {size(each.memory_bytes)}"
+        )
+        click.echo(f"  of memory {limit:>18}: {each.tables:5} tables, "
+                   f"{duration(each.seconds):>6} of one worker")  # fmt: skip

@@ -1,20 +1,37 @@
-"""How a build goes on, on stderr: one live line on a terminal, else a line for each table."""
+"""How a build goes on, on stderr: one live line on a terminal, else a line for each table.
+
+    BuildProgress   the tables of a build as they are begun and written
+    SetProgress     the same for a set: what is done, what runs, how long the rest will take
+
+What is said of a table that failed, and in which words, is not decided here.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import click
 from tqdm import tqdm
 
 from tbgen.answers.units import duration, size
+from tbgen.building.builder import Built
+from tbgen.scheduling.forecast import Forecast
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
 """Without a terminal, a table that takes long is heard of this often."""
+
+_FRESH_SECONDS = 2.0
+"""How old the forecast that is shown may be."""
+
+_SHOWN = 4
+"""Tables that run are named, if they are no more than these."""
 
 
 class BuildProgress:
@@ -27,7 +44,7 @@ class BuildProgress:
         self._spoken = time.monotonic()
         self._bar: tqdm[Any] | None = None
 
-    def __enter__(self) -> BuildProgress:
+    def __enter__(self) -> Self:
         """Begin the live line, if there is a terminal."""
         if sys.stderr.isatty():
             self._bar = tqdm(bar_format="{desc}", leave=False)
@@ -50,7 +67,7 @@ class BuildProgress:
         self._spoken = time.monotonic()
         if finished:
             self.tables.append({"table": str(name), "built": False})
-            self._live(f"{self._label}: present")
+            self.live(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
@@ -58,10 +75,7 @@ class BuildProgress:
         text = f"{self._label}: {name}"
         if name == "propagation":
             text += f", order {order}, ply {plies}, {self._settled:,} positions settled"
-        self._live(text)
-        if self._bar is None and time.monotonic() - self._spoken > QUIET_SECONDS:
-            self._spoken = time.monotonic()
-            click.echo(text, err=True)
+        self._now_and_then(text)
 
     def written(self, name: TableName, size_of_file: int, seconds: float) -> None:
         """A table has been written."""
@@ -73,12 +87,116 @@ class BuildProgress:
                 "build_seconds": round(seconds, 3),
             }
         )
-        text = f"{self._label}: {size(size_of_file)} in {duration(seconds)}"
+        self.say(f"{self._label}: {size(size_of_file)} in {duration(seconds)}")
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
             click.echo(text, err=True)
 
-    def _live(self, text: str) -> None:
+    def live(self, text: str) -> None:
+        """Show a text until the next one, if there is a terminal."""
         if self._bar is not None:
             self._bar.set_description_str(text)
+
+    def _now_and_then(self, text: str) -> None:
+        self.live(text)
+        if self._bar is None and time.monotonic() - self._spoken > QUIET_SECONDS:
+            self._spoken = time.monotonic()
+            click.echo(text, err=True)
+
+
+class SetProgress(BuildProgress, Observer):
+    """The progress of a set of `total` tables.
+
+    forecast : of what is to be built; None where nobody has planned it
+    elsewhere : whether tables are built by others, so that only their ends are heard of
+    """
+
+    every = 1.0
+
+    def __init__(self, total: int, forecast: Forecast | None, *, elsewhere: bool) -> None:
+        super().__init__()
+        self._total = total
+        self._forecast = forecast
+        self._elsewhere = elsewhere
+        self._running: list[str] = []
+        self._began = time.monotonic()
+        self._rest, self._rest_known = "", 0.0
+        self.ends: Counter[str] = Counter()
+        """How many tables were `built`, `present`, or have `failed`."""
+
+    def started(self, start: Start) -> None:
+        """A table is begun."""
+        self._running.append(start.job.key)
+        if self._forecast is not None:
+            self._forecast.started(start)
+        self.waiting()
+
+    def finished(self, start: Start, result: Built) -> None:
+        """A table is finished."""
+        self._ended(start)
+        self.ends["present" if result.size is None else "built"] += 1
+        if self._forecast is not None:
+            self._forecast.finished(start, result)
+        if self._elsewhere:
+            self.table(self.ends.total(), self._total, result.name, result.size is None)
+            if result.size is not None:
+                self.written(result.name, result.size, result.seconds)
+
+    def set_aside(self, start: Start, reason: PostponedError) -> None:
+        """Another build is at a table, or a cluster has lost it."""
+        self._ended(start)
+        if self._forecast is not None:
+            self._forecast.set_aside(start, reason)
+        self._now_and_then(f"{start.job.key}: {reason}")
+
+    def lost(self, start: Start, error: LostError) -> None:
+        """A table will be tried again."""
+        self._ended(start)
+        if self._forecast is not None:
+            self._forecast.lost(start, error)
+        self.say(f"{start.job.key}: {error}; it is tried again, with less beside it")
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """A table has failed; who runs the set says why."""
+        self._ended(start)
+        self.ends["failed"] += 1
+        if self._forecast is not None:
+            self._forecast.failed(start, error)
+
+    def waiting(self) -> None:
+        """Show what runs."""
+        if self._elsewhere and self._running:
+            names = f": {', '.join(self._running)}" if len(self._running) <= _SHOWN else ""
+            done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"
+            self._now_and_then(done)
+
+    def summary(self, left_out: int) -> str:
+        """`209 tables: 205 built, 4 present; 143 MiB in 2 min`."""
+        counts = {**self.ends, "left out": left_out}
+        said = ", ".join(
+            f"{counts[what]} {what}"
+            for what in ("built", "present", "failed", "left out")
+            if counts.get(what)
+        )
+        built = sum(table.get("bytes_on_disk", 0) for table in self.tables)
+        took = duration(time.monotonic() - self._began)
+        return f"{self._total} tables: {said}; {size(built)} in {took}"
+
+    def _ended(self, start: Start) -> None:
+        self._running.remove(start.job.key)
+
+    def _now_and_then(self, text: str) -> None:
+        super()._now_and_then(f"{text}{self._time_left()}")
+
+    def _time_left(self) -> str:
+        """`; about 3 min left`."""
+        if self._forecast is None:
+            return ""
+        if time.monotonic() - self._rest_known > _FRESH_SECONDS:
+            self._rest = f"; about {duration(self._forecast.seconds_left())} left"
+            self._rest_known = time.monotonic()
+        return self._rest

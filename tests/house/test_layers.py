@@ -25,7 +25,9 @@ LAYERS: dict[str, set[str]] = {
     "notation": {"indexing", "rules"},
     "play": {"indexing", "referee", "rules", "tables"},
     "answers": {"indexing", "notation", "play", "referee", "rules", "tables"},
-    "building": {"indexing", "retrograde", "rows", "tables"},
+    "scheduling": {"indexing"},
+    "publishing": {"indexing", "tables"},
+    "building": {"indexing", "retrograde", "rows", "scheduling", "tables"},
     "board": {"answers", "indexing", "notation", "play", "referee", "rules", "tables"},
     "engine": {
         "answers", "compiling", "indexing", "notation", "play", "probing", "referee", "rules",
@@ -33,7 +35,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "cli": {
         "answers", "board", "building", "compiling", "engine", "indexing", "notation", "play",
-        "probing", "referee", "rules", "tables", "verify",
+        "probing", "publishing", "referee", "rules", "scheduling", "tables", "verify",
     },
 }  # fmt: skip
 """What each package may import. What is not listed here is forbidden; `tbgen` itself is free to

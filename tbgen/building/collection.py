@@ -1,0 +1,189 @@
+"""Many tables at once: a set of tables as jobs, and who may run them.
+
+    work, plan  ->  jobs: memory, seconds  ->  `tbgen.scheduling`  ->  processes here, or dask's
+                                                     |
+                    a `Builder` of one table  <------+   in each of them
+
+Memory and cores are shared out by what is planned: a table is given the memory that it needs and
+no more, so that what it may use is kept for it, and the fewer tables can run at once, the more
+threads each of them has. Their bytes do not depend on that. What is finished already is seen to
+here, so that a worker is started only for what is to be solved.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from tbgen.building.allowance import usable_memory
+from tbgen.building.builder import (
+    COMPILERS_BYTES,
+    MARGIN,
+    ONE_COMPILER,
+    Builder,
+    Built,
+    NotEnoughMemoryError,
+    jobs_of,
+)
+from tbgen.building.plan import plan
+from tbgen.building.work import Task, finished_table, work_for
+from tbgen.indexing.material import Material
+from tbgen.scheduling.inprocess import InProcess
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import Executor, LostError, Observer, Outcome, run
+from tbgen.tables.names import Metric, RuleSet, TableName
+
+IDLE_BYTES = 145 << 20
+"""What a worker keeps when it has nothing to do: the interpreter, the compiler, the kernels."""
+
+WORTH_SECONDS = 10.0
+"""Below that, one process is done before a second one has loaded its kernels."""
+
+
+class Unwatched:
+    """The `Progress` of a table that is built elsewhere: what became of it is what it returns."""
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        """Say nothing."""
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        """Say nothing."""
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        """Say nothing."""
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """What a worker does: builds the table that a job is of. Can be pickled.
+
+    A worker writes where it is told to: a relative directory would be another one elsewhere.
+    """
+
+    directory: Path
+    rule_set: RuleSet
+    cores: int
+    """Those that all tables share that are built at once."""
+
+    def __call__(self, start: Start) -> Built:
+        """Build it; raises what `Builder.see_to` raises.
+
+        Where memory is short after all, `LostError`: with less beside it, there may be enough.
+        """
+        threads = -(-self.cores // start.beside)
+        builder = Builder(
+            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory
+        )
+        try:
+            return builder.see_to(start.job.payload, iter((1,)), 1)
+        except NotEnoughMemoryError as error:
+            raise LostError(str(error)) from error
+        except MemoryError as error:
+            raise LostError("there was not enough memory") from error
+
+
+@dataclass
+class Collection:
+    """The tables of some materials: which are there, and which are to be built at what cost.
+
+    The arguments are those of a `Builder`, and of its `build`.
+    """
+
+    materials: Sequence[Material]
+    directory: Path
+    rule_set: RuleSet
+    metric: Metric | None = None
+    force: bool = False
+
+    @cached_property
+    def work(self) -> list[Task]:
+        """What is asked for and what it needs, in order."""
+        return work_for(self.materials, self.metric, self.force)
+
+    @cached_property
+    def unfinished(self) -> list[Task]:
+        """What is to be built, as things were when this was asked first."""
+        return [task for task in self.work if not self._is_finished(task)]
+
+    def _is_finished(self, task: Task) -> bool:
+        found = finished_table(self.directory, task.material, self.rule_set, task.metric)
+        return found is not None and not task.anew
+
+    def jobs(self, threads: int, floor: int = 0) -> list[Job]:
+        """What is to be built, as jobs with memory and seconds.
+
+        threads : those that may build a table together
+        floor : bytes that each is given at least
+        """
+        assert self.rule_set.rules is not None
+        materials = [task.material for task in self.unfinished]
+        listed = plan(materials, self.rule_set.rules, self.directory, threads)
+        planned = {table.material.name: table for table in listed}
+        return [
+            replace(
+                job,
+                memory=max(floor, math.ceil(planned[job.key].memory_bytes * MARGIN)),
+                seconds=planned[job.key].cpu_seconds,
+            )
+            for job in jobs_of(self.unfinished)
+        ]
+
+    def build_here(self, builder: Builder, observer: Observer, *, keep_going: bool) -> Outcome:
+        """Build one table after another, in this process."""
+        here = InProcess(builder.one_of(len(self.work)))
+        return run(jobs_of(self.work), here, observer, keep_going=keep_going)
+
+    def build_elsewhere(
+        self, jobs: Sequence[Job], executor: Executor, observer: Observer, *, keep_going: bool
+    ) -> Outcome:
+        """Build what is unfinished by an executor of `OneTable`; what is finished is seen to here.
+
+        jobs : `jobs()`, with what the executor gives them
+        """
+        keys = {job.key for job in jobs}
+        finished = [task for task in self.work if task.material.name not in keys]
+        outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
+        rest = run(jobs, executor, observer, keep_going=keep_going)
+        return Outcome(
+            outcome.results | rest.results,
+            outcome.failures | rest.failures,
+            outcome.left_out + rest.left_out,
+        )
+
+    def one_table(self, cores: int) -> OneTable:
+        """What builds one of the tables, here or elsewhere: the directory has a name for all."""
+        return OneTable(Path(os.path.abspath(self.directory)), self.rule_set, cores)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How one machine is shared out."""
+
+    jobs: int
+    """Processes at once."""
+    memory: int
+    """Bytes that the tables share."""
+    floor: int
+    """Bytes that each table is given at least."""
+
+
+def shares(jobs: int, asked: int = 0) -> Shares:
+    """What `jobs` processes at once may have, or fewer where memory is short.
+
+    Each must be able to compile kernels, and keeps what it has loaded while it has nothing to do.
+
+    asked : bytes for all together, 0 for what is free
+    """
+    available = usable_memory(asked).memory
+    jobs = max(1, min(jobs, available // ONE_COMPILER))
+    floor = min(COMPILERS_BYTES, available // jobs)
+    return Shares(jobs, max(floor, available - (jobs - 1) * IDLE_BYTES), floor)
+
+
+def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
+    """How many processes `--jobs auto` means: one for each core, or one where little is to do."""
+    return cores if sum(job.seconds for job in jobs) > WORTH_SECONDS else 1

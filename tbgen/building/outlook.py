@@ -1,0 +1,66 @@
+"""What a plan would take of many workers: hours by simulation, and memory by classes.
+
+    plan  ->  jobs  ->  the queue that builds them, played with a clock of its own  ->  `Outlook`
+
+A worker builds one table at a time, with one thread. Seconds are those of a plan, as good as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tbgen.building.measured import measurements
+from tbgen.building.plan import PlannedTable
+from tbgen.building.work import supporting_materials
+from tbgen.scheduling.queue import Job
+from tbgen.scheduling.simulation import Simulation, simulate
+
+CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
+"""Bytes of memory that workers may have; tables that take more are a class of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryClass:
+    """The tables that workers of some memory can build, and smaller ones cannot."""
+
+    memory_bytes: int | None
+    """At most; None for more than any class has."""
+    tables: int
+    seconds: float
+    """Of all of them, one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What some workers would make of a plan."""
+
+    workers: int
+    simulation: Simulation
+    classes: tuple[MemoryClass, ...]
+
+
+def outlook(planned: Sequence[PlannedTable], workers: int) -> Outlook:
+    """Let workers build the tables of a plan; those that need no others come first, as ever."""
+    usual = measurements().wall_per_cpu
+    # What a machine takes for a CPU second of the measurements, if a plan knows the machine.
+    seconds = {table.material.name: table.seconds / usual for table in planned}
+    jobs = [
+        Job(
+            table.material.name,
+            tuple(child.name for child in supporting_materials(table.material)),
+            seconds=seconds[table.material.name],
+        )
+        for table in planned
+    ]
+    return Outlook(workers, simulate(jobs, workers), tuple(_classes(planned, seconds)))
+
+
+def _classes(planned: Iterable[PlannedTable], seconds: dict[str, float]) -> Iterable[MemoryClass]:
+    left = list(planned)
+    for limit in (*CLASSES, None):
+        within = [table for table in left if limit is None or table.memory_bytes <= limit]
+        left = [table for table in left if limit is not None and table.memory_bytes > limit]
+        if within:
+            taken = sum(seconds[table.material.name] for table in within)
+            yield MemoryClass(limit, len(within), taken)

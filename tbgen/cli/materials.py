@@ -1,0 +1,31 @@
+"""The arguments that name materials, one by one or as sets, the same for every command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from tbgen.building.sets import MAX_MEN, materials_of
+
+
+def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`MATERIAL... --men N`, as the parameter `wanted`: the materials, each once.
+
+    What the words mean is in `tbgen.building.sets`.
+    """
+
+    @wraps(function)
+    def with_materials(
+        *arguments: Any, materials: tuple[str, ...], men: int | None, **others: Any
+    ) -> Any:
+        return function(*arguments, wanted=materials_of(materials, men), **others)
+
+    command: Callable[..., Any] = with_materials
+    command = click.option(
+        "--men", type=click.IntRange(3, MAX_MEN), metavar="N",
+        help="All materials of at most N men, kings included; with MATERIAL..., those of them.",
+    )(command)  # fmt: skip
+    return click.argument("materials", nargs=-1, metavar="[MATERIAL...]")(command)

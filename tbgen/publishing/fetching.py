@@ -1,0 +1,121 @@
+"""Fetching a file: from one of several sources, continued where it was cut, checked, then named.
+
+    index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
+
+What was fetched stays in the part until all is there, so that whatever ends a fetch, the next one
+goes on; with other bytes than the hash says it is emptied, and the next source is asked. A table is
+locked meanwhile, as while it is built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, Entry, hash_of, read_index
+from tbgen.publishing.sources import Source, SourceError, Stream
+from tbgen.tables.files import continuing, locked
+from tbgen.tables.names import Metric, TableName
+
+CHUNK = 1 << 20
+"""Bytes that are read, hashed and written at a time."""
+
+Report = Callable[[int], object]
+"""Told of the bytes that are there."""
+
+
+class FetchError(SourceError):
+    """A file that no source gives as the index describes it; `strerror` says why, of each."""
+
+
+def fetch_index(sources: Sequence[Source]) -> list[Entry]:
+    """The index of the first source that has one; raises `FetchError`, `BadIndexError`."""
+    reasons = []
+    for source in sources:
+        try:
+            with source.reading(INDEX, 0) as (stream, _):
+                text = _read(stream, MAX_INDEX + 1)
+        except SourceError as error:
+            reasons.append(str(error.strerror))
+            continue
+        if len(text) > MAX_INDEX:
+            raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
+        return read_index(text.decode("utf-8", "replace"))
+    raise FetchError(0, "; ".join(reasons))
+
+
+def fetch(
+    entry: Entry, sources: Sequence[Source], directory: Path, report: Report = lambda count: None
+) -> bool:
+    """Fetch a file, unless it is there with the same hash; whether it was fetched.
+
+    Raises `FetchError` if it is there with another hash, or where no source gives it;
+    `BlockingIOError` if a build or another fetch is at the table; `OSError`.
+    """
+    path = directory / entry.file
+    table = entry.table
+    lock = TableName(table.material, table.rule_set, Metric.DTM)
+    with locked(directory / f".{lock}.lock", wait=False):
+        if path.exists():
+            if hash_of(path) != (entry.bytes, entry.sha256):
+                raise FetchError(0, f"{path} is there, and is another file than the index lists")
+            return False
+        with continuing(path) as part:
+            _fill(part, entry, sources, report)
+        return True
+
+
+def _fill(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
+    """Let a part become the whole file."""
+    reasons = []
+    for source in sources:
+        try:
+            _continue(part, entry, source, report)
+            return
+        except SourceError as error:
+            reasons.append(str(error.strerror))
+    raise FetchError(0, "; ".join(reasons))
+
+
+def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
+    """Add to a part what a source gives; raises `SourceError` unless it is whole, and right."""
+    have = part.seek(0, os.SEEK_END)
+    if have > entry.bytes:
+        have = _emptied(part)
+    if have < entry.bytes:
+        with source.reading(entry.file, have) as (stream, begin):
+            if begin != have:
+                have = _emptied(part)
+            while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
+                if have + len(chunk) > entry.bytes:
+                    _emptied(part)
+                    raise SourceError(0, f"{source}: {entry.file} is longer than the index says")
+                part.write(chunk)
+                have += len(chunk)
+                report(have)
+        if have < entry.bytes:
+            raise SourceError(
+                0, f"{source}: {entry.file} ended after {have:,} of {entry.bytes:,} bytes"
+            )
+    part.seek(0)
+    if hashlib.file_digest(part, "sha256").hexdigest() != entry.sha256:  # type: ignore[arg-type]
+        _emptied(part)
+        raise SourceError(0, f"{source}: {entry.file} has another hash than the index says")
+
+
+def _emptied(part: BinaryIO) -> int:
+    """Begin a part anew; 0, the bytes that it has."""
+    part.seek(0)
+    part.truncate()
+    return 0
+
+
+def _read(stream: Stream, most: int) -> bytes:
+    """At most so many bytes: a stream may give fewer at a time."""
+    found = bytearray()
+    while len(found) < most and (chunk := stream.read(min(CHUNK, most - len(found)))):
+        found += chunk
+    return bytes(found)

@@ -1,0 +1,146 @@
+"""The index of a directory of tables: which files there are to fetch, and how to know them.
+
+    {"format": 1, "files": [{"file": "KRK.wxf.dtm.xqt", "bytes": 946, "sha256": "...",
+                             "digest": "..."}, ...]}
+
+`digest` is that of the table's values and arrangement, as `tbgen ls` prints it; a certificate
+beside a table (`KRK.wxf.dtm.proof.json`) has none. The index lies beside the tables, as
+`index.json`. A name in it is that of a table or its certificate, letter by letter: so it has no
+folder, and cannot lead out of the directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tbgen.indexing.errors import InputError
+from tbgen.tables import schema
+from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.names import SUFFIX, TableName
+from tbgen.tables.reader import TableFile
+
+INDEX = "index.json"
+
+MAX_INDEX = 1 << 26
+"""Bytes of an index that are read."""
+
+FORMAT = 1
+
+PROOF_SUFFIX = ".proof.json"
+
+
+class BadIndexError(InputError):
+    """A text that is no index, or lists what cannot be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file that can be fetched."""
+
+    file: str
+    bytes: int
+    sha256: str
+    digest: str | None = None
+    """Of a table; None for a certificate."""
+
+    @property
+    def table(self) -> TableName:
+        """The table that it is, or is a certificate of."""
+        found = table_of(self.file)
+        assert found is not None, "the names of an index are those of tables"
+        return found
+
+
+def table_of(file: str) -> TableName | None:
+    """The table that a file name belongs to; None for any other name."""
+    if file.endswith(PROOF_SUFFIX):
+        return TableName.parse(file.removesuffix(PROOF_SUFFIX) + SUFFIX)
+    return TableName.parse(file)
+
+
+def index_of(directory: Path, report: Callable[[str], object] = lambda name: None) -> list[Entry]:
+    """What a directory has to give, by name; reads every byte.
+
+    report : told of each file before it is read
+
+    Raises `OSError`, and what `TableFile` raises for a table that is damaged.
+    """
+    entries = []
+    for path in sorted(directory.iterdir()):
+        name = table_of(path.name)
+        if name is None or not path.is_file():
+            continue
+        report(path.name)
+        digest = None
+        if path.name.endswith(SUFFIX):
+            with TableFile(path, name=name) as file:
+                digest = file.header.digest.hex()
+        size, sha256 = hash_of(path)
+        entries.append(Entry(path.name, size, sha256, digest))
+    return entries
+
+
+def hash_of(path: Path) -> tuple[int, str]:
+    """The bytes of a file, and their SHA-256; raises `OSError`."""
+    with os.fdopen(open_to_read(path), "rb") as file:
+        found = hashlib.file_digest(file, "sha256")
+        return file.tell(), found.hexdigest()
+
+
+def write_index(directory: Path, entries: Iterable[Entry]) -> Path:
+    """Put an index beside the tables that it lists; raises `OSError`."""
+    path = directory / INDEX
+    lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
+    with replacing(path) as file:
+        file.write(f'{{"format": {FORMAT}, "files": [\n{lines}\n]}}\n'.encode())
+    return path
+
+
+def read_index(text: str) -> list[Entry]:
+    """The entries of an index, from whomever; raises `BadIndexError`."""
+    try:
+        found = schema.members(text, {"files": _ENTRY})
+        entries: tuple[Entry, ...] = found["files"]
+        if found["format"] != FORMAT:
+            raise schema.SchemaError(f"its format is not {FORMAT}")
+    except KeyError as error:
+        raise BadIndexError(f"this is no index of tables: it has no {error}") from None
+    except schema.SchemaError as error:
+        raise BadIndexError(f"this is no index of tables: {error}") from None
+    if len({entry.file for entry in entries}) != len(entries):
+        raise BadIndexError("this is no index of tables: a file is listed twice")
+    return list(entries)
+
+
+def _file(value: object) -> str:
+    if not isinstance(value, str) or table_of(value) is None:
+        raise schema.SchemaError("a name that no table has")
+    return value
+
+
+def _hexadecimal(digits: int) -> schema.Check:
+    pattern = re.compile(f"[0-9a-f]{{{digits}}}")
+
+    def check(value: object) -> str:
+        if not isinstance(value, str) or pattern.fullmatch(value) is None:
+            raise schema.SchemaError(f"no {digits} hexadecimal digits")
+        return value
+
+    return check
+
+
+_ENTRY = schema.record(
+    Entry,
+    {
+        "file": _file,
+        "bytes": schema.integer(1),
+        "sha256": _hexadecimal(64),
+        "digest": schema.optional(_hexadecimal(32)),
+    },
+)

@@ -1,0 +1,276 @@
+"""Many tables at once: what is shared out, and that kills and signals cost nothing but time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Builder
+from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, shares
+from tbgen.building.sets import materials_of
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.scheduling.inprocess import InProcess
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import Observer, run
+from tbgen.tables import Metric, Rules
+from tbgen.tables.errors import MissingTableError
+from tbgen.tables.files import locked
+from tbgen.tables.names import RuleSet
+from tests.building.test_builder import digests
+from tests.kits.built import Silence
+
+KRKN = Material.parse("KRKN")
+NO_RULES = RuleSet(Rules.NONE)
+
+
+def test_each_process_has_the_memory_that_it_needs_to_start() -> None:
+    plenty = shares(2, 4 << 30)
+    assert plenty.jobs == 2
+    assert plenty.floor == COMPILERS_BYTES
+    assert plenty.memory == (4 << 30) - IDLE_BYTES
+    few = shares(8, 3 * ONE_COMPILER)
+    assert few.jobs == 3
+    assert few.floor == ONE_COMPILER
+    assert shares(4, 1 << 20).jobs == 1
+
+
+def test_a_collection_knows_what_is_to_be_built(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")])
+    jobs = Collection([KRKN], tmp_path, NO_RULES).jobs(threads=2, floor=1 << 40)
+    assert [(job.key, job.needs, job.memory) for job in jobs] == [
+        ("KRK", (), 1 << 40), ("KRKN", ("KNK", "KRK"), 1 << 40)
+    ]  # fmt: skip
+    assert all(job.seconds > 0 for job in jobs)
+    anew = Collection([Material.parse("KNK")], tmp_path, NO_RULES, force=True)
+    assert [job.key for job in anew.jobs(2)] == ["KNK"]
+    assert not Collection([Material.parse("KNK")], tmp_path, NO_RULES).jobs(2)
+
+
+def test_auto_takes_processes_where_they_are_worth_it() -> None:
+    assert jobs_worth([Job("a", seconds=1.0)], 8) == 1
+    assert jobs_worth([Job("a", seconds=1e3), Job("b", seconds=1e3)], 8) == 8
+
+
+def test_what_is_finished_is_seen_to_here_and_the_rest_elsewhere(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
+    collection = Collection([KRKN], tmp_path, NO_RULES)
+    function = collection.one_table(2)
+    assert function.directory.is_absolute()
+    sent = []
+
+    def elsewhere(start: Start) -> object:
+        sent.append(start.job.key)
+        return function(start)
+
+    jobs = collection.jobs(2, floor=COMPILERS_BYTES)
+    outcome = collection.build_elsewhere(jobs, InProcess(elsewhere), Observer(), keep_going=False)
+    assert sent == ["KNK", "KRKN"]
+    assert {key: built.size is None for key, built in outcome.results.items()} == {
+        "KRK": True, "KNK": False, "KRKN": False
+    }  # fmt: skip
+    assert len(digests(tmp_path)) == 3
+
+
+def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None:
+    """And waited for when nothing else is left."""
+    held = locked(tmp_path / ".KNK.none.dtm.lock")
+    held.__enter__()
+    order = []
+
+    class Watch(Observer):
+        def finished(self, start: Start, result: object) -> None:
+            order.append(start.job.key)
+            if start.job.key == "KRK":
+                held.__exit__(None, None, None)
+
+    collection = Collection([KRKN], tmp_path, NO_RULES)
+    builder = Builder(tmp_path, NO_RULES, Silence())
+    outcome = collection.build_here(builder, Watch(), keep_going=False)
+    assert order == ["KRK", "KNK", "KRKN"]
+    assert not outcome.left_out
+
+
+def test_keep_going_builds_what_does_not_need_what_failed(tmp_path: Path) -> None:
+    """KNK is a link to nowhere that cannot be written: its lock is one."""
+    (tmp_path / ".KNK.none.dtm.lock").symlink_to(tmp_path / "precious")
+    command = ["build", "KRKN", "KCK", "--rules", "none", "--tables", str(tmp_path)]
+    stopped = CliRunner().invoke(main, command)
+    assert stopped.exit_code == 2
+    assert "a link, which is not written through" in stopped.stderr
+    going = CliRunner().invoke(main, [*command, "--keep-going", "--json"])
+    answer = json.loads(going.stdout)
+    assert going.exit_code == 2
+    assert [table["table"].split(".")[0] for table in answer["tables"]] == ["KCK", "KRK"]
+    assert [failed["input"] for failed in answer["failed"]] == ["KNK"]
+    assert answer["left_out"] == ["KRKN"]
+    assert "4 tables: 1 built, 1 present, 1 failed, 1 left out" in going.stderr
+
+
+def test_a_table_that_finds_too_little_memory_is_tried_again_with_more(tmp_path: Path) -> None:
+    function = Collection([KRKN], tmp_path, NO_RULES).one_table(1)
+    tried = []
+
+    def elsewhere(start: Start) -> object:
+        tried.append(start.memory)
+        return function(start)
+
+    executor = InProcess(elsewhere, memory=1 << 33)
+    (task,) = Collection([Material.parse("KNK")], tmp_path, NO_RULES).work
+    outcome = run([Job("KNK", memory=1 << 20, payload=task)], executor, Observer())
+    assert tried == [1 << 20, 1 << 21, 1 << 33]
+    assert not outcome.failures
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--jobs", "0"), "is no number of processes"),
+        (("--jobs", "many"), "is no number of processes"),
+        (("--jobs", "2", "--dask", "local:2"), "choose one"),
+    ],
+)
+def test_options_that_mean_nothing(options: tuple[str, ...], said: str) -> None:
+    result = CliRunner().invoke(main, ["build", "KRK", *options])
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def start_build(directory: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tbgen", "build", "--men", "4", "--tables", str(directory)]
+    return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+
+
+def children(pid: int) -> list[int]:
+    """The processes whose parent a process is."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def tables_in(directory: Path) -> int:
+    return len(list(directory.glob("*.xqt")))
+
+
+def wait_for_tables(directory: Path, number: int, build: subprocess.Popen[str]) -> None:
+    while tables_in(directory) < number and build.poll() is None:
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def four_men(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, bytes]]:
+    directory = tmp_path_factory.mktemp("four-men")
+    Builder(directory, RuleSet(Rules.WXF), Silence()).build(materials_of((), 4))
+    return digests(directory)
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_that_are_killed_cost_nothing_but_time(
+    tmp_path: Path, four_men: dict[str, bytes], seed: int
+) -> None:
+    build, chance = start_build(tmp_path, "--jobs", "2"), random.Random(seed)
+    for number in sorted(chance.sample(range(1, 38), 4)):
+        wait_for_tables(tmp_path, number, build)
+        for pid in chance.sample(children(build.pid), 1):
+            os.kill(pid, signal.SIGKILL)
+    _, said = build.communicate()
+    assert build.returncode == 0, said
+    assert digests(tmp_path) == four_men
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stop_signals_end_all_processes(
+    tmp_path: Path, four_men: dict[str, bytes], stop: signal.Signals
+) -> None:
+    """And the next build goes on; after SIGKILL, once the processes have found out."""
+    build = start_build(tmp_path, "--jobs", "2")
+    wait_for_tables(tmp_path, 10, build)
+    processes = children(build.pid)
+    assert processes
+    build.send_signal(stop)
+    _, said = build.communicate()
+    while any(Path(f"/proc/{pid}").exists() for pid in processes):
+        time.sleep(0.05)
+    if stop != signal.SIGKILL:
+        assert (build.returncode, said.splitlines()[-1]) == (130, "error: interrupted")
+    assert "Traceback" not in said
+    digests(tmp_path)
+    again = start_build(tmp_path, "--jobs", "2")
+    _, said = again.communicate()
+    assert again.returncode == 0, said
+    assert digests(tmp_path) == four_men
+
+
+@pytest.mark.certification
+def test_builds_of_many_processes_share_a_directory(
+    tmp_path: Path, four_men: dict[str, bytes]
+) -> None:
+    builds = [start_build(tmp_path, "--jobs", "2") for _ in range(2)]
+    said = [build.communicate()[1] for build in builds]
+    assert [build.returncode for build in builds] == [0, 0], said
+    assert digests(tmp_path) == four_men
+    made = sum(line.count(" in ") for text in said for line in text.splitlines() if "/40 " in line)
+    assert made == 40, "each table is built by one of them"
+
+
+@pytest.mark.certification
+def test_dask_workers_that_are_killed_cost_nothing_but_time(
+    tmp_path: Path, four_men: dict[str, bytes]
+) -> None:
+    pytest.importorskip("distributed")
+    from tbgen.scheduling.cluster import Cluster
+
+    collection = Collection(materials_of((), 4), tmp_path, RuleSet(Rules.WXF))
+    function = collection.one_table(1)
+    killed: list[int] = []
+
+    with Cluster(function, "local:2", memory=2 << 30, floor=COMPILERS_BYTES) as cluster:
+
+        class Killer(Observer):
+            def finished(self, start: Start, result: object) -> None:
+                if tables_in(tmp_path) in (8, 25) and len(killed) < 2:
+                    pids = list(cluster.pids().values())
+                    killed.append(pids[0])
+                    os.kill(pids[0], signal.SIGKILL)
+
+        outcome = collection.build_elsewhere(
+            collection.jobs(1), cluster, Killer(), keep_going=False
+        )
+    assert not outcome.failures
+    assert not outcome.left_out
+    assert killed
+    assert digests(tmp_path) == four_men
+
+
+@pytest.mark.certification
+def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    from tbgen.scheduling.cluster import Cluster
+
+    collection = Collection([KRKN], tmp_path, NO_RULES, Metric.DTM)
+    function = collection.one_table(1)
+    (job,) = (job for job in collection.jobs(1) if job.key == "KRKN")
+    with Cluster(function, "local:1", memory=1 << 30, floor=COMPILERS_BYTES) as cluster:
+        outcome = run([job], cluster, Observer())
+    error = outcome.failures["KRKN"]
+    assert isinstance(error, MissingTableError)
+    assert error.material in ("KNK", "KRK")

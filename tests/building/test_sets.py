@@ -1,0 +1,120 @@
+"""What words and numbers of men mean on a command line."""
+
+from __future__ import annotations
+
+import csv
+from itertools import product
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tbgen.building.sets import MAX_MEN, NAMED, materials_of
+from tbgen.cli import main
+from tbgen.indexing import InputError, Material
+from tests.kits.paths import DATA
+
+
+def names(*words: str, men: int | None = None) -> list[str]:
+    return [material.name for material in materials_of(words, men)]
+
+
+def spelled(men: int) -> set[str]:
+    """All materials of at most so many men, by writing down every string of pieces."""
+    found = set()
+    for count in range(men - 1):
+        for pieces in product("RNCPAB", repeat=count):
+            for cut in range(count + 1):
+                text = "K" + "".join(pieces[:cut]) + "K" + "".join(pieces[cut:])
+                try:
+                    material = Material.parse(text)
+                except InputError:
+                    continue
+                if material.needs_table:
+                    found.add(material.name)
+    return found
+
+
+@pytest.mark.parametrize("men", [3, 4, 5])
+def test_all_materials_of_so_many_men(men: int) -> None:
+    listed = names(men=men)
+    assert set(listed) == spelled(men)
+    assert len(listed) == len(set(listed))
+
+
+def test_what_is_known_of_the_sets_of_five_and_six_men() -> None:
+    assert (len(names(men=5)), len(names(men=6))) == (209, 831)
+
+
+def test_materials_keep_the_order_of_the_words_and_come_once() -> None:
+    assert names("krkn", "KRvKA", "KNKR") == ["KRKN", "KRKA"]
+    assert names("KRKN", "KRK", men=3) == ["KRK"]
+
+
+def test_the_rows_of_table_1() -> None:
+    with (DATA / "fang_hsu_table1.csv").open(newline="") as file:
+        rows = [Material.parse(row["material"]).name for row in csv.DictReader(file)]
+    listed = names("table1")
+    assert [name for name in listed if name in rows] == rows
+    assert set(listed) - set(rows) == {"KRKPPP"}
+
+
+def test_no_named_set_has_a_material_twice() -> None:
+    for name, text in NAMED.items():
+        assert len(names(name)) == len(text.split())
+
+
+def test_a_pattern_matches_from_either_side_in_any_spelling() -> None:
+    expected = ["KRKN", "KRKNA", "KRKNB", "KRKNC", "KRKNN", "KRKNP"]
+    assert names("KRKN*", men=5) == expected
+    assert set(names("KN*KR", men=5)) == set(expected)
+    assert names("kh?kr", men=5) == names("KN?KR", men=5)
+    assert names("KRK[GM]", men=4) == ["KRKA", "KRKB"]
+
+
+def test_a_pattern_reaches_six_men_or_as_many_as_asked_for() -> None:
+    assert max(material.men for material in materials_of(["KR*K"])) == 6
+    assert max(material.men for material in materials_of(["KR*K"], 4)) == 4
+
+
+def test_a_file_lists_materials_sets_and_patterns(tmp_path: Path) -> None:
+    listed = tmp_path / "list"
+    listed.write_text("KRKN  # the first\n\n# nothing here\nKNK KRRK?\n")
+    assert names(f"@{listed}", men=5) == ["KRKN", "KNK", *(f"KRRK{letter}" for letter in "ABCNPR")]
+
+
+@pytest.mark.parametrize(
+    ("words", "men", "message"),
+    [
+        ((), None, "no materials are named"),
+        (("table3",), None, "is no piece"),
+        (("KQ*",), None, "matches no material of at most 6 men"),
+        (("KRKNAABB",), 4, "none of the materials named has at most 4 men"),
+        ((), 2, "--men 2 is no set"),
+        ((), MAX_MEN + 1, "is no set of tables"),
+    ],
+)
+def test_what_means_nothing_is_refused(
+    words: tuple[str, ...], men: int | None, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        materials_of(words, men)
+    assert caught.value.hint
+
+
+def test_a_list_names_no_other_list(tmp_path: Path) -> None:
+    listed = tmp_path / "list"
+    listed.write_text("KRK\n@list\n")
+    with pytest.raises(InputError, match=r"line 2: a list cannot name another list"):
+        materials_of([f"@{listed}"])
+    with pytest.raises(FileNotFoundError):
+        materials_of([f"@{tmp_path / 'missing'}"])
+
+
+@pytest.mark.parametrize(
+    ("words", "tables"), [(("--men", "3"), 4), (("KNK", "--men", "5"), 1), (("KRK[NR]",), 4)]
+)
+def test_plan_takes_sets(tmp_path: Path, words: tuple[str, ...], tables: int) -> None:
+    result = CliRunner().invoke(main, ["plan", *words, "--tables", str(tmp_path)])
+    assert result.exit_code == 0
+    assert f"of {tables} tables to build" in result.stdout

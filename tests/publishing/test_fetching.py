@@ -1,0 +1,319 @@
+"""Fetching from sources that lie, stop and forget: refused in a line, or continued."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.publishing.fetching import FetchError, fetch, fetch_index
+from tbgen.publishing.index import (
+    BadIndexError,
+    Entry,
+    hash_of,
+    index_of,
+    read_index,
+    write_index,
+)
+from tbgen.publishing.sources import DirectorySource, WebSource, source_of
+from tbgen.tables import CorruptTableError
+from tbgen.tables.files import locked
+
+CONTENT = bytes(range(256)) * 20_000
+KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "0" * 32)
+
+
+@dataclass
+class Server:
+    """A web server of one folder of bytes, that may misbehave."""
+
+    files: dict[str, bytes]
+    ranges: bool = True
+    cut_at: int | None = None
+    """Bytes after which each answer ends, whatever it has promised."""
+    off_by: int = 0
+    """By how much a range begins elsewhere than it says."""
+    redirect: str | None = None
+    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    """Paths, and the ranges."""
+    address: str = ""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    found = Server({"/KRK.wxf.dtm.xqt": CONTENT})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            found.asked.append((self.path, asked))
+            if found.redirect:
+                self.send_response(302)
+                self.send_header("Location", found.redirect)
+                self.end_headers()
+                return
+            body = found.files.get(self.path)
+            if body is None:
+                self.send_error(404)
+                return
+            begin = 0
+            if asked and found.ranges:
+                begin = int(asked.removeprefix("bytes=").removesuffix("-"))
+                self.send_response(206)
+                given = begin + found.off_by
+                self.send_header("Content-Range", f"bytes {given}-{len(body) - 1}/{len(body)}")
+            else:
+                self.send_response(200)
+            body = body[begin:]
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):  # who had enough has gone
+                self.wfile.write(body[: found.cut_at])
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    found.address = f"http://127.0.0.1:{http.server_address[1]}"
+    yield found
+    http.shutdown()
+    thread.join()
+    http.server_close()
+
+
+def part(directory: Path) -> Path:
+    return directory / f".{KRK.file}.part"
+
+
+def nothing_but(directory: Path, *names: str) -> None:
+    assert {path.name for path in directory.iterdir()} == set(names)
+
+
+def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
+    told: list[int] = []
+    assert fetch(KRK, [WebSource(server.address)], tmp_path, told.append)
+    assert (tmp_path / KRK.file).read_bytes() == CONTENT
+    assert told[-1] == len(CONTENT)
+    assert not fetch(KRK, [WebSource(server.address)], tmp_path)
+    nothing_but(tmp_path, KRK.file)
+
+
+def test_what_was_cut_is_continued(server: Server, tmp_path: Path) -> None:
+    server.cut_at = 2_000_000
+    source = WebSource(server.address + "/")
+    with pytest.raises(FetchError, match=r"ended after 2,000,000 of 5,120,000 bytes"):
+        fetch(KRK, [source], tmp_path)
+    nothing_but(tmp_path, part(tmp_path).name)
+    with pytest.raises(FetchError, match=r"ended after 4,000,000"):
+        fetch(KRK, [source], tmp_path)
+    assert fetch(KRK, [source], tmp_path)
+    assert (tmp_path / KRK.file).read_bytes() == CONTENT
+    assert [asked for _, asked in server.asked] == [None, "bytes=2000000-", "bytes=4000000-"]
+
+
+def test_another_source_goes_on_where_one_was_cut(server: Server, tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / KRK.file).write_bytes(CONTENT[:3_000_000])
+    assert fetch(KRK, [DirectorySource(mirror), WebSource(server.address)], tmp_path)
+    assert server.asked == [(f"/{KRK.file}", "bytes=3000000-")]
+    assert (tmp_path / KRK.file).read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges_begins_anew(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(b"something else")
+    server.ranges = False
+    assert fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert (tmp_path / KRK.file).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("content", [b"", CONTENT[:-1] + b"x", CONTENT + b"x", b"<html>"])
+@pytest.mark.parametrize("ranges", [True, False])
+def test_other_bytes_get_no_name(
+    server: Server, tmp_path: Path, content: bytes, ranges: bool
+) -> None:
+    server.files[f"/{KRK.file}"], server.ranges = content, ranges
+    with pytest.raises(FetchError, match=r"longer than|another hash|ended after"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    nothing_but(tmp_path, part(tmp_path).name)
+
+
+def test_a_part_of_other_bytes_is_not_the_end_of_it(server: Server, tmp_path: Path) -> None:
+    """The hash fails, the part is emptied, and the next attempt is a whole one."""
+    part(tmp_path).write_bytes(b"x" * 1000)
+    source = WebSource(server.address)
+    assert fetch(KRK, [source, source], tmp_path)
+    part(tmp_path).write_bytes(CONTENT + b"too long")
+    (tmp_path / KRK.file).unlink()
+    assert fetch(KRK, [source], tmp_path)
+
+
+def test_a_range_that_begins_elsewhere_is_refused(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(CONTENT[:1000])
+    server.off_by = 7
+    with pytest.raises(FetchError, match="another range than was asked for"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert part(tmp_path).read_bytes() == CONTENT[:1000]
+
+
+@pytest.mark.parametrize("target", ["file:///etc/hostname", "ftp://127.0.0.1/x"])
+def test_nothing_but_http_is_spoken(server: Server, tmp_path: Path, target: str) -> None:
+    server.redirect = target
+    with pytest.raises(FetchError):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert not (tmp_path / KRK.file).exists()
+
+
+def test_each_source_says_why(server: Server, tmp_path: Path) -> None:
+    server.files.clear()
+    sources = [WebSource(server.address), source_of(str(tmp_path / "none")),
+               WebSource("http://127.0.0.1:1")]  # fmt: skip
+    with pytest.raises(FetchError) as caught:
+        fetch(KRK, sources, tmp_path)
+    said = str(caught.value.strerror)
+    assert "the server says 404" in said
+    assert "No such file" in said
+    assert "refused" in said
+    assert "\n" not in said
+
+
+def test_what_is_there_and_differs_is_not_replaced(server: Server, tmp_path: Path) -> None:
+    (tmp_path / KRK.file).write_bytes(b"mine")
+    with pytest.raises(FetchError, match="is another file than the index lists"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert (tmp_path / KRK.file).read_bytes() == b"mine"
+    assert not server.asked
+
+
+def test_a_table_that_is_being_built_is_left_alone(server: Server, tmp_path: Path) -> None:
+    with locked(tmp_path / ".KRK.wxf.dtm.lock"), pytest.raises(BlockingIOError):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+
+
+def test_an_interrupted_fetch_leaves_a_part_and_no_lock(server: Server, tmp_path: Path) -> None:
+    def interrupt(count: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(KRK, [WebSource(server.address)], tmp_path, interrupt)
+    nothing_but(tmp_path, part(tmp_path).name)
+
+
+def test_a_part_is_not_written_through_a_link(server: Server, tmp_path: Path) -> None:
+    precious, tables = tmp_path / "precious", tmp_path / "tables"
+    precious.write_text("precious")
+    tables.mkdir()
+    part(tables).symlink_to(precious)
+    with pytest.raises(OSError, match="a link, which is not written through"):
+        fetch(KRK, [WebSource(server.address)], tables)
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"file": "../KRK.wxf.dtm.xqt"}, "a name that no table has"),
+        ({"file": "/etc/passwd"}, "a name that no table has"),
+        ({"file": "KRK.wxf.dtm.xqt/../x"}, "a name that no table has"),
+        ({"file": "index.json"}, "a name that no table has"),
+        ({"bytes": -1}, "no whole number"),
+        ({"bytes": 1.5}, "no whole number"),
+        ({"bytes": 1 << 70}, "no whole number"),
+        ({"sha256": "0" * 63}, "hexadecimal"),
+        ({"sha256": "A" * 64}, "hexadecimal"),
+        ({"digest": "x"}, "hexadecimal"),
+        ({"more": 1}, "no Entry"),
+    ],
+    ids=repr,
+)
+def test_an_index_is_not_believed(change: dict[str, object], said: str) -> None:
+    entry = {"file": KRK.file, "bytes": 5, "sha256": KRK.sha256} | change
+    with pytest.raises(BadIndexError, match=said):
+        read_index(json.dumps({"format": 1, "files": [entry]}))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no {"), ("[]", "no {"), ("{}", "it has no 'files'"), ("<html>", "no {"),
+        ('{"files": []}', "it has no 'format'"), ('{"files": [], "format": 2}', "is not 1"),
+        ('{"format": 1, "files": [' + "[" * 100_000, "no JSON"),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_what_is_no_index_is_refused(text: str, said: str) -> None:
+    with pytest.raises(BadIndexError, match=said):
+        read_index(text)
+
+
+def test_a_file_is_listed_once() -> None:
+    entry = {"file": KRK.file, "bytes": 5, "sha256": KRK.sha256}
+    with pytest.raises(BadIndexError, match="listed twice"):
+        read_index(json.dumps({"format": 1, "files": [entry, entry]}))
+
+
+def test_an_index_lists_tables_and_what_is_written_is_read(
+    tables_dir: Path, tmp_path: Path
+) -> None:
+    for path in tables_dir.iterdir():
+        shutil.copy(path, tmp_path)
+    (tmp_path / "KRK.check.dtm.proof.json").write_text("{}")
+    (tmp_path / "notes.txt").write_text("not for others")
+    entries = index_of(tmp_path)
+    assert {entry.file for entry in entries} == {
+        *(path.name for path in tables_dir.glob("*.xqt")), "KRK.check.dtm.proof.json"
+    }  # fmt: skip
+    assert read_index(write_index(tmp_path, entries).read_text()) == entries
+    assert fetch_index([DirectorySource(tmp_path / "no"), DirectorySource(tmp_path)]) == entries
+    for entry in entries:
+        assert hash_of(tmp_path / entry.file) == (entry.bytes, entry.sha256)
+        assert (entry.digest is None) == entry.file.endswith(".json")
+    with pytest.raises(FetchError):
+        fetch_index([DirectorySource(tmp_path / "no")])
+    (tmp_path / KRK.file).write_bytes(b"nothing")
+    with pytest.raises(CorruptTableError):
+        index_of(tmp_path)
+
+
+def test_the_commands(tables_dir: Path, tmp_path: Path) -> None:
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    shutil.copytree(tables_dir, shared)
+    run = CliRunner().invoke
+    listed = run(main, ["index", "--tables", str(shared), "--json"])
+    assert listed.exit_code == 0
+    files = json.loads(listed.stdout)["files"]
+    assert len(files) == len(list(shared.glob("*.xqt")))
+    command = ["fetch", "--from", str(shared), "--tables", str(mine), "--rules", "check", "--json"]
+    got = run(main, [*command, "KRKN"])
+    assert got.exit_code == 0, got.stderr
+    names = [f"{name}.check.dtm.xqt" for name in ("KNK", "KRK", "KRKN")]
+    assert sorted(json.loads(got.stdout)["fetched"]) == names
+    assert sorted(path.name for path in mine.iterdir()) == names
+    again = run(main, [*command, "KRKN", "KRKR"])
+    assert again.exit_code == 1
+    answer = json.loads(again.stdout)
+    assert sorted(answer["present"]) == names
+    assert answer["missing"] == ["KRKR"]
+    assert "the index lists no table of KRKR" in again.stderr
+    (mine / names[0]).write_bytes(b"mine")
+    failed = run(main, [*command, "KNK"])
+    assert failed.exit_code == 1
+    (failure,) = json.loads(failed.stdout)["failed"]
+    assert "is another file than the index lists" in failure["error"]
+    lying = [replace(KRK, file=names[0])]
+    write_index(tmp_path, lying)
+    refused = run(main, [*command, "KNK", "--index", str(tmp_path / "index.json")])
+    assert refused.exit_code == 1
+    assert run(main, [*command, "KNK", "--index", str(shared / names[0])]).exit_code == 2

@@ -1,0 +1,50 @@
+"""Errors that have come through pickle are what they were."""
+
+from __future__ import annotations
+
+import errno
+import pickle
+from typing import Any
+
+import pytest
+
+from tbgen.building.builder import NotEnoughMemoryError
+from tbgen.indexing import InputError
+from tbgen.scheduling.attempt import attempt
+from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.errors import MissingTableError
+
+
+def throw(error: Exception) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotEnoughMemoryError("KRK", 5 << 20, 4 << 20, "free memory"),
+        MissingTableError("KRK"),
+        InputError("what", "do this"),
+        LimitExceededError("too long"),
+        OSError(errno.ENOSPC, "No space left on device", "egtb/KRK"),
+        ValueError(3, "x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_arrives_as_what_it_was(error: Exception) -> None:
+    sent = pickle.loads(pickle.dumps(attempt(throw, error)))
+    with pytest.raises(type(error)) as caught:
+        sent.result()
+    assert type(caught.value) is type(error)
+    assert str(caught.value) == str(error)
+
+    def facts(one: Exception) -> dict[str, Any]:
+        return {name: value for name, value in vars(one).items() if name != "__notes__"}
+
+    assert facts(caught.value) == facts(error)
+    assert getattr(caught.value, "filename", None) == getattr(error, "filename", None)
+    assert "test_attempt" in caught.value.__notes__[0]
+
+
+def test_a_result_is_a_result() -> None:
+    assert pickle.loads(pickle.dumps(attempt(divmod, 7, 2))).result() == (3, 1)

@@ -1,0 +1,38 @@
+"""How long the rest will take, by a clock of the test's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tbgen.scheduling.forecast import Forecast
+from tbgen.scheduling.queue import Job, Start
+
+JOBS = [Job(str(n), seconds=10.0) for n in range(4)]
+
+
+def start(number: int) -> Start:
+    return Start(JOBS[number], 0, 1, 0.0)
+
+
+def test_before_anything_is_done_estimates_stand() -> None:
+    assert Forecast(JOBS, 1, clock=lambda: 0.0).seconds_left() == pytest.approx(40.0)
+    assert Forecast(JOBS, 2, clock=lambda: 0.0).seconds_left() == pytest.approx(20.0)
+
+
+def test_what_took_twice_as_long_will_again() -> None:
+    now = [0.0]
+    forecast = Forecast(JOBS, 1, clock=lambda: now[0])
+    forecast.started(start(0))
+    now[0] = 20.0
+    forecast.finished(start(0), None)
+    assert forecast.seconds_left() == pytest.approx(60.0)
+    forecast.started(start(1))
+    now[0] = 30.0
+    assert forecast.seconds_left() == pytest.approx(50.0)
+    now[0] = 500.0
+    assert forecast.seconds_left() > 0, "two have not begun"
+    forecast.failed(start(1), OSError())
+    assert forecast.seconds_left() > 0
+    for number in (2, 3):
+        forecast.finished(start(number), None)
+    assert forecast.seconds_left() == 0.0

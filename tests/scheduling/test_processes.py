@@ -1,0 +1,128 @@
+"""Processes that run jobs: results, errors, deaths, and a parent that goes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tbgen.scheduling.processes import Processes
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import BusyError, LostError, Observer, run
+from tbgen.tables.errors import MissingTableError
+from tests.kits.paths import ROOT
+
+
+def do(start: Start) -> object:
+    """What a job's payload says: runs in another process."""
+    what, *arguments = start.job.payload  # type: ignore[misc]
+    if what == "pid":
+        return os.getpid()
+    if what == "raise":
+        raise arguments[0](*arguments[1:])
+    if what == "missing file":
+        return Path("/nowhere/at/all").read_bytes()
+    if what == "die once":
+        (marker,) = arguments
+        if not marker.exists():
+            marker.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return start.memory
+    if what == "die":
+        os._exit(7)
+    if what == "clean up":
+        (folder,) = arguments
+        try:
+            (folder / "begun").write_text(str(os.getpid()))
+            time.sleep(60)
+        finally:
+            (folder / "cleaned").touch()
+    raise AssertionError(what)
+
+
+def start(*payload: object) -> Start:
+    return Start(Job("job", payload=payload), 0, 1, 0.0)
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert path.exists()
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for yet has, too."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_process_serves_and_may_fail_and_is_told_of(tmp_path: Path) -> None:
+    """One process after another, since a start takes half a second."""
+    marker = tmp_path / "marker"
+    with Processes(do, 1, 100) as processes:
+        first = processes.submit(start("pid")).result()
+        assert first != os.getpid()
+        error = processes.submit(start("raise", MissingTableError, "KRK")).exception()
+        assert isinstance(error, MissingTableError)
+        assert (error.material, error.command) == ("KRK", "tbgen build KRK")
+        assert "test_processes" in error.__notes__[0]
+        assert isinstance(processes.submit(start("raise", BusyError, "x")).exception(), BusyError)
+        system = processes.submit(start("missing file")).exception()
+        assert isinstance(system, FileNotFoundError)
+        assert system.filename == "/nowhere/at/all"
+        assert processes.submit(start("pid")).result() == first, "it stays, whatever jobs raise"
+        jobs = [
+            Job("a", memory=30, payload=("die once", marker)),
+            Job("b", ("a",), payload=("pid",)),
+        ]
+        outcome = run(jobs, processes, Observer())
+        assert outcome.results["a"] == 60, "twice the memory is kept for what was lost"
+        assert outcome.results["b"] != first
+        assert int(marker.read_text()) == first
+        lost = processes.submit(start("die")).exception()
+        assert isinstance(lost, LostError)
+        assert str(lost) == "its process ended with status 7"
+        assert processes.submit(start("pid")).result() not in (first, outcome.results["b"])
+        (last,) = processes.pids
+    assert is_gone(last)
+
+
+def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
+    with Processes(do, 1, None) as processes:
+        processes.submit(start("clean up", tmp_path))
+        wait_for(tmp_path / "begun")
+    assert (tmp_path / "cleaned").exists()
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from tbgen.scheduling.processes import Processes
+from tests.scheduling.test_processes import do, start
+with Processes(do, 1, None) as processes:
+    processes.submit(start("clean up", Path(sys.argv[1])))
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_processes_of_a_parent_that_is_killed_clean_up_and_end(tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], cwd=ROOT)
+    wait_for(tmp_path / "begun")
+    parent.kill()
+    parent.wait()
+    wait_for(tmp_path / "cleaned")
+    pid = int((tmp_path / "begun").read_text())
+    deadline = time.monotonic() + 60
+    while not is_gone(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert is_gone(pid)
