@@ -61,6 +61,18 @@ def one_of(names: Iterable[str]) -> Check:
     return check
 
 
+def text(pattern: str, what: str) -> Check:
+    """Texts that a regular expression matches as a whole; `what` they are, for the message."""
+    wanted = re.compile(pattern, re.ASCII)
+
+    def check(value: object) -> str:
+        if not isinstance(value, str) or not wanted.fullmatch(value):
+            raise SchemaError(f"no {what}")
+        return value
+
+    return check
+
+
 def optional(check: Check) -> Check:
     """What another check knows, or nothing (null)."""
     return lambda value: None if value is None else check(value)

@@ -250,7 +250,6 @@ _NUMBER = schema.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
 _SIDE = schema.one_of(side.name.lower() for side in Side)
 _OUTCOME = schema.one_of(outcome.name.lower() for outcome in Outcome)
 _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
-_MATERIAL = re.compile(r"K[A-Z]{1,31}")
 
 
 def _fen(value: object) -> str:
@@ -263,12 +262,6 @@ def _fen(value: object) -> str:
     return value
 
 
-def _material(value: object) -> str:
-    if not isinstance(value, str) or not _MATERIAL.fullmatch(value):
-        raise schema.SchemaError("no material")
-    return value
-
-
 def _entries(value: object) -> tuple[Any, ...]:
     """Entries that were checked when they were read."""
     if not isinstance(value, tuple):
@@ -276,7 +269,8 @@ def _entries(value: object) -> tuple[Any, ...]:
     return value
 
 
-_SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
+SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
+"""Objects that stand for `SideCounts`."""
 _LISTS = {
     "orders": schema.record(
         OrderCounts,
@@ -306,13 +300,13 @@ _LISTS = {
 _STATISTICS = schema.record(
     TableStatistics,
     {
-        "material": _material,
+        "material": schema.text(r"K[A-Z]{1,31}", "material"),
         "rules": schema.one_of(Rules),
         "metric": schema.one_of(Metric),
         "orders_limit": schema.optional(schema.integer(1, MAX_ORDERS)),
         "index_size": _COUNT,
-        "red_to_move": _SIDE_COUNTS,
-        "black_to_move": _SIDE_COUNTS,
+        "red_to_move": SIDE_COUNTS,
+        "black_to_move": SIDE_COUNTS,
         "max_distance": _PLIES,
         "max_rule_distance": schema.optional(_PLIES),
         **dict.fromkeys(_LISTS, _entries),

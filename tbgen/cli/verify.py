@@ -15,6 +15,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError, Material
 
 if TYPE_CHECKING:
+    from tbgen.tables.proofs import ProofStatus
     from tbgen.verify import VerifyReport
 
 
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
+@click.option(
+    "--certificate/--no-certificate",
+    default=True,
+    show_default=True,
+    help="Leave a certificate beside each table that is proven.",
+)
 @options.json_option
 @click.pass_context
 def verify(
@@ -31,6 +38,7 @@ def verify(
     materials: tuple[str, ...],
     selection: options.Selection,
     threads: int,
+    certificate: bool,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
@@ -38,6 +46,9 @@ def verify(
     Reads the whole files, checks every checksum and every position: its value is the best of its
     moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
     a table holds if its supporting tables are right: name them too to be sure.
+
+    A certificate says which contents were proven, given which others; `ls` and `stats` tell what
+    certificates amount to. That of a table that is refuted is removed.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
@@ -48,21 +59,33 @@ def verify(
                 f"{material} has no table: without a rook, knight, cannon or pawn all is drawn",
                 "name a material with an attacker, as in KRKAA",
             )
-    reports = []
-    with selection.open() as opened, _LiveLine() as line:
-        # Compiled kernels are loaded only when something is to be verified.
-        from tbgen.verify import verify_file
+    with selection.open() as opened:
+        names = [opened.table(material).header.spec.name for material in wanted]
+    # Compiled kernels are loaded only when something is to be verified.
+    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.verify import certify, verify_file
 
-        for material in wanted:
-            line.material = material.name
-            proof = verify_file(opened, material, threads=threads, report=line.show)
-            reports.append(proof)
+    find = in_directory(selection.directory)
+    answers = []
+    with _LiveLine() as line:
+        # Bottom-up, so that what is said of a chain holds when all is done.
+        for name in sorted(names, key=lambda name: (name.material.men, str(name))):
+            line.material = name.material.name
+            proof = verify_file(find, name, threads=threads, report=line.show)
+            notes = certify(proof) if certificate else []
+            status = Proofs(find).status(name)
+            answers.append(
+                proof.report.to_json()
+                | {"digest": proof.digest, "proof": status.to_json(), "notes": notes}
+            )
             if not as_json:
                 line.clear()
-                _show(proof)
-    ok = all(proof.ok for proof in reports)
+                _show(proof.report, status if certificate and not notes else None)
+            for note in notes:
+                click.echo(f"note: {note}", err=True)
+    ok = all(answer["ok"] for answer in answers)
     if as_json:
-        show_json({"ok": ok, "tables": [proof.to_json() for proof in reports]})
+        show_json({"ok": ok, "tables": answers})
     ctx.exit(failures.OK if ok else failures.FINDINGS)
 
 
@@ -95,8 +118,8 @@ class _LiveLine:
             self._bar.clear()
 
 
-def _show(proof: VerifyReport) -> None:
-    """One table, to read."""
+def _show(proof: VerifyReport, status: ProofStatus | None) -> None:
+    """One table, to read; `status` is what its certificate amounts to."""
     option = "" if proof.minor_chases is not False else " without minor chases"
     limit = f", at most {proof.orders_limit} orders" if proof.orders_limit else ""
     verdict = "proven" if proof.ok else "REFUTED"
@@ -117,6 +140,8 @@ def _show(proof: VerifyReport) -> None:
             f"{proof.offenders_examined:,} possible checkers, "
             f"{proof.chasers_examined:,} possible chasers"
         )
+    if proof.ok and status is not None:
+        click.echo(f"  {'certificate':14}{status}")
     if proof.findings:
         click.echo(f"  {proof.findings:,} positions are wrong, the first one:")
         click.echo(f"  {proof.first}")
