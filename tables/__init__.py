@@ -8,6 +8,7 @@
     choosing    the arrangement of slots in which a side is smallest
     writer, reader, cache          one file
     tablebase   probing directories of files
+    certificates, proofs           what was proven of a file, and of those below it
     errors      what can go wrong between a position and its value
 
 Knows `tbgen.indexing`, and nothing of how pieces move or how values were computed: whether a

@@ -25,7 +25,7 @@ def main() -> None:
     """Run the command line; never returns, but raises `SystemExit`."""
     interrupted = False
     try:
-        _take_signals()
+        take_signals()
         from tbgen.cli import main as command_line
 
         command_line(prog_name="tbgen")
@@ -40,8 +40,8 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
-def _take_signals() -> None:
-    """From now on every stop is a Ctrl-C, and none gets lost."""
+def take_signals() -> None:
+    """From now on every stop is a Ctrl-C, and none gets lost; also for processes of a pool."""
     sys.unraisablehook = _raise_later
     signal.signal(signal.SIGALRM, _interrupt)
     for stop in _STOPS:

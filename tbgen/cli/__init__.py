@@ -3,6 +3,7 @@
     options    options that several commands share
     command    the class of every command: answers on stdout, failures on stderr
     progress   how far a build is, on stderr
+    proofs     how far proofs are, and what they found
     streams    text in any encoding, in and out
 
 A command reads options, asks the packages below, and prints. What it says of a position, and the

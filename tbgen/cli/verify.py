@@ -1,30 +1,36 @@
-"""`tbgen verify`: prove finished tables from the rules alone."""
+"""`tbgen verify`: prove finished tables from the rules, one by one or a closure at once."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
-from tqdm import tqdm
 
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.proofs import ClosureProgress, LiveLine, name_of, show_notes, show_report
 from tbgen.indexing import InputError, Material
 
 if TYPE_CHECKING:
-    from tbgen.tables.proofs import ProofStatus
-    from tbgen.verify import VerifyReport
+    from pathlib import Path
+
+    from tbgen.tables import TableName
+
+CORES = os.cpu_count() or 1
 
 
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.table_options
+@click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
+@click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
 @click.option(
-    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
-)
+    "--jobs", type=click.IntRange(min=1), metavar="N",
+    help="With --closure, how many tables at once. Default: one for each core.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="With --closure, prove what has a certificate, too.")
 @click.option(
     "--certificate/--no-certificate",
     default=True,
@@ -38,6 +44,9 @@ def verify(
     materials: tuple[str, ...],
     selection: options.Selection,
     threads: int,
+    closure: bool,
+    jobs: int | None,
+    force: bool,
     certificate: bool,
     as_json: bool,
 ) -> None:
@@ -45,13 +54,16 @@ def verify(
 
     Reads the whole files, checks every checksum and every position: its value is the best of its
     moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
-    a table holds if its supporting tables are right: name them too to be sure.
+    a table holds if its supporting tables are right: --closure proves those, too.
 
     A certificate says which contents were proven, given which others; `ls` and `stats` tell what
-    certificates amount to. That of a table that is refuted is removed.
+    certificates amount to. With --closure, a table whose certificate holds is read, and not proven
+    again. The certificate of a table that is refuted is removed.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
+    if not closure and (jobs is not None or force):
+        raise click.UsageError("--jobs and --force go with --closure")
     wanted = [Material.parse(name) for name in materials]
     for material in wanted:
         if not material.needs_table:
@@ -60,90 +72,81 @@ def verify(
                 "name a material with an attacker, as in KRKAA",
             )
     with selection.open() as opened:
-        names = [opened.table(material).header.spec.name for material in wanted]
+        names = {opened.table(material).header.spec.name for material in wanted}
+    # Bottom-up, so that what is said of a chain holds when all is done.
+    ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
+    if closure:
+        status, tables = _prove_closure(
+            selection.directory, ordered, jobs or CORES, threads, force, certificate, as_json
+        )
+    else:
+        status, tables = _prove_each(selection.directory, ordered, threads, certificate, as_json)
+    if as_json:
+        show_json({"ok": status == failures.OK, "tables": tables})
+    ctx.exit(status)
+
+
+def _prove_each(
+    directory: Path, names: list[TableName], threads: int, certificates: bool, as_json: bool
+) -> tuple[int, list[dict[str, Any]]]:
+    """Prove tables one by one: the exit status, and what `--json` says of each."""
     # Compiled kernels are loaded only when something is to be verified.
     from tbgen.tables.proofs import Proofs, in_directory
     from tbgen.verify import certify, verify_file
 
-    find = in_directory(selection.directory)
-    answers = []
-    with _LiveLine() as line:
-        # Bottom-up, so that what is said of a chain holds when all is done.
-        for name in sorted(names, key=lambda name: (name.material.men, str(name))):
-            line.material = name.material.name
-            proof = verify_file(find, name, threads=threads, report=line.show)
-            notes = certify(proof) if certificate else []
+    find = in_directory(directory)
+    entries = []
+    with LiveLine() as line:
+        for name in names:
+
+            def show(phase: str, done: int, total: int, name: TableName = name) -> None:
+                line.show(f"{name.material}: {phase}, {100 * done // total} %")
+
+            proof = verify_file(find, name, threads=threads, report=show)
+            notes = certify(proof) if certificates else []
             status = Proofs(find).status(name)
-            answers.append(
+            entries.append(
                 proof.report.to_json()
                 | {"digest": proof.digest, "proof": status.to_json(), "notes": notes}
             )
+            line.clear()
             if not as_json:
-                line.clear()
-                _show(proof.report, status if certificate and not notes else None)
-            for note in notes:
-                click.echo(f"note: {note}", err=True)
-    ok = all(answer["ok"] for answer in answers)
-    if as_json:
-        show_json({"ok": ok, "tables": answers})
-    ctx.exit(failures.OK if ok else failures.FINDINGS)
+                show_report(name, proof.report, status if certificates and not notes else None)
+            show_notes(notes)
+    ok = all(entry["ok"] for entry in entries)
+    return failures.OK if ok else failures.FINDINGS, entries
 
 
-class _LiveLine:
-    """Progress on stderr, if it is a terminal."""
+def _prove_closure(
+    directory: Path, names: list[TableName], jobs: int, threads: int, force: bool,
+    certificates: bool, as_json: bool,
+) -> tuple[int, list[dict[str, Any]]]:  # fmt: skip
+    """Prove tables and all below them: the exit status, and what `--json` says of each."""
+    from tbgen.building.allowance import usable_memory
+    from tbgen.scheduling.inprocess import InProcess
+    from tbgen.scheduling.processes import Processes
+    from tbgen.scheduling.run import run
+    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.verify.closure import Settling, plan
 
-    def __init__(self) -> None:
-        self.material = ""
-        self._bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> _LiveLine:
-        """Begin the line."""
-        if sys.stderr.isatty():
-            self._bar = tqdm(bar_format="{desc}", leave=False)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove it."""
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, phase: str, done: int, total: int) -> None:
-        """How far the proof is."""
-        if self._bar is not None:
-            self._bar.set_description_str(f"{self.material}: {phase}, {100 * done // total} %")
-
-    def clear(self) -> None:
-        """Make room for a line on stdout."""
-        if self._bar is not None:
-            self._bar.clear()
-
-
-def _show(proof: VerifyReport, status: ProofStatus | None) -> None:
-    """One table, to read; `status` is what its certificate amounts to."""
-    option = "" if proof.minor_chases is not False else " without minor chases"
-    limit = f", at most {proof.orders_limit} orders" if proof.orders_limit else ""
-    verdict = "proven" if proof.ok else "REFUTED"
-    click.echo(
-        f"{proof.material} ({proof.rules}{option}{limit}, {proof.metric}): {verdict}, "
-        f"{proof.positions:,} positions in {proof.seconds:.1f} s"
-    )
-    for side, totals in (("red", proof.red_to_move), ("black", proof.black_to_move)):
-        click.echo(
-            f"  {side + ' to move':14}{totals.positions:,}: {totals.wins:,} wins, "
-            f"{totals.draws:,} draws, {totals.losses:,} losses; {totals.rule_decided:,} by rules, "
-            f"{totals.direct:,} of them direct wins ({totals.direct_checks:,} by perpetual check, "
-            f"{totals.direct_chases:,} by perpetual chase)"
-        )
-    if proof.rules != "none":
-        click.echo(
-            f"  {'patterns':14}{proof.orders_examined} orders searched, "
-            f"{proof.offenders_examined:,} possible checkers, "
-            f"{proof.chasers_examined:,} possible chasers"
-        )
-    if proof.ok and status is not None:
-        click.echo(f"  {'certificate':14}{status}")
-    if proof.findings:
-        click.echo(f"  {proof.findings:,} positions are wrong, the first one:")
-        click.echo(f"  {proof.first}")
-    for problem in proof.file_problems:
-        click.echo(f"  {problem}")
+    find = in_directory(directory)
+    planned = plan(find, names)
+    settle = Settling(directory.absolute(), threads, force, certificates)
+    with LiveLine() as line:
+        progress = ClosureProgress(planned, line, quiet=as_json)
+        if jobs == 1:
+            outcome = run(planned, InProcess(settle), progress, keep_going=True)
+        else:
+            with Processes(settle, jobs, usable_memory().memory) as executor:
+                outcome = run(planned, executor, progress, keep_going=True)
+        progress.left_out(outcome.left_out)
+    if not as_json:
+        click.echo(progress.summary())
+    proofs = Proofs(find)
+    entries = []
+    for job in planned:
+        entry = progress.entries[job.key]
+        if "digest" in entry:
+            entry |= {"proof": proofs.status(name_of(job)).to_json()}
+        entries.append(entry)
+    return progress.worst, entries

@@ -9,6 +9,7 @@
     prove      the driver
     files      table files: checksums, the proof, the stored figures
     certify    certificates beside proven tables
+    closure    many tables, bottom-up, each once
     report     what was found
 
 Nothing that the builder computed is believed, and nothing of it is imported: this package knows

@@ -88,10 +88,10 @@ def verify_file(
     """
     with contextlib.ExitStack() as files:
         report("checksums", 0, 1)
-        file, modified = _open_checked(find, name, threads, files)
+        file, modified = open_checked(find, name, threads, files)
         supporting = {}
         for below in supporting_names(find, name):
-            opened, _ = _open_checked(find, below, threads, files)
+            opened, _ = open_checked(find, below, threads, files)
             supporting[below.material.name] = opened
         found = verify(
             FileTable(file, threads),
@@ -107,7 +107,7 @@ def verify_file(
         return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
 
 
-def _open_checked(
+def open_checked(
     find: Find, name: TableName, threads: int, files: contextlib.ExitStack
 ) -> tuple[TableFile, int]:
     """A file whose checksums and digest are right, and when it was modified, ns."""

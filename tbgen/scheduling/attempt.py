@@ -1,0 +1,46 @@
+"""Results and errors on their way between processes: an error arrives as what it was.
+
+pickle makes an exception anew from its `args`, which are the message alone where a class derives
+the message from facts. Here class, `args` and attributes travel, and nothing is derived again.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How a call ended; both a result and an error can be pickled if their parts can."""
+
+    value: Any = None
+    error: tuple[type[Exception], tuple[Any, ...], dict[str, Any]] | None = None
+
+    def result(self) -> Any:
+        """What the call returned; raises what it raised, with a note that says where."""
+        if self.error is None:
+            return self.value
+        raise self.exception()
+
+    def exception(self) -> Exception:
+        """What the call raised."""
+        assert self.error is not None
+        kind, arguments, attributes = self.error
+        error = kind.__new__(kind, *arguments)  # and not __init__
+        error.__dict__.update(attributes)
+        return error
+
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
+    """Call a function; only exceptions that stop the process itself are raised here."""
+    try:
+        return Attempt(function(*arguments))
+    except Exception as error:
+        error.add_note("there:\n" + "".join(traceback.format_exception(error)))
+        # An `OSError` keeps the name of a file apart from its `args`.
+        facts = error.__reduce__()[1]
+        assert isinstance(facts, tuple)
+        return Attempt(error=(type(error), facts, error.__dict__))

@@ -1,0 +1,78 @@
+"""How long the rest will take: the queue played to its end, in seconds as they have turned out.
+
+    jobs, slots, memory  ->  all of them simulated      how long all was to take
+    what is done         ->  the rest of them simulated, times how much slower things went so far
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import LostError, Observer
+from tbgen.scheduling.simulation import simulate
+
+_LEAST_SHARE = 0.02
+"""Of all that there is to do, what must be done before it tells how fast things go."""
+
+
+class Forecast(Observer):
+    """Told of everything that happens, it knows what is left."""
+
+    def __init__(
+        self, jobs: Iterable[Job], slots: int, memory: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        """What is to be done from now on, and with what; jobs have seconds."""
+        self._left = {job.key: job for job in jobs}
+        self._slots, self._memory, self._clock = slots, memory, clock
+        self._running: dict[str, float] = {}
+        self._began = clock()
+        self._factor = 1.0
+        self._whole = self._simulated()
+
+    def started(self, start: Start) -> None:
+        """A job begins."""
+        self._running[start.job.key] = self._clock()
+
+    def finished(self, start: Start, result: Any) -> None:
+        """A job is done."""
+        self._ended(start)
+        self._left.pop(start.job.key, None)
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """A job has failed for good: nothing is left of it."""
+        self.finished(start, None)
+
+    def set_aside(self, start: Start) -> None:
+        """Somebody else is at a job, which may take as long."""
+        self._ended(start)
+
+    def lost(self, start: Start, error: LostError) -> None:
+        """A job will be done again."""
+        self._ended(start)
+
+    def seconds_left(self) -> float:
+        """Seconds until all is done, about."""
+        left, passed = self._simulated(), self._clock() - self._began
+        done = self._whole - left
+        if done > _LEAST_SHARE * self._whole and passed > 0:
+            self._factor = passed / done
+        return left * self._factor
+
+    def _ended(self, start: Start) -> None:
+        self._running.pop(start.job.key, None)
+
+    def _simulated(self) -> float:
+        """Seconds that the rest is to take, by what was estimated; of what runs, its rest."""
+        now = self._clock()
+        rest = []
+        for key, job in self._left.items():
+            if key in self._running:
+                gone = (now - self._running[key]) / self._factor
+                job = replace(job, seconds=max(0.0, job.seconds - gone))
+            rest.append(job)
+        return simulate(rest, self._slots, self._memory).seconds

@@ -1,0 +1,30 @@
+"""The executor that runs each job at once, here: a future is done before it is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import RealTime
+
+
+class InProcess(RealTime):
+    """One job at a time. Ctrl-C goes through it to whoever runs the jobs."""
+
+    slots = 1
+    memory = None
+
+    def __init__(self, function: Callable[[Start], Any]) -> None:
+        """Run jobs by a function."""
+        self._function = function
+
+    def submit(self, start: Start) -> Future[Any]:
+        """Run a job to its end."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self._function(start))
+        except Exception as error:
+            future.set_exception(error)
+        return future

@@ -1,0 +1,178 @@
+"""The executor with processes of this machine: each runs job after job, and one may be killed.
+
+    submit  ->  an idle process, or a new one  ->  a thread waits for its answer  ->  the future
+
+A process stays, with what it has loaded and compiled, until the executor is closed. One that ends
+without an answer, by the kernel's killer or by a fault in compiled code, costs the job that it was
+at: that future ends with `LostError`, and the next job gets a new process. Processes are started
+afresh rather than forked, which threads and the compiler do not survive, and in groups of their
+own: a Ctrl-C reaches the parent alone, which then asks them to stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from tbgen.scheduling.attempt import Attempt
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import LostError, RealTime
+from tbgen.scheduling.worker import GRACE_SECONDS
+
+_BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
+"""What a process runs: modules come from where they come from here."""
+
+
+class Processes(RealTime):
+    """Runs `function(start)` in at most `slots` processes; use as a `with` block.
+
+    function : importable by its name, with what it is bound to; so is all that it returns
+    memory : bytes that jobs share
+    """
+
+    def __init__(self, function: Callable[[Start], Any], slots: int, memory: int | None) -> None:
+        self.slots = slots
+        self.memory = memory
+        self._function = function
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Processes:
+        """Nothing is started before there is a job."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End all processes, and wait for that."""
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that there are."""
+        return [worker.pid for worker in self._workers if worker.alive]
+
+    def submit(self, start: Start) -> Future[Any]:
+        """Run a job in a process that has nothing to do."""
+        self._workers = [worker for worker in self._workers if worker.alive]
+        message = pickle.dumps((self._function, start))
+        future: Future[Any] = Future()
+        for worker in self._workers:
+            if worker.take(message, future):
+                return future
+        worker = _Worker()
+        self._workers.append(worker)
+        worker.take(message, future)
+        return future
+
+    def close(self) -> None:
+        """Ask all processes to stop, and end those that do not."""
+        for worker in self._workers:
+            worker.ask_to_stop()
+        deadline = time.monotonic() + GRACE_SECONDS
+        for worker in self._workers:
+            worker.end(max(0.0, deadline - time.monotonic()))
+        self._workers = []
+
+
+class _Worker:
+    """One process, and the thread that waits for what it answers."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = multiprocessing.Pipe()
+        code = _BOOT.format(
+            path=sys.path, module="tbgen.scheduling.worker", descriptor=theirs.fileno()
+        )
+        with theirs:
+            # Answers go to whoever asked, through the connection: stdout is not theirs.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", code], pass_fds=(theirs.fileno(),),
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
+            )  # fmt: skip
+        self._lock = threading.Lock()
+        self._future: Future[Any] | None = None
+        self.alive = True
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def take(self, message: bytes, future: Future[Any]) -> bool:
+        """Send a job, if the process is there and has nothing to do; whether it was taken.
+
+        Whatever happens after that, the future will be done.
+        """
+        with self._lock:
+            if not self.alive or self._future is not None:
+                return False
+            self._future = future
+        with contextlib.suppress(OSError):  # it has just ended: the thread will find out
+            self._connection.send_bytes(message)
+        return True
+
+    def _listen(self) -> None:
+        """Complete the future of each job; at the end of the process, as lost."""
+        connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
+        while True:
+            try:
+                answer = connection.recv()
+            except (EOFError, OSError):
+                break
+            except Exception as error:  # an answer that does not arrive as what it was
+                answer = Attempt(error=(type(error), error.args, {}))
+            with self._lock:
+                future, self._future = self._future, None
+            assert future is not None
+            if answer.error is None:
+                future.set_result(answer.value)
+            else:
+                future.set_exception(answer.exception())
+        status = self._process.wait()
+        with self._lock:
+            self.alive = False
+            future, self._future = self._future, None
+        if future is not None:
+            future.set_exception(LostError(_ending(status)))
+
+    def ask_to_stop(self) -> None:
+        with contextlib.suppress(OSError):
+            self._process.terminate()
+
+    def end(self, grace: float) -> None:
+        """Wait for the end of the process, and bring it about if it takes too long."""
+        try:
+            self._process.wait(grace)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        finally:
+            self._thread.join()
+            self._connection.close()
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+
+def _ending(status: int) -> str:
+    """`its process was ended by SIGKILL`."""
+    if status >= 0:
+        return f"its process ended with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"its process was ended by {name}"

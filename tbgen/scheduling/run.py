@@ -1,0 +1,164 @@
+"""Running jobs: the queue says what may start, an executor does it, and futures say how it went.
+
+    queue.next  ->  executor.submit  ->  a future  ->  result       done
+                                                       BusyError    set aside, tried again soon
+                                                       LostError    tried again with less beside it
+                                                       any other    failed
+
+One loop for every executor: this process, processes of this machine, a cluster, a simulation.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Collection, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tbgen.scheduling.queue import Job, ReadyQueue, Start
+
+PAUSE = 0.2
+"""Seconds after which a job that somebody else was at is tried again."""
+
+
+class BusyError(Exception):
+    """Somebody else is at this very job; raised by jobs, with its key."""
+
+
+class LostError(Exception):
+    """What ran a job has ended without an answer: killed, as a rule. Says how."""
+
+
+class Executor(Protocol):
+    """What runs jobs. Futures end with a result, or with an exception that a job has raised."""
+
+    @property
+    def slots(self) -> int | None:
+        """How many jobs may run at once; None for as many as there are."""
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that they share; None where the executor sees to that itself."""
+
+    def submit(self, start: Start) -> Future[Any]:
+        """Run a job."""
+
+    def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
+        """Wait until one of the futures is done, or seconds have passed; those that are done."""
+
+    def now(self) -> float:
+        """The time in seconds, from any beginning."""
+
+
+class RealTime:
+    """The half of an executor that is the same for all that really run something."""
+
+    def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
+        """Wait until one of the futures is done, or seconds have passed; those that are done."""
+        if not futures:
+            time.sleep(timeout or 0)
+            return set()
+        return concurrent.futures.wait(
+            futures, timeout, return_when=concurrent.futures.FIRST_COMPLETED
+        ).done
+
+    def now(self) -> float:
+        """Seconds of a clock that never goes back."""
+        return time.monotonic()
+
+
+class Observer:
+    """Who wants to know how things go; does nothing, and is there to be overridden."""
+
+    every: float | None = None
+    """Seconds after which `waiting` is called where nothing else happens; None for never."""
+
+    def waiting(self) -> None:
+        """Jobs are running still."""
+
+    def started(self, start: Start) -> None:
+        """A job begins; it may begin again after the three below."""
+
+    def finished(self, start: Start, result: Any) -> None:
+        """A job is done."""
+
+    def set_aside(self, start: Start) -> None:
+        """Somebody else is at a job."""
+
+    def lost(self, start: Start, error: LostError) -> None:
+        """A job has lost its worker, and will be tried again."""
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """A job has failed for good."""
+
+
+@dataclass
+class Outcome:
+    """How it went."""
+
+    results: dict[str, Any] = field(default_factory=dict)
+    """By key, of what is done."""
+    failures: dict[str, BaseException] = field(default_factory=dict)
+    """By key, in the order in which jobs failed."""
+    left_out: list[str] = field(default_factory=list)
+    """What never started: it needs something that failed, or nothing more was to start."""
+
+
+def run(
+    jobs: Iterable[Job], executor: Executor, observer: Observer, *, keep_going: bool = False
+) -> Outcome:
+    """Run all jobs; never raises what a job has raised.
+
+    keep_going : whether what needs nothing that failed is still done; else nothing more starts,
+        and what runs comes to its end
+    """
+    queue = ReadyQueue(jobs, executor.memory)
+    outcome = Outcome()
+    futures: dict[Future[Any], Start] = {}
+    while queue.unfinished:
+        for start in queue.next(executor.now(), executor.slots):
+            observer.started(start)
+            futures[executor.submit(start)] = start
+        done = executor.wait(futures.keys(), _patience(queue, executor, observer))
+        if not done:
+            observer.waiting()
+        for future in done:
+            _settle(futures.pop(future), future, queue, observer, outcome, executor.now())
+            if outcome.failures and not keep_going:
+                queue.stop()
+    outcome.left_out = queue.left_out
+    return outcome
+
+
+def _patience(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
+    """Seconds to wait for a future, None for as long as it takes."""
+    waits = [] if observer.every is None else [observer.every]
+    wakes_at = queue.wakes_at()
+    if wakes_at is not None:
+        waits.append(max(0.0, wakes_at - executor.now()))
+    return min(waits, default=None)
+
+
+def _settle(
+    start: Start, future: Future[Any], queue: ReadyQueue, observer: Observer, outcome: Outcome,
+    now: float,
+) -> None:  # fmt: skip
+    """Take note of how a job ended."""
+    key = start.job.key
+    error = future.exception()
+    if error is None:
+        outcome.results[key] = future.result()
+        queue.finish(key)
+        observer.finished(start, outcome.results[key])
+    elif isinstance(error, BusyError):
+        queue.set_aside(key, now + PAUSE)
+        observer.set_aside(start)
+    elif isinstance(error, LostError) and queue.lose(key):
+        observer.lost(start, error)
+    else:
+        if not isinstance(error, LostError):  # else it has failed in `lose`
+            queue.fail(key)
+        outcome.failures[key] = error
+        observer.failed(start, error)
