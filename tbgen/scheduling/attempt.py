@@ -41,6 +41,5 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
     except Exception as error:
         error.add_note("there:\n" + "".join(traceback.format_exception(error)))
         # An `OSError` keeps the name of a file apart from its `args`.
-        facts = error.__reduce__()[1]
-        assert isinstance(facts, tuple)
-        return Attempt(error=(type(error), facts, error.__dict__))
+        parts: Any = error.__reduce__()[1]
+        return Attempt(error=(type(error), parts, error.__dict__))

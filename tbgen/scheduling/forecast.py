@@ -2,6 +2,8 @@
 
     jobs, slots, memory  ->  all of them simulated      how long all was to take
     what is done         ->  the rest of them simulated, times how much slower things went so far
+
+Nothing here says so to anybody.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import LostError, Observer
+from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.scheduling.simulation import simulate
 
 _LEAST_SHARE = 0.02
@@ -47,8 +49,8 @@ class Forecast(Observer):
         """A job has failed for good: nothing is left of it."""
         self.finished(start, None)
 
-    def set_aside(self, start: Start) -> None:
-        """Somebody else is at a job, which may take as long."""
+    def set_aside(self, start: Start, reason: PostponedError) -> None:
+        """A job is not done; if somebody else is at it, that may take as long."""
         self._ended(start)
 
     def lost(self, start: Start, error: LostError) -> None:

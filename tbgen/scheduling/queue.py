@@ -9,10 +9,10 @@ its own seconds, and those of what can only come after it. Where the first of th
 its memory free, others may pass it, but only such as do not keep it waiting (backfilling): they end
 before there is room for it, or leave that room. So what is large is not starved by what is small.
 
-A job whose worker was lost, as a rule to the kernel's killer of processes that take too much, is
-tried again with twice the memory kept free for it, and the last time with all of it: less runs
-beside it. What somebody else is working on is set aside for a while. The queue starts nothing and
-waits for nothing itself: times are numbers that it is given.
+A job whose worker was lost, as a rule to the kernel's killer of processes that take too much
+memory, is tried again with twice the memory kept free for it, and the last time with all of it:
+less runs beside it. What somebody else is working on is set aside for a while. The queue starts
+nothing and waits for nothing itself: times are numbers that it is given.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Running jobs: the queue says what may start, an executor does it, and futures say how it went.
 
     queue.next  ->  executor.submit  ->  a future  ->  result       done
-                                                       BusyError    set aside, tried again soon
-                                                       LostError    tried again with less beside it
-                                                       any other    failed
+                                              PostponedError   set aside, tried again soon
+                                              LostError        tried again with less beside it
+                                              any other        failed
 
 One loop for every executor: this process, processes of this machine, a cluster, a simulation.
 """
@@ -20,11 +20,15 @@ from typing import Any, Protocol
 from tbgen.scheduling.queue import Job, ReadyQueue, Start
 
 PAUSE = 0.2
-"""Seconds after which a job that somebody else was at is tried again."""
+"""Seconds after which a job that was set aside is tried again."""
 
 
-class BusyError(Exception):
-    """Somebody else is at this very job; raised by jobs, with its key."""
+class PostponedError(Exception):
+    """A job could not be done now, by no fault of its own; says why."""
+
+
+class BusyError(PostponedError):
+    """Somebody else is at this very job; raised by jobs."""
 
 
 class LostError(Exception):
@@ -84,8 +88,8 @@ class Observer:
     def finished(self, start: Start, result: Any) -> None:
         """A job is done."""
 
-    def set_aside(self, start: Start) -> None:
-        """Somebody else is at a job."""
+    def set_aside(self, start: Start, reason: PostponedError) -> None:
+        """A job will be tried again soon."""
 
     def lost(self, start: Start, error: LostError) -> None:
         """A job has lost its worker, and will be tried again."""
@@ -152,9 +156,9 @@ def _settle(
         outcome.results[key] = future.result()
         queue.finish(key)
         observer.finished(start, outcome.results[key])
-    elif isinstance(error, BusyError):
+    elif isinstance(error, PostponedError):
         queue.set_aside(key, now + PAUSE)
-        observer.set_aside(start)
+        observer.set_aside(start, error)
     elif isinstance(error, LostError) and queue.lose(key):
         observer.lost(start, error)
     else:

@@ -1,0 +1,215 @@
+"""The executor with the workers of a dask cluster, here or on other machines.
+
+    local:N                a cluster of N processes on this machine, for as long as this one lives
+    tcp://scheduler:8786   a scheduler that runs somewhere, with its workers
+
+A job is one future. What may start is decided by the queue, as for any executor; which worker takes
+it, by dask: the most urgent first, and only where the bytes are free that the job is given, of the
+resource `memory` that workers are started with. A worker without that resource gets no jobs. A
+worker that is killed is found out by dask, which runs its jobs elsewhere; a job that kills worker
+after worker ends with `LostError`. If the scheduler itself is gone, so is all that it knew: jobs
+are set aside, and handed to the one that is started in its place.
+
+`distributed` is the extra `cluster`, and is loaded when a cluster is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import uuid
+from collections.abc import Callable, Collection
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+from tbgen.indexing.errors import InputError, excerpt
+from tbgen.scheduling.attempt import Attempt, attempt
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import LostError, PostponedError, RealTime
+
+RESOURCE = "memory"
+"""The resource of workers that says how many bytes their jobs may share."""
+
+_CONNECT_SECONDS = 10
+_WORKERS_SECONDS = 60
+"""How long a scheduler, and then its first worker, is waited for."""
+
+_PATIENCE_SECONDS = 900
+"""How long a scheduler that was there may be gone."""
+
+_LOOK_SECONDS = 3.0
+"""How often the connection to the scheduler is looked at while jobs run."""
+
+_LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
+
+
+class Cluster(RealTime):
+    """Runs `function(start)` on workers of dask; use as a `with` block.
+
+    address : of a scheduler, or `local:N`
+    memory : bytes that the workers of a local cluster share; others know what they have
+    floor : bytes that a job is given at least, if a worker has them
+
+    Raises `InputError` for an address that means nothing, or where nothing answers.
+    """
+
+    slots = None
+    memory = None
+
+    def __init__(
+        self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
+    ) -> None:
+        _distributed()
+        self._function = function
+        self._floor = floor
+        self._run = uuid.uuid4().hex[:8]
+        self._submitted = 0
+        with contextlib.ExitStack() as opened:
+            if address.startswith("local:"):
+                address = opened.enter_context(_local_cluster(address, memory)).scheduler_address
+            self._address = address
+            try:
+                self._client = _connected(address)
+            except (OSError, ValueError) as error:
+                raise InputError(
+                    f"no dask scheduler with workers answers at {excerpt(address)}",
+                    "start one: dask scheduler, and on each machine dask worker ADDRESS "
+                    "--resources memory=8e9 (docs/cluster.md)",
+                ) from error
+            opened.callback(self._close)
+            self._most = self._most_memory()
+            self._opened = opened.pop_all()
+
+    def __enter__(self) -> Cluster:
+        """The cluster has answered already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the cluster, and end a local one; jobs that run elsewhere come to their end."""
+        self._opened.__exit__(kind, error, trace)
+
+    def workers(self) -> dict[str, Any]:
+        """What the scheduler knows of its workers, by address: `resources`, `nthreads`, `pid`."""
+        return self._client.scheduler_info(n_workers=-1)["workers"]
+
+    def pids(self) -> dict[str, int]:
+        """The processes of the workers, by address."""
+        return self._client.run(os.getpid)
+
+    def submit(self, start: Start) -> Future[Any]:
+        """Hand a job to the scheduler; waits for one where it is gone."""
+        if self._client.status != "running":
+            self._connect_again()
+        self._submitted += 1
+        memory = min(max(start.memory, self._floor), self._most)
+        # Cores are those of the worker: they are not shared out here.
+        given = replace(start, memory=memory, beside=1)
+        there = self._client.submit(
+            attempt, self._function, given,
+            key=f"{start.job.key}-{self._run}-{self._submitted}", pure=False,
+            priority=round(start.path * 1000), resources={RESOURCE: memory},
+        )  # fmt: skip
+        here: Future[Any] = Future()
+        there.add_done_callback(lambda done: _hand_over(done, here))
+        return here
+
+    def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
+        """Wait as any executor does; what a scheduler that is gone was told is set aside."""
+        patience = _LOOK_SECONDS if timeout is None else min(timeout, _LOOK_SECONDS)
+        done = super().wait(futures, patience)
+        if not done and self._client.status != "running":
+            self._connect_again()
+            for future in futures:
+                _end(future, PostponedError(_GONE))
+        return done
+
+    def _connect_again(self) -> None:
+        """Wait for a scheduler at the same address; raises what the last attempt has raised."""
+        self._close()
+        deadline = self.now() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._client = _connected(self._address)
+                return
+            except OSError:
+                if self.now() > deadline:
+                    raise
+
+    def _close(self) -> None:
+        # What cannot be said to a scheduler that is gone need not be.
+        with contextlib.suppress(OSError):
+            self._client.close()
+
+    def _most_memory(self) -> int:
+        """The bytes that the largest worker has for jobs."""
+        declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
+        if not any(declared):
+            raise InputError(
+                "the dask workers do not say how much memory tables may take",
+                "start them with --resources memory=8e9, in bytes (docs/cluster.md)",
+            )
+        return int(max(declared))
+
+
+_GONE = "the scheduler has lost it"
+
+
+def _connected(address: str) -> Any:
+    """A client of a scheduler that has workers; raises `OSError`, also where time is up."""
+    client = _distributed().Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
+    return client
+
+
+def _hand_over(there: Any, here: Future[Any]) -> None:
+    """Complete a future of this process by one of dask's, `there`, that is done."""
+    if there.status == "cancelled":
+        _end(here, PostponedError(_GONE))
+        return
+    error = there.exception()
+    if error is not None:  # of dask itself: those of a job are in its answer
+        _end(here, LostError(f"{type(error).__name__}: {error}"))
+        return
+    answer: Attempt = there.result()
+    if answer.error is not None:
+        _end(here, answer.exception())
+        return
+    with contextlib.suppress(InvalidStateError):
+        here.set_result(answer.value)
+
+
+def _end(future: Future[Any], error: Exception) -> None:
+    """Let a future fail, unless it has ended already: a scheduler's end is found out twice."""
+    with contextlib.suppress(InvalidStateError):
+        future.set_exception(error)
+
+
+def _local_cluster(address: str, memory: int) -> Any:
+    """N processes of one thread each, which share so many bytes."""
+    match = _LOCAL.fullmatch(address)
+    if match is None:
+        raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
+    workers = int(match[1])
+    # Memory is kept by the resource; dask's own limit would stop a worker in mid-table.
+    return _distributed().LocalCluster(
+        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+        resources={RESOURCE: memory // workers}, silence_logs=50,
+    )  # fmt: skip
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "dask is not installed here", "pip install 'tbgen[cluster]', on every machine"
+        ) from None
+    return distributed
