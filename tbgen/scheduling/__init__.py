@@ -5,7 +5,6 @@
     inprocess    an executor that runs each job at once, in this process
     processes    an executor with processes of this machine; one that is killed is a failed future
     worker       what such a process does
-    cluster      an executor with the workers of a dask cluster (the extra `cluster`)
     simulation   an executor with a clock of its own: how long all would take
     forecast     how long the rest will take, from how things have gone so far
     attempt      results and errors on their way between processes
