@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,26 +76,34 @@ def verify(
         names = {opened.table(material).header.spec.name for material in wanted}
     # Bottom-up, so that what is said of a chain holds when all is done.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
+    how = _How(selection.directory, threads, certificate, quiet=as_json)
     if closure:
-        status, tables = _prove_closure(
-            selection.directory, ordered, jobs or CORES, threads, force, certificate, as_json
-        )
+        status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
     else:
-        status, tables = _prove_each(selection.directory, ordered, threads, certificate, as_json)
+        status, tables = _prove_each(ordered, how)
     if as_json:
         show_json({"ok": status == failures.OK, "tables": tables})
     ctx.exit(status)
 
 
-def _prove_each(
-    directory: Path, names: list[TableName], threads: int, certificates: bool, as_json: bool
-) -> tuple[int, list[dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How tables are proven, whichever."""
+
+    directory: Path
+    threads: int
+    certificates: bool
+    quiet: bool
+    """Whether stdout is for JSON."""
+
+
+def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one: the exit status, and what `--json` says of each."""
     # Compiled kernels are loaded only when something is to be verified.
     from tbgen.tables.proofs import Proofs, in_directory
     from tbgen.verify import certify, verify_file
 
-    find = in_directory(directory)
+    find = in_directory(how.directory)
     entries = []
     with LiveLine() as line:
         for name in names:
@@ -102,25 +111,25 @@ def _prove_each(
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:
                 line.show(f"{name.material}: {phase}, {100 * done // total} %")
 
-            proof = verify_file(find, name, threads=threads, report=show)
-            notes = certify(proof) if certificates else []
+            proof = verify_file(find, name, threads=how.threads, report=show)
+            notes = certify(proof) if how.certificates else []
             status = Proofs(find).status(name)
             entries.append(
                 proof.report.to_json()
                 | {"digest": proof.digest, "proof": status.to_json(), "notes": notes}
             )
             line.clear()
-            if not as_json:
-                show_report(name, proof.report, status if certificates and not notes else None)
+            if not how.quiet:
+                told = how.certificates and not notes
+                show_report(name, proof.report, status if told else None)
             show_notes(notes)
     ok = all(entry["ok"] for entry in entries)
     return failures.OK if ok else failures.FINDINGS, entries
 
 
 def _prove_closure(
-    directory: Path, names: list[TableName], jobs: int, threads: int, force: bool,
-    certificates: bool, as_json: bool,
-) -> tuple[int, list[dict[str, Any]]]:  # fmt: skip
+    names: list[TableName], how: _How, jobs: int, *, force: bool
+) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them: the exit status, and what `--json` says of each."""
     from tbgen.building.allowance import usable_memory
     from tbgen.scheduling.inprocess import InProcess
@@ -129,18 +138,18 @@ def _prove_closure(
     from tbgen.tables.proofs import Proofs, in_directory
     from tbgen.verify.closure import Settling, plan
 
-    find = in_directory(directory)
+    find = in_directory(how.directory)
     planned = plan(find, names)
-    settle = Settling(directory.absolute(), threads, force, certificates)
+    settle = Settling(how.directory.absolute(), how.threads, force, how.certificates)
     with LiveLine() as line:
-        progress = ClosureProgress(planned, line, quiet=as_json)
+        progress = ClosureProgress(planned, line, quiet=how.quiet)
         if jobs == 1:
             outcome = run(planned, InProcess(settle), progress, keep_going=True)
         else:
             with Processes(settle, jobs, usable_memory().memory) as executor:
                 outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
-    if not as_json:
+    if not how.quiet:
         click.echo(progress.summary())
     proofs = Proofs(find)
     entries = []
