@@ -191,7 +191,8 @@ class ClosureProgress(Observer):
             for word, count in self._counts.items()
             if count or word == "proven"
         ]
-        return f"{len(self._jobs)} tables: {', '.join(counts)}"
+        tables = "1 table" if len(self._jobs) == 1 else f"{len(self._jobs)} tables"
+        return f"{tables}: {', '.join(counts)}"
 
     def _end(self, start: Start) -> None:
         self._running.remove(start.job.key)

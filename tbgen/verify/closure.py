@@ -144,8 +144,8 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
 
 
 def _memory(own: int, supporting: int) -> int:
-    """Bytes of a proof, from those of the planes: all at once, and one side as it is read."""
-    return _PROCESS + own + supporting + own // 2
+    """Bytes of a proof, from those of the planes: its own twice, with what is noted of them."""
+    return _PROCESS + 2 * own + supporting
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
