@@ -9,6 +9,7 @@
     choosing    the arrangement of slots in which a side is smallest
     writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
     tablebase   probing directories of files
+    certificates, proofs           what was proven of a file, and of those below it
     errors      what can go wrong between a position and its value
 
 Knows `tbgen.indexing`, and nothing of how pieces move or how values were computed: whether a

@@ -4,6 +4,7 @@
     materials  the arguments that name materials, one by one or as sets
     command    the class of every command: answers on stdout, failures on stderr
     progress   how far a build is, on stderr
+    proofs     how far proofs are, and what they found
     streams    text in any encoding, in and out
 
 A command reads options, asks the packages below, and prints. What it says of a position, and the

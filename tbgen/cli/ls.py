@@ -11,6 +11,7 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.tables import TableFile, TableName
+from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 
 
 @click.command(cls=Command)
@@ -24,14 +25,16 @@ def ls(
 ) -> None:
     """The tables present.
 
-    Two tables of one digest hold the same values. A file that cannot be read is listed with its
-    error.
+    Two tables of one digest hold the same values. How far a table is proven is told by the
+    certificates that `verify` leaves: a file that has been written to since is read as a whole,
+    others only where they say what they hold. A file that cannot be read is listed with its error.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
     worst = failures.OK
     entries: list[dict[str, Any]] = []
-    rule_sets: list[str] = []
+    shown: list[tuple[str, ProofStatus]] = []
+    proofs = Proofs(in_directory(selection.directory))
     choice = selection.choice
     # What is removed meanwhile, or a link to nowhere, is not there.
     present = (path for path in selection.directory.iterdir() if path.exists())
@@ -52,9 +55,11 @@ def ls(
             "digest": None,
             "file": path.name,
         }
+        status = ProofStatus(None)
         try:
             with TableFile(path, name=name) as file:
                 entry["digest"] = file.header.digest.hex()
+            status = proofs.status(name)
         except Exception as error:
             failure = failures.describe(error)
             if failure is None:
@@ -62,28 +67,33 @@ def ls(
             entry |= {"error": failure.message, "hint": failure.hint}
             worst = max(worst, failure.status)
             show_failure(failure)
-        entries.append(entry)
-        rule_sets.append(str(name.rule_set))
+        entries.append(entry | {"proof": status.to_json()})
+        shown.append((str(name.rule_set), status))
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries})
     else:
-        _show(selection.directory, entries, rule_sets)
+        _show(selection.directory, entries, shown)
     context.exit(worst)
 
 
-def _show(tables: Path, entries: list[dict[str, Any]], rule_sets: list[str]) -> None:
-    """A list to read; of each entry its rule set as file names have it."""
+def _show(
+    tables: Path, entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]]
+) -> None:
+    """A list to read; of each entry its rule set as file names have it, and how it is proven."""
     if not entries:
         click.echo(f"no tables in {tables}", err=True)
         return
-    width = max(len(entry["material"]) for entry in entries)
-    rules = max(9, *map(len, rule_sets))
-    head = f"{'material':{max(width, 8)}}  {'rules':{rules}}  metric"
-    click.echo(f"{head}{'bytes':>16}  digest")
-    for entry, rule_set in zip(entries, rule_sets, strict=True):
+    width = max(8, *(len(entry["material"]) for entry in entries))
+    rules = max(9, *(len(rule_set) for rule_set, _ in shown))
+    click.echo(
+        f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {'digest':32}  proof"
+    )
+    for entry, (rule_set, status) in zip(entries, shown, strict=True):
+        digest = entry["digest"] or "unreadable"
         click.echo(
-            f"{entry['material']:{max(width, 8)}}  {rule_set:{rules}}  {entry['metric']:6}"
-            f"{entry['bytes_on_disk']:>16,}  {entry['digest'] or 'unreadable'}"
+            f"{entry['material']:{width}}  {rule_set:{rules}}  {entry['metric']:6}"
+            f"{entry['bytes_on_disk']:>16,}  {digest:32}  {status}"
         )
     total = sum(entry["bytes_on_disk"] for entry in entries)
-    click.echo(f"{len(entries)} tables, {total:,} bytes")
+    proven = sum(status.state == ProofState.PROVEN for _, status in shown)
+    click.echo(f"{len(entries)} tables, {proven} of them proven, {total:,} bytes")

@@ -10,6 +10,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError, Material
 from tbgen.tables import read_build_record
+from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 
 
 @click.command(cls=Command)
@@ -46,23 +47,25 @@ def stats(
     with selection.open() as opened:
         file = opened.table(wanted)
         answer = file.statistics.to_json()
-        rule_set = file.header.spec.name.rule_set
+        name = file.header.spec.name
+    status = Proofs(in_directory(selection.directory)).status(name)
     if not histogram:
         del answer["histogram"]
     answer |= {
-        "minor_chases": rule_set.choice,
+        "minor_chases": name.rule_set.choice,
         "bytes_on_disk": file.header.file_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
         "digest": file.header.digest.hex(),
         "file": str(file.path),
+        "proof": status.to_json(),
     }
     if as_json:
         show_json(answer)
     else:
-        _show(answer, longest)
+        _show(answer, status, longest)
 
 
-def _show(answer: dict[str, Any], longest: bool) -> None:
+def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
     """Figures to read."""
     limit = answer["orders_limit"]
     option = "" if answer["minor_chases"] is not False else " without minor chases"
@@ -81,7 +84,11 @@ def _show(answer: dict[str, Any], longest: bool) -> None:
     ]
     if answer["build_seconds"] is not None:
         rows.append(("built in", f"{answer['build_seconds']:.1f} seconds"))
-    rows.append(("digest", answer["digest"]))
+    rows += [("digest", answer["digest"]), ("proof", str(status))]
+    if status.certificate is not None:
+        method, version = status.certificate.method, status.certificate.tbgen
+        seconds = status.certificate.seconds
+        rows.append(("proven in", f"{seconds:.1f} seconds, {method}, by tbgen {version}"))
     for name, text in rows:
         click.echo(f"{name:18}{text}")
     if longest and answer["longest"]:

@@ -1,29 +1,43 @@
-"""`tbgen verify`: prove finished tables from the rules alone."""
+"""`tbgen verify`: prove finished tables from the rules, one by one or a closure at once."""
 
 from __future__ import annotations
 
 import os
-import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from tqdm import tqdm
 
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.proofs import ClosureProgress, LiveLine, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import InputError, Material
 
 if TYPE_CHECKING:
-    from tbgen.verify import VerifyReport
+    from pathlib import Path
+
+    from tbgen.tables import TableName
+
+CORES = os.cpu_count() or 1
 
 
 @click.command(cls=Command)
 @click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
 @options.table_options
+@click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
+@click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
 @click.option(
-    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
+    "--jobs", type=click.IntRange(min=1), metavar="N",
+    help="With --closure, how many tables at once. Default: one for each core.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="With --closure, prove what has a certificate, too.")
+@click.option(
+    "--certificate/--no-certificate",
+    default=True,
+    show_default=True,
+    help="Leave a certificate beside each table that is proven.",
 )
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @options.json_option
@@ -34,19 +48,29 @@ def verify(
     selection: options.Selection,
     threads: int,
     wdl: bool,
+    closure: bool,
+    jobs: int | None,
+    force: bool,
+    certificate: bool,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
 
     Reads the whole files, checks every checksum and every position: its value is the best of its
     moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
-    a table holds if its supporting tables are right: name them too to be sure.
+    a table holds if its supporting tables are right: --closure proves those, too.
+
+    A certificate says which contents were proven, given which others; `ls` and `stats` tell what
+    certificates amount to. With --closure, a table whose certificate holds is read, and not proven
+    again. The certificate of a table that is refuted is removed.
 
     A win-draw-loss file is consistent if every outcome is the best of its moves, and proven if it
     is also equal to the table of the digest that it names.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
+    if not closure and (jobs is not None or force):
+        raise click.UsageError("--jobs and --force go with --closure")
     wanted = [Material.parse(name) for name in materials]
     for material in wanted:
         if not material.needs_table:
@@ -56,77 +80,90 @@ def verify(
             )
     if wdl:
         ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
-    reports = []
-    with selection.open() as opened, _LiveLine() as line:
-        # Compiled kernels are loaded only when something is to be verified.
-        from tbgen.verify import verify_file
-
-        for material in wanted:
-            line.material = material.name
-            proof = verify_file(opened, material, threads=threads, report=line.show)
-            reports.append(proof)
-            if not as_json:
-                line.clear()
-                _show(proof)
-    ok = all(proof.ok for proof in reports)
+    with selection.open() as opened:
+        names = {opened.table(material).header.spec.name for material in wanted}
+    # Bottom-up, so that what is said of a chain holds when all is done.
+    ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
+    how = _How(selection.directory, threads, certificate, quiet=as_json)
+    if closure:
+        status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
+    else:
+        status, tables = _prove_each(ordered, how)
     if as_json:
-        show_json({"ok": ok, "tables": [proof.to_json() for proof in reports]})
-    ctx.exit(failures.OK if ok else failures.FINDINGS)
+        show_json({"ok": status == failures.OK, "tables": tables})
+    ctx.exit(status)
 
 
-class _LiveLine:
-    """Progress on stderr, if it is a terminal."""
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How tables are proven, whichever."""
 
-    def __init__(self) -> None:
-        self.material = ""
-        self._bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> _LiveLine:
-        """Begin the line."""
-        if sys.stderr.isatty():
-            self._bar = tqdm(bar_format="{desc}", leave=False)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove it."""
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, phase: str, done: int, total: int) -> None:
-        """How far the proof is."""
-        if self._bar is not None:
-            self._bar.set_description_str(f"{self.material}: {phase}, {100 * done // total} %")
-
-    def clear(self) -> None:
-        """Make room for a line on stdout."""
-        if self._bar is not None:
-            self._bar.clear()
+    directory: Path
+    threads: int
+    certificates: bool
+    quiet: bool
+    """Whether stdout is for JSON."""
 
 
-def _show(proof: VerifyReport) -> None:
-    """One table, to read."""
-    option = "" if proof.minor_chases is not False else " without minor chases"
-    limit = f", at most {proof.orders_limit} orders" if proof.orders_limit else ""
-    verdict = "proven" if proof.ok else "REFUTED"
-    click.echo(
-        f"{proof.material} ({proof.rules}{option}{limit}, {proof.metric}): {verdict}, "
-        f"{proof.positions:,} positions in {proof.seconds:.1f} s"
-    )
-    for side, totals in (("red", proof.red_to_move), ("black", proof.black_to_move)):
-        click.echo(
-            f"  {side + ' to move':14}{totals.positions:,}: {totals.wins:,} wins, "
-            f"{totals.draws:,} draws, {totals.losses:,} losses; {totals.rule_decided:,} by rules, "
-            f"{totals.direct:,} of them direct wins ({totals.direct_checks:,} by perpetual check, "
-            f"{totals.direct_chases:,} by perpetual chase)"
-        )
-    if proof.rules != "none":
-        click.echo(
-            f"  {'patterns':14}{proof.orders_examined} orders searched, "
-            f"{proof.offenders_examined:,} possible checkers, "
-            f"{proof.chasers_examined:,} possible chasers"
-        )
-    if proof.findings:
-        click.echo(f"  {proof.findings:,} positions are wrong, the first one:")
-        click.echo(f"  {proof.first}")
-    for problem in proof.file_problems:
-        click.echo(f"  {problem}")
+def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
+    """Prove tables one by one: the exit status, and what `--json` says of each."""
+    # Compiled kernels are loaded only when something is to be verified.
+    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.verify import certify, verify_file
+
+    find = in_directory(how.directory)
+    entries = []
+    with LiveLine() as line:
+        for name in names:
+
+            def show(phase: str, done: int, total: int, name: TableName = name) -> None:
+                line.show(f"{name.material}: {phase}, {100 * done // total} %")
+
+            proof = verify_file(find, name, threads=how.threads, report=show)
+            notes = certify(proof) if how.certificates else []
+            status = Proofs(find).status(name)
+            entries.append(
+                proof.report.to_json()
+                | {"digest": proof.digest, "proof": status.to_json(), "notes": notes}
+            )
+            line.clear()
+            if not how.quiet:
+                told = how.certificates and not notes
+                show_report(name, proof.report, status if told else None)
+            show_notes(notes)
+    ok = all(entry["ok"] for entry in entries)
+    return failures.OK if ok else failures.FINDINGS, entries
+
+
+def _prove_closure(
+    names: list[TableName], how: _How, jobs: int, *, force: bool
+) -> tuple[int, list[dict[str, Any]]]:
+    """Prove tables and all below them: the exit status, and what `--json` says of each."""
+    from tbgen.building.allowance import usable_memory
+    from tbgen.scheduling.inprocess import InProcess
+    from tbgen.scheduling.processes import Processes
+    from tbgen.scheduling.run import run
+    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.verify.closure import Settling, plan
+
+    find = in_directory(how.directory)
+    planned = plan(find, names)
+    settle = Settling(how.directory.absolute(), how.threads, force, how.certificates)
+    with LiveLine() as line:
+        progress = ClosureProgress(planned, line, quiet=how.quiet)
+        if jobs == 1:
+            outcome = run(planned, InProcess(settle), progress, keep_going=True)
+        else:
+            with Processes(settle, jobs, usable_memory().memory) as executor:
+                outcome = run(planned, executor, progress, keep_going=True)
+        progress.left_out(outcome.left_out)
+    if not how.quiet:
+        click.echo(progress.summary())
+    proofs = Proofs(find)
+    entries = []
+    for job in planned:
+        entry = progress.entries[job.key]
+        if "digest" in entry:
+            entry |= {"proof": proofs.status(name_of(job)).to_json()}
+        entries.append(entry)
+    return progress.worst, entries

@@ -8,12 +8,14 @@
     chase      perpetual chases, as `checks`
     prove      the driver
     files      table files: checksums, the proof, the stored figures
+    certify    certificates beside proven tables
+    closure    many tables, bottom-up, each once
     report     what was found
 
 Nothing that the builder computed is believed, and nothing of it is imported: this package knows
 the index, the rules and the coding of values, and neither rows nor phases. What it proves of a
 table holds if the supporting tables are right, so a closure is proven bottom-up. What is read of
-a table is in memory once, both sides; nothing is written.
+a table is in memory once, both sides; nothing is written but certificates.
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; written to by the first pass alone
@@ -33,8 +35,17 @@ Parameters of kernels, unless a kernel says otherwise:
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`
 """
 
-from tbgen.verify.files import verify_file
+from tbgen.verify.certify import certify
+from tbgen.verify.files import FileProof, verify_file
 from tbgen.verify.prove import verify
 from tbgen.verify.report import Finding, SideTotals, VerifyReport
 
-__all__ = ["Finding", "SideTotals", "VerifyReport", "verify", "verify_file"]
+__all__ = [
+    "FileProof",
+    "Finding",
+    "SideTotals",
+    "VerifyReport",
+    "certify",
+    "verify",
+    "verify_file",
+]

@@ -3,13 +3,16 @@
     file  ->  every checksum  ->  every position (`prove`)  ->  the statistics recounted
               CorruptTableError    findings                     file problems
 
-A supporting table's blocks are checked as they are read. A table that counts to mate leans on
-tables that count to mate; one that counts to conversion on any.
+The supporting tables are taken as they are, but their digests are computed from their bytes, so
+that a proof can say what it rests on. A table that counts to mate leans on tables that count to
+mate; one that counts to conversion on any. Nothing here writes: `certify` does.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -21,12 +24,13 @@ from tbgen.tables import (
     CodeSpace,
     Metric,
     MissingTableError,
-    Tablebase,
     TableFile,
     TableName,
     TableStatistics,
     longest_codes,
 )
+from tbgen.tables.certificates import Premise, leans_on_metric
+from tbgen.tables.proofs import Find
 from tbgen.verify.prove import verify
 from tbgen.verify.report import Progress, VerifyReport, no_progress
 
@@ -58,50 +62,81 @@ class FileTable:
         return self.file.plane(side, threads=self._threads)
 
 
+@dataclass(frozen=True, slots=True)
+class FileProof:
+    """What the proof of a table file found, of which contents, and given which.
+
+    `digest` is that of the contents, hex, computed from the bytes of the file; so are those of the
+    supporting tables. `modified` is the file's time of modification before they were read, ns.
+    """
+
+    path: Path
+    name: TableName
+    digest: str
+    modified: int
+    supporting: tuple[Premise, ...]
+    report: VerifyReport
+
+
 def verify_file(
-    tablebase: Tablebase, material: Material, *, threads: int, report: Progress = no_progress
-) -> VerifyReport:
-    """Prove the table that a tablebase has of a material, given its supporting tables.
+    find: Find, name: TableName, *, threads: int, report: Progress = no_progress
+) -> FileProof:
+    """Prove a table, given its supporting tables; `find` says where the files are.
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` where the table or a
-    supporting one is not there, and what `Tablebase.table` and `verify` raise.
+    supporting one is not there, and what `TableFile` and `verify` raise.
     """
-    file = tablebase.table(material)
-    name = file.header.spec.name
-    report("checksums", 0, 1)
-    file.check(threads=threads)
-    opened: list[TableFile] = []
-
-    def supporting(child: Material) -> FileTable:
-        own = _supporting_name(tablebase, name, child)
-        opened.append(TableFile(tablebase.path(own), name=own))
-        return FileTable(opened[-1], threads)
-
-    try:
-        proof = verify(
+    with contextlib.ExitStack() as files:
+        report("checksums", 0, 1)
+        file, modified = open_checked(find, name, threads, files)
+        supporting = {}
+        for below in supporting_names(find, name):
+            opened, _ = open_checked(find, below, threads, files)
+            supporting[below.material.name] = opened
+        found = verify(
             FileTable(file, threads),
-            supporting,
+            lambda child: FileTable(supporting[child.name], threads),
             rule_set=name.rule_set,
             threads=threads,
             report=report,
         )
-    finally:
-        for table in opened:
-            table.close()
-    return replace(proof, file_problems=tuple(_check_statistics(file, proof)))
+        found = replace(found, file_problems=tuple(_check_statistics(file, found)))
+        premises = tuple(
+            Premise(each.header.spec.name, each.header.digest.hex()) for each in supporting.values()
+        )
+        return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
 
 
-def _supporting_name(tablebase: Tablebase, name: TableName, child: Material) -> TableName:
+def open_checked(
+    find: Find, name: TableName, threads: int, files: contextlib.ExitStack
+) -> tuple[TableFile, int]:
+    """A file whose checksums and digest are right, and when it was modified, ns."""
+    path = find(name)
+    if path is None:
+        raise MissingTableError(name.material.name, name.rule_set)
+    modified = path.stat().st_mtime_ns
+    file = files.enter_context(TableFile(path, name=name))
+    file.check(threads=threads)
+    return file, modified
+
+
+def supporting_names(find: Find, name: TableName) -> list[TableName]:
+    """The tables that a table was made from, by name of material; of two metrics, to mate.
+
+    Raises `MissingTableError`, and `InputError` where the table that is there counts to conversion
+    and this one does not.
+    """
+    needed = {child.name: child for child in name.material.captures().values() if child.needs_table}
+    return [_supporting_name(find, name, needed[child]) for child in sorted(needed)]
+
+
+def _supporting_name(find: Find, name: TableName, child: Material) -> TableName:
     """The table of a supporting material that `name` was made from."""
-    available = tablebase.available()
-    present = [
-        found
-        for metric in Metric
-        if (found := replace(name, material=child, metric=metric)) in available
-    ]
+    candidates = [replace(name, material=child, metric=metric) for metric in Metric]
+    present = [candidate for candidate in candidates if find(candidate) is not None]
     if not present:
         raise MissingTableError(child.name, name.rule_set)
-    if name.metric == Metric.DTM and present[0].metric != Metric.DTM:
+    if not leans_on_metric(name.metric, present[0].metric):
         raise InputError(
             f"{name} counts to mate, but its supporting table {present[0]} does not",
             f"build {child} with --metric dtm",

@@ -12,6 +12,9 @@ from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
 
+METHOD = "positions"
+"""How tables are proven, for certificates to say: another word once the proof is another one."""
+
 Progress = Callable[[str, int, int], None]
 """Called with the phase, and how much of how much of it is done."""
 

@@ -20,7 +20,7 @@ LAYERS: dict[str, set[str]] = {
     "referee": {"indexing", "compiling", "rules", "tables"},
     "rows": {"indexing", "compiling", "rules"},
     "retrograde": {"indexing", "compiling", "rules", "rows", "tables"},
-    "verify": {"indexing", "compiling", "rules", "tables"},
+    "verify": {"indexing", "compiling", "rules", "scheduling", "tables"},
     "probing": {"indexing", "compiling", "rules", "tables"},
     "notation": {"indexing", "rules"},
     "play": {"indexing", "referee", "rules", "tables"},

@@ -70,7 +70,7 @@ def test_sound_files(tables):
     assert result.exit_code == 1  # no table of KRNK
     result = run(tables, *NAMES)
     assert result.exit_code == 0, result.output
-    assert result.stdout.count("proven") == 3
+    assert result.stdout.count("dtm): proven") == 3
 
 
 def test_json(tables):

@@ -1,0 +1,153 @@
+"""Planted errors: whether the proof finds them, one by one and many that agree with each other.
+
+    python scripts/reproduce/planted_errors.py                  1000 changes a table
+    python scripts/reproduce/planted_errors.py --changes 20     a look
+    python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf
+    python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
+
+Tables are solved in memory, proven, and then proven again with one change after another: of one
+code at a random legal position, a fifth of each kind; of several codes; of whole regions. What the
+kinds are, tests/kits/planting.py says. Where a table has nothing of a kind, say no direct win to
+remove, the others take its share. Nothing is written to files: checksums would be right. Exit
+status 1 if a change is not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tbgen.tables.names import Rules
+from tests.kits.paths import DOCS
+from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+
+FIGURES = DOCS / "planted-errors.csv"
+
+MATERIALS = ("KNK", "KPPK", "KRKA", "KRKN", "KRKP", "KPKP", "KNKN", "KRKRA", "KCAKN", "KNKPP")
+"""Single and twin inner pieces, pawns, one and two armed sides; checks of four orders in KCAKN, and
+chases in KNKPP."""
+
+PAIRS, SHIFTS = 20, 50
+"""There is a pair for so many single changes, and a shift of all from some distance on."""
+
+
+class Row(NamedTuple):
+    """A line of the figures: of so many changes of a kind, how many were found."""
+
+    material: str
+    rules: str
+    kind: str
+    planted: int
+    found: int
+
+
+Outcome = tuple[list[Row], float]
+"""What was planted in a table, and the processor time that it took, s."""
+
+
+def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
+    """What is planted in a table: the regions first, then the others in turn."""
+    yield from regions(target)
+    planted = dict.fromkeys(SINGLE, 0)
+    while planted and sum(planted.values()) < singles:
+        kind = min(planted, key=lambda kind: planted[kind])
+        change = single(target, kind, rng)
+        if change is None:
+            del planted[kind]
+            continue
+        planted[kind] += 1
+        yield change
+        for kind, every in zip(SEVERAL, (PAIRS, SHIFTS), strict=True):
+            change = several(target, kind, rng) if sum(planted.values()) % every == 0 else None
+            if change is not None:
+                yield change
+
+
+def plant(material: str, rules: Rules, singles: int, seconds: float, seed: int) -> Outcome:
+    """Plant changes in one table until there are enough, or the time is over."""
+    started = time.process_time()
+    target = Field(material, rules)
+    if not target.is_sound():
+        raise SystemExit(f"{material} ({rules}) is refuted as it was solved")
+    counts: dict[str, list[int]] = {}
+    deadline = time.monotonic() + seconds
+    for change in changes_of(target, singles, random.Random(f"{seed} {material} {rules}")):
+        planted_found = counts.setdefault(change.kind, [0, 0])
+        planted_found[0] += 1
+        if target.is_found(change):
+            planted_found[1] += 1
+        else:
+            for (side, slot), value in list(change.values.items())[:3]:
+                fen = target.table.position(side, slot).fen
+                print(f"NOT FOUND {material} {rules} {change.kind}: {fen} as {value}", flush=True)
+        if time.monotonic() > deadline:
+            break
+    rows = [Row(material, str(rules), kind, *counts[kind]) for kind in sorted(counts)]
+    return rows, time.process_time() - started
+
+
+def show(rows: list[Row], seconds: float) -> None:
+    """One table in a line."""
+    parts = ", ".join(f"{row.kind} {row.found}/{row.planted}" for row in rows)
+    print(f"{rows[0].material:6} {rows[0].rules:6} {seconds:6.0f} CPU s  {parts}", flush=True)
+
+
+def total(rows: list[Row]) -> str:
+    """`1000 of 1000`."""
+    return f"{sum(row.found for row in rows)} of {sum(row.planted for row in rows)}"
+
+
+def write(rows: list[Row]) -> None:
+    """Make these the figures that the documentation has."""
+    with open(FIGURES, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(rows)
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: ten of them.")
+    parser.add_argument("--rules", nargs="+", choices=list(Rules), default=list(Rules))
+    parser.add_argument("--changes", type=int, default=1000, help="Single changes in a table.")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="At most, of a table.")
+    parser.add_argument("--jobs", type=int, default=2, help="Tables at once.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="Write docs/planted-errors.csv.")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        started = [
+            pool.submit(
+                plant, material, Rules(rules), options.changes, options.seconds, options.seed
+            )
+            for material in options.materials or MATERIALS
+            for rules in options.rules
+        ]
+        for future in as_completed(started):
+            found, seconds = future.result()
+            rows += found
+            show(found, seconds)
+    single_rows = [row for row in rows if row.kind in SINGLE]
+    others = [row for row in rows if row.kind not in SINGLE]
+    print(f"single changes found: {total(single_rows)}; of several codes: {total(others)}")
+    if options.write:
+        write(sorted(rows))
+    return int(any(row.found < row.planted for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""Certificates: what `tbgen verify` leaves beside a table that it has proven.
+
+    KRNKR.wxf.dtm.xqt          a table
+    KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if those below are
+
+A certificate speaks of contents, by their digests, and names tables, not paths: it is as good in a
+copy of the directory. It has the time of modification of its table, which tells cheaply whether
+somebody may have written to that since. Here it is written, read and checked by itself
+(docs/format.md, "Certificates"); what a chain of them amounts to is in `proofs`, and how a table is
+proven is for `tbgen.verify`. A certificate is no signature: who can change a table can forge one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tbgen.tables import schema
+from tbgen.tables.errors import TablebaseError
+from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.names import SUFFIX, Metric, TableName
+from tbgen.tables.statistics import SIDE_COUNTS, SideCounts
+
+FORM = 1
+"""The form that certificates have; readers refuse others."""
+
+MAX_CERTIFICATE = 1 << 14
+"""Characters of a certificate that are read; twelve supporting tables take less than 2000."""
+
+
+class CertificateError(TablebaseError):
+    """A file that should be a certificate and is none; `file` and `reason` as attributes."""
+
+    def __init__(self, file: Path, reason: str) -> None:
+        self.file = file
+        self.reason = reason
+        super().__init__(f"{file.name} is no certificate: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A supporting table that a proof relied on: its name, and the digest of its contents, hex."""
+
+    table: TableName
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """That the contents of a table follow from the rules and from those of its supporting tables.
+
+    `digest` is that of the contents, hex. `supporting` has a premise for each material that a
+    capture leads to and that needs a table, by name. What was counted: legal positions, by outcome,
+    orders searched, and positions that were examined as possible checkers and chasers. `method` is
+    how it was proven, `tbgen` the version that did, `seconds` the wall time it took.
+    """
+
+    table: TableName
+    digest: str
+    supporting: tuple[Premise, ...]
+    index_size: int
+    red_to_move: SideCounts
+    black_to_move: SideCounts
+    orders_examined: int
+    offenders_examined: int
+    chasers_examined: int
+    method: str
+    tbgen: str
+    seconds: float
+
+    def to_text(self) -> str:
+        """The JSON text that a file has."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        for name in ("red_to_move", "black_to_move"):
+            counts = getattr(self, name)
+            fields[name] = {field: getattr(counts, field) for field in SideCounts.__slots__}
+        fields |= {
+            "table": str(self.table),
+            "supporting": [
+                {"table": str(premise.table), "digest": premise.digest}
+                for premise in self.supporting
+            ],
+        }
+        return json.dumps({"certificate": FORM, **fields}, indent=2) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> Certificate:
+        """The certificate whose `to_text` is a text; members of other names are passed over.
+
+        Raises `schema.SchemaError` for values of another type or range, for counts that do not add
+        up, and for premises that are not those which captures ask for.
+        """
+        if len(text) > MAX_CERTIFICATE:
+            raise schema.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
+        found = schema.members(text, {"supporting": _PREMISE})
+        if found.get("certificate") != FORM:
+            raise schema.SchemaError(f"not of the form {FORM}")
+        certificate: Certificate = _CERTIFICATE(
+            {name: value for name, value in found.items() if name in cls.__slots__}
+        )
+        for counts in (certificate.red_to_move, certificate.black_to_move):
+            if counts.wins + counts.draws + counts.losses != counts.legal:
+                raise schema.SchemaError("the counts do not add up")
+        if not _leans_on(certificate.table, certificate.supporting):
+            raise schema.SchemaError("other supporting tables than captures lead to")
+        return certificate
+
+
+def certificate_path(table: Path) -> Path:
+    """Where the certificate of a table file lies."""
+    return table.with_name(table.name.removesuffix(SUFFIX) + ".proof.json")
+
+
+def read_certificate(table: Path) -> Certificate | None:
+    """The certificate beside a table file, None if there is none.
+
+    Raises `CertificateError`, also for a pipe or a directory of that name.
+    """
+    path = certificate_path(table)
+    try:
+        with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:
+            return Certificate.from_text(file.read(MAX_CERTIFICATE + 1))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CertificateError(path, error.strerror or "unreadable") from None
+    except ValueError as error:  # SchemaError, or what is no UTF-8
+        reason = str(error) if isinstance(error, schema.SchemaError) else "no text"
+        raise CertificateError(path, reason) from None
+
+
+def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
+    """Put a certificate beside a table file, whole or not at all; raises `OSError`.
+
+    modified : the table's time of modification, ns, from before its bytes were checked
+    """
+    with replacing(certificate_path(table)) as file:
+        file.write(certificate.to_text().encode("ascii"))
+        file.flush()  # before the time is set, which writing would change
+        os.utime(file.fileno(), ns=(modified, modified))
+
+
+def is_untouched(table: Path) -> bool:
+    """Whether a table file has the time of modification that its certificate vouches for.
+
+    Then it has been neither written nor replaced since its bytes were checked, unless somebody has
+    set its time, or the disk has lost some.
+    """
+    with contextlib.suppress(OSError):
+        return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
+    return False
+
+
+def renew_certificate(table: Path, modified: int) -> None:
+    """Let a certificate vouch for a file whose bytes have been checked again; raises `OSError`.
+
+    modified : as for `write_certificate`
+    """
+    os.utime(certificate_path(table), ns=(modified, modified))
+
+
+def leans_on_metric(above: Metric, below: Metric) -> bool:
+    """Whether a table may rest on one below it: a distance to mate needs distances to mate."""
+    return above == Metric.DTC or below == Metric.DTM
+
+
+def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
+    """Whether premises are tables that a table's values follow from, one of each material."""
+    needed = {child.name for child in name.material.captures().values() if child.needs_table}
+    return {premise.table.material.name for premise in premises} == needed and all(
+        premise.table.rule_set == name.rule_set
+        and leans_on_metric(name.metric, premise.table.metric)
+        for premise in premises
+    ) and len(premises) == len(needed)  # fmt: skip
+
+
+# -- what a file may say -----------------------------------------------------------------------
+
+
+def _table(value: object) -> TableName:
+    if isinstance(value, str):
+        name = TableName.parse(value + SUFFIX)
+        if name is not None:
+            return name
+    raise schema.SchemaError("no name of a table")
+
+
+def _premises(value: object) -> tuple[Premise, ...]:
+    """Premises that were checked when they were read."""
+    if not isinstance(value, tuple):
+        raise schema.SchemaError("no list of supporting tables")
+    return value
+
+
+_COUNT = schema.integer()
+_DIGEST = schema.text(r"[0-9a-f]{32}", "digest")
+_PREMISE = schema.record(Premise, {"table": _table, "digest": _DIGEST})
+_CERTIFICATE = schema.record(
+    Certificate,
+    {
+        "table": _table,
+        "digest": _DIGEST,
+        "supporting": _premises,
+        "index_size": schema.integer(1),
+        "red_to_move": SIDE_COUNTS,
+        "black_to_move": SIDE_COUNTS,
+        "orders_examined": _COUNT,
+        "offenders_examined": _COUNT,
+        "chasers_examined": _COUNT,
+        "method": schema.text(r"[a-z0-9 -]{1,40}", "method"),
+        "tbgen": schema.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
+        "seconds": schema.measure,
+    },
+)
+"""The types and ranges of everything that is stored."""

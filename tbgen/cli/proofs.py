@@ -1,0 +1,233 @@
+"""Proofs as `tbgen verify` shows them: how far they are, what they found, and what of many.
+
+Text goes to stdout as proofs end, live progress to stderr. `Shown` collects what `--json` prints.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from tbgen.answers import failures
+from tbgen.cli.command import show_failure
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import LostError, Observer
+
+# What proves is loaded when something is to be proven.
+if TYPE_CHECKING:
+    from tbgen.tables import TableName
+    from tbgen.tables.proofs import ProofStatus
+    from tbgen.verify import VerifyReport
+    from tbgen.verify.closure import Settled
+
+
+class LiveLine:
+    """One line of progress on stderr, if it is a terminal; use as a `with` block."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> LiveLine:
+        """Begin the line."""
+        if sys.stderr.isatty():
+            self._bar = tqdm(bar_format="{desc}", leave=False)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove it."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, text: str) -> None:
+        """Say something else."""
+        if self._bar is not None:
+            self._bar.set_description_str(text)
+
+    def clear(self) -> None:
+        """Make room for a line on stdout or stderr."""
+        if self._bar is not None:
+            self._bar.clear()
+
+
+def title(name: TableName) -> str:
+    """`KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
+    option = "" if name.rule_set.minor_chases else " without minor chases"
+    limit = f", at most {name.orders} orders" if name.orders else ""
+    return f"{name.material} ({name.rules}{option}{limit}, {name.metric})"
+
+
+def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
+    """One table, to read; `status` is what its certificate amounts to, None without one."""
+    show_verdict(name, report)
+    for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
+        click.echo(
+            f"  {side + ' to move':14}{totals.positions:,}: {totals.wins:,} wins, "
+            f"{totals.draws:,} draws, {totals.losses:,} losses; {totals.rule_decided:,} by rules, "
+            f"{totals.direct:,} of them direct wins ({totals.direct_checks:,} by perpetual check, "
+            f"{totals.direct_chases:,} by perpetual chase)"
+        )
+    if report.rules != "none":
+        click.echo(
+            f"  {'patterns':14}{report.orders_examined} orders searched, "
+            f"{report.offenders_examined:,} possible checkers, "
+            f"{report.chasers_examined:,} possible chasers"
+        )
+    if report.ok and status is not None:
+        click.echo(f"  {'certificate':14}{status}")
+    if report.findings:
+        click.echo(f"  {report.findings:,} positions are wrong, the first one:")
+        click.echo(f"  {report.first}")
+    for problem in report.file_problems:
+        click.echo(f"  {problem}")
+
+
+def show_verdict(name: TableName, report: VerifyReport) -> None:
+    """One table in one line."""
+    verdict = "proven" if report.ok else "REFUTED"
+    click.echo(
+        f"{title(name)}: {verdict}, {report.positions:,} positions in {report.seconds:.1f} s"
+    )
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """What is to be noted of certificates."""
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+class ClosureProgress(Observer):
+    """Shows what becomes of each table of a closure.
+
+    `entries` are those of `--json` by key of job, `worst` the exit status so far. With `quiet`,
+    nothing goes to stdout.
+    """
+
+    def __init__(self, jobs: list[Job], line: LiveLine, *, quiet: bool) -> None:
+        self.entries: dict[str, dict[str, Any]] = {}
+        self.worst = failures.OK
+        self._jobs = jobs
+        self._line = line
+        self._quiet = quiet
+        self._running: list[str] = []
+        self._counts = {"proven": 0, "certified": 0, "refuted": 0, "failed": 0, "left out": 0}
+
+    def started(self, start: Start) -> None:
+        """A table is begun."""
+        self._running.append(start.job.key)
+        self._show_line()
+
+    def finished(self, start: Start, result: Settled) -> None:
+        """A table is proven, now or by its certificate."""
+        self._end(start)
+        self._settled(start.job, result)
+        if result.report is None:
+            self._counts["certified"] += 1
+            if not self._quiet:
+                click.echo(f"{title(result.name)}: proven, by its certificate")
+        else:
+            self._counts["proven"] += 1
+            if not self._quiet:
+                show_verdict(result.name, result.report)
+        show_notes(result.notes)
+        self._show_line()
+
+    def lost(self, start: Start, error: LostError) -> None:
+        """A process has been killed, as a rule for want of memory."""
+        self._end(start)
+        click.echo(f"note: {start.job.key}: {error}; trying again with less beside it", err=True)
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """A table is refuted, or cannot be read."""
+        from tbgen.verify.closure import RefutedError
+
+        self._end(start)
+        if isinstance(error, RefutedError):
+            self._counts["refuted"] += 1
+            self.worst = max(self.worst, failures.FINDINGS)
+            self._settled(start.job, error.settled)
+            assert error.settled.report is not None
+            if not self._quiet:
+                show_report(error.settled.name, error.settled.report, None)
+            show_notes(error.settled.notes)
+            return
+        self._counts["failed"] += 1
+        failure = failures.describe(error)
+        if isinstance(error, LostError):
+            hint = "there may be too little memory for it"
+            failure = failures.Failure(failures.BAD_INPUT, f"{start.job.key}: {error}", hint)
+        if failure is None:
+            raise error
+        self.worst = max(self.worst, failure.status)
+        self.entries[start.job.key] = _identity(start.job) | {
+            "ok": False, "by": None, "error": failure.message, "hint": failure.hint,
+        }  # fmt: skip
+        show_failure(failure)
+
+    def left_out(self, keys: Iterable[str]) -> None:
+        """What rests on tables that are not proven, and was not tried."""
+        for key in keys:
+            job = next(job for job in self._jobs if job.key == key)
+            self.entries[key] = _identity(job) | {"ok": False, "by": None}
+            self._counts["left out"] += 1
+            self.worst = max(self.worst, failures.FINDINGS)
+            if not self._quiet:
+                click.echo(f"{title(name_of(job))}: not tried, it rests on what is not proven")
+
+    def summary(self) -> str:
+        """`6 tables: 5 proven, 1 proven by its certificate`, and what else there is."""
+        words = {"certified": "proven by certificate"}
+        counts = [
+            f"{count} {words.get(word, word)}"
+            for word, count in self._counts.items()
+            if count or word == "proven"
+        ]
+        tables = "1 table" if len(self._jobs) == 1 else f"{len(self._jobs)} tables"
+        return f"{tables}: {', '.join(counts)}"
+
+    def _end(self, start: Start) -> None:
+        self._running.remove(start.job.key)
+        self._line.clear()
+
+    def _settled(self, job: Job, settled: Settled) -> None:
+        """The entry of a table whose contents were looked at."""
+        entry = _identity(job) | {"ok": True, "by": "certificate"}
+        if settled.report is not None:
+            entry = settled.report.to_json() | {"by": "proof"}
+        self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
+
+    def _show_line(self) -> None:
+        whole = sum(job.seconds for job in self._jobs) or 1.0
+        settled = [job for job in self._jobs if job.key in self.entries]
+        share = sum(job.seconds for job in settled) / whole
+        self._line.show(
+            f"{len(settled)} of {len(self._jobs)} tables, {share:.0%} of all slots; "
+            f"now {', '.join(self._running)}"
+        )
+
+
+def name_of(job: Job) -> TableName:
+    """The table of a job."""
+    name: Any = job.payload
+    return name
+
+
+def _identity(job: Job) -> dict[str, Any]:
+    """What tells a table from others, as the report of a proof has it."""
+    name = name_of(job)
+    return {
+        "material": name.material.name,
+        "rules": str(name.rules),
+        "metric": str(name.metric),
+        "minor_chases": name.rule_set.choice,
+        "orders_limit": name.orders or None,
+    }

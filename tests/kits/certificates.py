@@ -1,0 +1,51 @@
+"""Certificates of small tables, right and wrong, for the tests of what chains of them prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tbgen.tables import Rules, RuleSet, TableFile, TableName
+from tbgen.tables.certificates import Certificate, Premise, write_certificate
+from tbgen.tables.statistics import SideCounts
+from tests.kits.tablekit import random_planes, spec_of, write
+
+
+def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
+    """A table of random values, written under its name; another seed has another digest."""
+    spec = spec_of(material)
+    write(directory, spec, random_planes(spec, seed, distinct=4))
+    return spec.name
+
+
+def digest_of(directory: Path, name: TableName) -> str:
+    """What the header of a table says."""
+    with TableFile(directory / name.filename) as file:
+        return file.header.digest.hex()
+
+
+def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Certificate:
+    """A certificate of made-up figures."""
+    counts = SideCounts(6, 1, 2, 3)
+    return Certificate(
+        name, digest, tuple(premises), 4050, counts, counts, 0, 0, 0, "positions", "0.1.0", 1.5
+    )
+
+
+def supporting(name: TableName) -> list[TableName]:
+    """The tables of the same metric that captures lead to."""
+    children = {child.name: child for child in name.material.captures().values()}
+    return [
+        TableName(children[child], RuleSet(Rules.NONE), name.metric)
+        for child in sorted(children)
+        if children[child].needs_table
+    ]
+
+
+def vouch(directory: Path, name: TableName) -> Certificate:
+    """Write the certificate of a table as it lies there, given those below it as they lie there."""
+    path = directory / name.filename
+    premises = [Premise(below, digest_of(directory, below)) for below in supporting(name)]
+    written = certificate(name, digest_of(directory, name), premises)
+    write_certificate(path, written, path.stat().st_mtime_ns)
+    return written

@@ -1,0 +1,291 @@
+"""Errors to plant in sound tables, one by one or many that agree, and whether the proof sees them.
+
+    one code   outcome, distance, order    a value becomes another one
+               removed, invented           a direct win is none, or what is none is one
+    several    pair                        a position and its best move, both two plies later
+               shift                       all of an order from some distance on, likewise
+    regions    next order, no orders       all from an order on counts as later, or as drawn
+               loop                        the draws in which one side's moves all stay, and the
+                                           other can stay, are won by the rules
+
+Tables are copies in codes of two bytes, so that each can hold orders. What is planted differs from
+the right value: a change is never none. In a loop each value but a direct win is the best of its
+moves, and so are those of all other positions: only what direct wins mean can refute it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tbgen.indexing import Position, Side
+from tbgen.rules import legal_moves
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
+from tbgen.tables.names import Rules, RuleSet
+from tbgen.verify import verify
+from tests.kits.solutions import solution
+from tests.kits.verifykit import Planted, recoded
+
+SINGLE = ("outcome", "distance", "order", "removed", "invented")
+SEVERAL = ("pair", "shift")
+REGIONS = ("next order", "no orders", "loop")
+
+MOST_DRAWS = 60_000
+"""Loops are searched for among at most so many draws: move by move, in plain Python."""
+
+Node = tuple[Side, int]
+"""Side to move and slot."""
+
+
+@dataclass
+class Change:
+    """What is planted: a value for each of some positions."""
+
+    kind: str
+    values: dict[Node, Value]
+
+
+@dataclass
+class Field:
+    """A sound table to plant errors in."""
+
+    material: str
+    rules: Rules
+    table: Planted = field(init=False)
+    legal: list[np.ndarray] = field(init=False)
+    """Of each side to move, the slots that hold positions."""
+    orders: int = field(init=False)
+    """The highest order that there is."""
+
+    def __post_init__(self) -> None:
+        """Solve it, and what it needs."""
+        self.table = recoded(solution(self.material, self.rules), CodeSpace(2))
+        self.legal = [np.flatnonzero(plane) for plane in self.table.planes]
+        codes = np.unique(np.concatenate(self.table.planes))
+        self.values = [self.table.code_space.decode(int(code)) for code in codes if code]
+        self.orders = max(value.order for value in self.values)
+
+    def is_sound(self) -> bool:
+        """Whether the proof finds nothing wrong."""
+        return verify(
+            self.table,
+            lambda child: solution(child.name, self.rules),
+            rule_set=RuleSet(self.rules),
+        ).ok
+
+    def is_found(self, change: Change) -> bool:
+        """Whether the proof refutes the table with a change, which is taken back."""
+        before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
+        try:
+            for (side, slot), value in change.values.items():
+                self.table.plant(side, slot, value)
+                assert int(self.table.planes[side][slot]) != before[side, slot]
+            return not self.is_sound()
+        finally:
+            for (side, slot), code in before.items():
+                self.table.planes[side][slot] = code
+
+    def value(self, node: Node) -> Value:
+        """What the table says now."""
+        return self.table.code_space.decode(int(self.table.planes[node[0]][node[1]]))
+
+    def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:
+        """The positions whose value is meant."""
+        found = []
+        for value in filter(is_meant, self.values):
+            found += [(Side(side), slot) for side, slot in self.table.with_value(value)]
+        return found
+
+    def random_node(self, rng: random.Random) -> Node:
+        """Any legal position."""
+        side = Side(rng.randrange(2))
+        return side, int(rng.choice(self.legal[side]))
+
+    def child(self, position: Position, move: tuple[int, int]) -> Node | None:
+        """The position after a move; None after a capture."""
+        after = position.after(*move)
+        if after.material.name != self.material:
+            return None
+        return after.side, self.table.layout.slot(after)
+
+
+# -- one value ---------------------------------------------------------------------------------
+
+
+def single(target: Field, kind: str, rng: random.Random) -> Change | None:
+    """A change of one value at random; None where the table has nothing of the kind to change."""
+    if kind == "removed":
+        direct = target.nodes(_is_direct)
+        node = rng.choice(direct) if direct else None
+    else:
+        node = next(
+            (
+                node
+                for node in (target.random_node(rng) for _ in range(1000))
+                if _suits(kind, target.value(node))
+            ),
+            None,
+        )
+    if node is None:
+        return None
+    right = target.value(node)
+    choices = {value for value in _others(target, kind, right) if value != right}
+    return Change(kind, {node: rng.choice(sorted(choices, key=_key))})
+
+
+def _suits(kind: str, value: Value) -> bool:
+    """Whether a position of a value can be changed in some way."""
+    if kind in ("distance", "order"):
+        return value.outcome != Outcome.DRAW
+    return kind != "invented" or not _is_direct(value)
+
+
+def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
+    """Values to plant in place of the right one."""
+    orders = range(target.orders + 2)
+    if kind == "outcome":
+        yield from (value for value in target.values if value.outcome != right.outcome)
+        for outcome in Outcome:
+            if outcome != right.outcome:
+                yield from (_valid(outcome, order, right.plies) for order in orders)
+    elif kind == "distance":
+        for step in (-6, -4, -2, 2, 4, 6):
+            if right.plies + step >= (right.plies % 2):
+                yield Value(right.outcome, right.order, right.plies + step)
+    elif kind == "order":
+        for order in orders:
+            if order != right.order:
+                yield from (_valid(right.outcome, order, right.plies + n) for n in (0, 2))
+    elif kind == "removed":
+        yield DRAW
+        for order in orders:
+            yield from (_valid(outcome, order, n) for outcome in Outcome for n in (0, 2))
+    else:
+        yield from (Value(Outcome.WIN, order, 0) for order in orders if order)
+
+
+def _valid(outcome: Outcome, order: int, plies: int) -> Value:
+    """The value with so many plies, or one more where they must be odd or even."""
+    if outcome == Outcome.DRAW:
+        return DRAW
+    odd = (outcome == Outcome.WIN) == (order == 0)
+    return Value(outcome, order, plies + (plies % 2 != odd))
+
+
+def _is_direct(value: Value) -> bool:
+    return value.outcome == Outcome.WIN and value.order > 0 and value.plies == 0
+
+
+def _key(value: Value) -> tuple[int, int, int]:
+    return value.outcome, value.order, value.plies
+
+
+# -- several values that agree -----------------------------------------------------------------
+
+
+def several(target: Field, kind: str, rng: random.Random) -> Change | None:
+    """A change of values that support each other, at random; None where there is none."""
+    values = (_pair if kind == "pair" else _shift)(target, rng)
+    return Change(kind, values) if values else None
+
+
+def regions(target: Field) -> Iterator[Change]:
+    """All changes of whole regions."""
+    for first in range(1, target.orders + 1):
+        meant = target.nodes(lambda value, first=first: value.order >= first)
+        yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
+        yield Change("no orders", dict.fromkeys(meant, DRAW))
+    for winner in Side:
+        values = _loop(target, winner)
+        if values:
+            yield Change("loop", values)
+
+
+def _next_order(value: Value) -> Value:
+    return Value(value.outcome, value.order + 1, value.plies)
+
+
+def _later(value: Value) -> Value:
+    return Value(value.outcome, value.order, value.plies + 2)
+
+
+def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
+    """A decided position and what its best move leads to."""
+    for _ in range(1000):
+        node = target.random_node(rng)
+        value = target.value(node)
+        if value.outcome == Outcome.DRAW or value.plies == 0:
+            continue
+        position = target.table.position(*node)
+        best = Value(Outcome(-value.outcome), value.order, value.plies - 1)
+        for move in legal_moves(position):
+            child = target.child(position, (move.source, move.target))
+            if child is not None and target.value(child) == best:
+                return {node: _later(value), child: _later(best)}
+    return None
+
+
+def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
+    """All that is decided in some order from some distance on."""
+    decided = [value for value in target.values if value.outcome != Outcome.DRAW and value.plies]
+    if not decided:
+        return None
+    first = rng.choice(decided)
+    meant = target.nodes(
+        lambda v: v.outcome != Outcome.DRAW and v.order == first.order and v.plies >= first.plies
+    )
+    return {node: _later(target.value(node)) for node in meant}
+
+
+def _loop(target: Field, winner: Side) -> dict[Node, Value]:
+    """The largest set of draws in which the loser's moves all stay, and the winner can stay.
+
+    Positions with the winner to move become direct wins of order 1, those of the loser losses in
+    one ply.
+    """
+    draws = target.nodes(lambda value: value == DRAW)
+    if len(draws) > MOST_DRAWS:
+        return {}
+    inside = set(draws)
+    moves = {node: _drawing_moves(target, node) for node in draws}
+    while True:
+        left = {
+            node
+            for node in inside
+            if any(child in inside for child in moves[node])
+            and (node[0] == winner or all(child in inside for child in moves[node]))
+        }
+        if left == inside:
+            break
+        inside = left
+    lost, won = Value(Outcome.LOSS, 1, 1), Value(Outcome.WIN, 1, 0)
+    return {node: won if node[0] == winner else lost for node in inside}
+
+
+def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
+    """The draws that moves lead to; None for a draw of another table."""
+    position = target.table.position(*node)
+    found: list[Node | None] = []
+    for move in legal_moves(position):
+        child = target.child(position, (move.source, move.target))
+        if child is not None:
+            if target.value(child) == DRAW:
+                found.append(child)
+        elif _is_drawn(position.after(move.source, move.target), target.rules):
+            found.append(None)
+    return found
+
+
+def _is_drawn(position: Position, rules: Rules) -> bool:
+    """Whether a position of a supporting table is a draw."""
+    material = position.material
+    if not material.needs_table:
+        return True
+    if position.is_swapped:
+        position = position.swapped()
+    table = solution(material.name, rules)
+    code = int(table.plane(position.side)[table.layout.slot(position)])
+    return code == table.code_space.draw

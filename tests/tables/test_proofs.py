@@ -1,0 +1,261 @@
+"""Chains of certificates: proven, proven but for, unproven, in every state of the tables below."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tbgen.tables import CorruptTableError, TableFile, TableName
+from tbgen.tables.certificates import (
+    Certificate,
+    Premise,
+    certificate_path,
+    read_certificate,
+)
+from tbgen.tables.proofs import Proofs, ProofState, in_directory
+from tests.kits.certificates import (
+    certificate,
+    digest_of,
+    small_table,
+    supporting,
+    vouch,
+)
+
+MATERIALS = ["KRK", "KRAK", "KRKA", "KRAAK", "KRAKA"]
+"""A closure, bottom-up: KRAKA rests on KRAK and KRKA, and all on KRK in the end."""
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The closure, all of it proven. Not to be written to."""
+    directory = tmp_path_factory.mktemp("chain")
+    for material in MATERIALS:
+        vouch(directory, small_table(directory, material))
+    return directory
+
+
+@pytest.fixture
+def tables(chain: Path, tmp_path: Path) -> Path:
+    """A copy of it, with the times of its files."""
+    return Path(shutil.copytree(chain, tmp_path / "tables"))
+
+
+def name_of(material: str) -> TableName:
+    name = TableName.parse(f"{material}.none.dtm.xqt")
+    assert name is not None
+    return name
+
+
+def shown(directory: Path, material: str) -> str:
+    return str(Proofs(in_directory(directory)).status(name_of(material)))
+
+
+def flip(path: Path, at: int | None = None) -> None:
+    """Change a bit in the midst of a file, at another time."""
+    data, modified = bytearray(path.read_bytes()), path.stat().st_mtime_ns
+    data[len(data) // 2 if at is None else at] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(modified, modified + 10**9))
+
+
+def test_a_whole_chain_is_proven(tables: Path) -> None:
+    assert {shown(tables, material) for material in MATERIALS} == {"proven"}
+
+
+def test_certificates_survive_copying(chain: Path, tmp_path: Path) -> None:
+    """Whatever becomes of the times of the files, and in which order they are copied."""
+    for number, keep in enumerate((shutil.copy2, shutil.copy)):
+        copied = tmp_path / str(number)
+        shutil.copytree(chain, copied, copy_function=keep)
+        assert {shown(copied, material) for material in MATERIALS} == {"proven"}
+
+
+def test_what_is_untouched_is_not_read(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(TableFile, "check", lambda file, **_: read.append(file.path.name))
+    assert shown(tables, "KRAKA") == "proven"
+    assert read == []
+    os.utime(tables / "KRAK.none.dtm.xqt")
+    assert shown(tables, "KRAKA") == "proven"
+    assert read == ["KRAK.none.dtm.xqt"]
+
+
+def test_a_changed_byte_voids_the_chain_above_it(tables: Path) -> None:
+    flip(tables / "KRK.none.dtm.xqt")
+    with pytest.raises(CorruptTableError):
+        shown(tables, "KRK")
+    for above in MATERIALS[1:]:
+        assert shown(tables, above) == "proven but for KRK (damaged)"
+
+
+def test_any_byte_of_a_certificate_counts_or_is_layout(tables: Path) -> None:
+    """A changed certificate proves the same, or nothing: never something else."""
+    path = certificate_path(tables / "KRK.none.dtm.xqt")
+    text = path.read_bytes()
+    for at in range(0, len(text), 5):
+        flip(path, at)
+        status = Proofs(in_directory(tables)).status(name_of("KRAK"))
+        assert status.state == ProofState.PROVEN or str(status) == "proven but for KRK"
+        path.write_bytes(text)
+
+
+def test_other_contents_void_the_chain_above_them(tables: Path) -> None:
+    small_table(tables, "KRKA", seed=1)
+    assert shown(tables, "KRKA") == "unproven: it has changed since it was proven"
+    assert shown(tables, "KRAKA") == "proven but for KRKA (changed)"
+    vouch(tables, name_of("KRKA"))
+    assert shown(tables, "KRKA") == "proven"
+    assert shown(tables, "KRAKA") == "proven but for KRKA (changed)"
+    vouch(tables, name_of("KRAKA"))
+    assert shown(tables, "KRAKA") == "proven"
+
+
+def test_the_same_contents_again_stay_proven(tables: Path) -> None:
+    small_table(tables, "KRKA")
+    assert shown(tables, "KRAKA") == "proven"
+
+
+def test_a_table_without_certificate(tables: Path) -> None:
+    certificate_path(tables / "KRK.none.dtm.xqt").unlink()
+    assert shown(tables, "KRK") == "unproven"
+    assert shown(tables, "KRAAK") == "proven but for KRK"
+    (tables / "KRK.none.dtm.xqt").unlink()
+    assert shown(tables, "KRAKA") == "proven but for KRK (missing)"
+    with pytest.raises(FileNotFoundError):
+        shown(tables, "KRK")
+
+
+def test_a_certificate_of_another_table(tables: Path) -> None:
+    krk, krak = (certificate_path(tables / f"{m}.none.dtm.xqt") for m in ("KRK", "KRAK"))
+    shutil.copy2(krk, krak)
+    assert shown(tables, "KRAK") == "unproven: its certificate is one of KRK.none.dtm"
+
+
+def test_what_is_no_certificate_is_said(tables: Path) -> None:
+    certificate_path(tables / "KRK.none.dtm.xqt").write_text("{}")
+    reason = "KRK.none.dtm.proof.json is no certificate: not of the form 1"
+    assert shown(tables, "KRK") == f"unproven: {reason}"
+    assert shown(tables, "KRAK") == "proven but for KRK"
+
+
+def test_as_json(tables: Path) -> None:
+    certificate_path(tables / "KRK.none.dtm.xqt").unlink()
+    proofs = Proofs(in_directory(tables))
+    assert proofs.status(name_of("KRK")).to_json() == {
+        "status": "unproven", "but_for": [], "reason": None,
+    }  # fmt: skip
+    assert proofs.status(name_of("KRKA")).to_json() == {
+        "status": "proven but for",
+        "but_for": [{"table": "KRK.none.dtm", "fault": "unproven"}],
+        "reason": None,
+    }
+
+
+# -- every state, against a twin from the definitions ----------------------------------------
+
+Written = dict[str, Certificate | str | None]
+"""By material, the certificate that was written, or other text; None for no file."""
+
+
+def naive_gaps(name: TableName, digests: dict[str, str], written: Written) -> set[tuple[str, str]]:
+    """The gaps below a table, from the words of `tbgen.tables.proofs`."""
+    found = written[name.material.name]
+    assert isinstance(found, Certificate)
+    gaps = set()
+    for premise in found.supporting:
+        below = premise.table.material.name
+        if digests[below] in ("missing", "damaged"):
+            gaps.add((below, digests[below]))
+        elif digests[below] != premise.digest:
+            gaps.add((below, "changed"))
+        elif not naive_holds(below, digests, written):
+            gaps.add((below, "unproven"))
+        else:
+            gaps |= naive_gaps(premise.table, digests, written)
+    return gaps
+
+
+def naive_holds(material: str, digests: dict[str, str], written: Written) -> bool:
+    found = written[material]
+    return isinstance(found, Certificate) and found.digest == digests[material]
+
+
+def test_every_state_of_a_chain(chain: Path, tmp_path: Path) -> None:
+    rng = random.Random(16)
+    other = tmp_path / "other"
+    other.mkdir()
+    versions = [chain, other]
+    names = {material: small_table(other, material, seed=1) for material in MATERIALS}
+    known = {m: [digest_of(version, name) for version in versions] for m, name in names.items()}
+    states: dict[str, int] = {}
+
+    def mostly(first: str, *others: str) -> str:
+        return first if rng.random() < 0.75 else rng.choice(others)
+
+    for trial in range(80):
+        tables = tmp_path / f"trial-{trial}"
+        tables.mkdir()
+        digests: dict[str, str] = {}
+        written: Written = {}
+        for material, name in names.items():
+            path, version = tables / name.filename, int(rng.random() < 0.2)
+            digests[material] = known[material][version]
+            shutil.copy(versions[version] / name.filename, path)
+            kind = mostly("right", "none", "text", "stale", "premise")
+            stated = known[material][1 - version] if kind == "stale" else digests[material]
+            premises = [
+                Premise(below, "0" * 32 if kind == "premise" else known[below.material.name][0])
+                for below in supporting(name)
+            ]
+            found = certificate(name, stated, premises)
+            written[material] = {"none": None, "text": "{}"}.get(kind, found)
+            if kind != "none":
+                proof, modified = certificate_path(path), path.stat().st_mtime_ns
+                proof.write_text("{}" if kind == "text" else found.to_text())
+                os.utime(proof, ns=(modified, modified))
+            condition = mostly("sound", "sound", "damaged", "missing")
+            if condition == "missing":
+                path.unlink()
+            elif condition == "damaged":
+                flip(path, at=3)  # in the header: known without a certificate, too
+            if condition != "sound":
+                digests[material] = condition
+        _compare(tables, names, digests, written, states)
+        shutil.rmtree(tables)
+    assert min(states[state] for state in ("proven", "proven but for", "unproven")) > 15
+
+
+def _compare(
+    tables: Path,
+    names: dict[str, TableName],
+    digests: dict[str, str],
+    written: Written,
+    states: dict[str, int],
+) -> None:
+    """Every status of a directory against the twin; the states that there were are counted."""
+    proofs = Proofs(in_directory(tables))
+    for material, name in names.items():
+        if digests[material] in ("missing", "damaged"):
+            with pytest.raises((FileNotFoundError, CorruptTableError)):
+                proofs.status(name)
+            continue
+        status = proofs.status(name)
+        holds = naive_holds(material, digests, written)
+        expected = naive_gaps(name, digests, written) if holds else set()
+        assert {(gap.table.material.name, str(gap.fault)) for gap in status.gaps} == expected
+        assert (status.state == ProofState.UNPROVEN) == (not holds)
+        assert (status.state == ProofState.BUT_FOR) == bool(expected)
+        states[str(status.state)] = states.get(str(status.state), 0) + 1
+
+
+def test_certificates_are_not_changed_by_looking(tables: Path) -> None:
+    before = {path.name: path.read_bytes() for path in tables.iterdir()}
+    shown(tables, "KRAKA")
+    assert {path.name: path.read_bytes() for path in tables.iterdir()} == before
+    found = read_certificate(tables / "KRAKA.none.dtm.xqt")
+    assert found is not None
+    assert [str(p.table) for p in found.supporting] == ["KRAK.none.dtm", "KRKA.none.dtm"]

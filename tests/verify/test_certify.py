@@ -1,0 +1,176 @@
+"""`tbgen verify` and certificates: written for a proof, removed for a refutation, told by `ls`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tbgen import __version__
+from tbgen.cli import main
+from tbgen.tables import TableFile
+from tbgen.tables.certificates import certificate_path, read_certificate
+from tests.kits.built import built
+from tests.kits.solutions import solution
+from tests.kits.tablekit import sealed
+from tests.kits.verifykit import Planted
+from tests.verify.test_files import write
+
+NAMES = ["KRK", "KNK", "KRKN"]
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """The closure of KRKN, without a certificate."""
+    return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
+
+
+def tbgen(tables: Path, command: str, *arguments: str) -> Result:
+    return CliRunner().invoke(main, [command, *arguments, "--tables", str(tables)])
+
+
+def answer(tables: Path, command: str, *arguments: str, status: int = 0) -> dict[str, Any]:
+    result = tbgen(tables, command, *arguments, "--json")
+    assert result.exit_code == status, result.output
+    return json.loads(result.stdout)
+
+
+def states(tables: Path) -> dict[str, str]:
+    """What `ls` says, and `stats` the same."""
+    found = {
+        table["material"]: table["proof"]["status"] for table in answer(tables, "ls")["tables"]
+    }
+    for material, state in found.items():
+        assert answer(tables, "stats", material)["proof"]["status"] == state
+    return found
+
+
+def wrong_values(tables: Path, material: str) -> Path:
+    """A well-formed table in which all is drawn."""
+    table = Planted.of(solution(material))
+    for plane in table.planes:
+        plane[plane > 0] = table.code_space.draw
+    return write(tables, material, table)
+
+
+def test_a_chain_is_proven_link_by_link(tables: Path) -> None:
+    assert set(states(tables).values()) == {"unproven"}
+    result = tbgen(tables, "verify", "KRKN")
+    assert "  certificate   proven but for KNK, KRK\n" in result.stdout
+    assert states(tables) == {"KNK": "unproven", "KRK": "unproven", "KRKN": "proven but for"}
+    # Bottom-up, whatever the order in which they are named.
+    found = answer(tables, "verify", *reversed(NAMES))
+    assert [table["material"] for table in found["tables"]] == ["KNK", "KRK", "KRKN"]
+    assert {table["proof"]["status"] for table in found["tables"]} == {"proven"}
+    assert set(states(tables).values()) == {"proven"}
+    shown = tbgen(tables, "ls").stdout.splitlines()
+    assert [line.split()[-1] for line in shown[1:-1]] == ["proven"] * 3
+    assert ", 3 of them proven, " in shown[-1]
+    assert "\nproof             proven\nproven in         " in tbgen(tables, "stats", "KRK").stdout
+
+
+def test_what_a_certificate_says(tables: Path) -> None:
+    (table,) = answer(tables, "verify", "KRKN")["tables"]
+    path = tables / "KRKN.none.dtm.xqt"
+    found = read_certificate(path)
+    assert found is not None
+    assert (str(found.table), found.digest) == ("KRKN.none.dtm", table["digest"])
+    assert (found.tbgen, found.index_size) == (__version__, table["index_size"])
+    assert found.red_to_move.legal == table["red_to_move"]["positions"]
+    assert found.black_to_move.losses == table["black_to_move"]["losses"]
+    assert found.seconds == table["seconds"]
+    for premise in found.supporting:
+        with TableFile(tables / premise.table.filename) as below:
+            assert premise.digest == below.header.digest.hex()
+    assert certificate_path(path).stat().st_mtime_ns == path.stat().st_mtime_ns
+
+
+def test_none_is_written_where_none_is_wanted(tables: Path) -> None:
+    before = sorted(tables.iterdir())
+    result = tbgen(tables, "verify", *NAMES, "--no-certificate")
+    assert result.exit_code == 0
+    assert "certificate" not in result.stdout
+    assert sorted(tables.iterdir()) == before
+
+
+def test_a_proof_that_cannot_be_noted_is_a_proof(tables: Path) -> None:
+    """As in a directory that cannot be written to."""
+    certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
+    result = tbgen(tables, "verify", "KRK")
+    assert result.exit_code == 0
+    assert "KRK (none, dtm): proven" in result.stdout
+    assert result.stderr == "note: KRK.none.dtm.proof.json could not be written: Is a directory\n"
+    (table,) = answer(tables, "verify", "KRK")["tables"]
+    assert table["notes"] == ["KRK.none.dtm.proof.json could not be written: Is a directory"]
+
+
+def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
+    wrong = wrong_values(tables, "KRK")
+    assert tbgen(tables, "verify", "KRK").exit_code == 1
+    assert not certificate_path(wrong).exists()
+    assert answer(tables, "ls")["tables"][1]["proof"]["status"] == "unproven"
+
+
+def test_a_refutation_removes_what_says_otherwise(tables: Path) -> None:
+    """Forged, or given other supporting tables: KRKN is right, but not above this KRK."""
+    assert tbgen(tables, "verify", *NAMES).exit_code == 0
+    wrong_values(tables, "KRK")
+    assert states(tables) == {"KNK": "proven", "KRK": "unproven", "KRKN": "proven but for"}
+    (table,) = answer(tables, "verify", "KRKN", status=1)["tables"]
+    name = "KRKN.none.dtm.proof.json"
+    assert table["notes"] == [f"{name} claimed a proof of these contents, and has been removed"]
+    assert not (tables / name).exists()
+    # One of other contents is void already, and not touched.
+    assert tbgen(tables, "verify", "KRK").exit_code == 1
+    assert (tables / "KRK.none.dtm.proof.json").exists()
+
+
+def test_a_changed_byte_is_told(tables: Path) -> None:
+    assert tbgen(tables, "verify", *NAMES).exit_code == 0
+    path = tables / "KRK.none.dtm.xqt"
+    data, modified = bytearray(path.read_bytes()), path.stat().st_mtime_ns
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(modified, modified + 10**9))
+    result = tbgen(tables, "ls")
+    assert result.exit_code == 3
+    assert "KRK.none.dtm.xqt" in result.stderr
+    assert "proven but for KRK (damaged)" in result.stdout
+    assert tbgen(tables, "stats", "KRK").exit_code == 3
+    found = answer(tables, "stats", "KRKN")["proof"]
+    assert found["but_for"] == [{"table": "KRK.none.dtm", "fault": "damaged"}]
+    assert tbgen(tables, "verify", "KRKN").exit_code == 3
+
+
+def test_values_changed_under_right_checksums_are_told(tables: Path) -> None:
+    """The digest in the header is the old one: the bytes are asked, since the time is another."""
+    assert tbgen(tables, "verify", *NAMES).exit_code == 0
+    path = tables / "KRK.none.dtm.xqt"
+    right = path.read_bytes()
+    modified = path.stat().st_mtime_ns
+    forged = bytearray(wrong_values(tables, "KRK").read_bytes())
+    forged[88:104] = right[88:104]
+    path.write_bytes(sealed(bytes(forged)))
+    os.utime(path, ns=(modified, modified + 10**9))
+    with TableFile(path) as file:
+        assert file.header.digest == right[88:104]
+    found = answer(tables, "stats", "KRKN")["proof"]
+    assert found["but_for"] == [{"table": "KRK.none.dtm", "fault": "damaged"}]
+    assert tbgen(tables, "verify", "KRKN").exit_code == 3
+
+
+@pytest.mark.parametrize("content", [b"{}", b"\xff", b"{" * 30000], ids=["empty", "bytes", "huge"])
+def test_what_is_no_certificate_is_refused_in_one_line(tables: Path, content: bytes) -> None:
+    certificate_path(tables / "KRK.none.dtm.xqt").write_bytes(content)
+    found = answer(tables, "stats", "KRK")["proof"]
+    assert found["status"] == "unproven"
+    assert found["reason"].startswith("KRK.none.dtm.proof.json is no certificate: ")
+    (line,) = [line for line in tbgen(tables, "ls").stdout.splitlines() if "KRK " in line]
+    assert "unproven: KRK.none.dtm.proof.json is no certificate: " in line
+    assert tbgen(tables, "verify", "KRK").exit_code == 0
+    assert states(tables)["KRK"] == "proven"

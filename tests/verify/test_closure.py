@@ -1,0 +1,294 @@
+"""Closures proven at once: what is skipped, what is left alone, and what a stop leaves behind.
+
+Tests with several processes: `python -m pytest tests/verify/test_closure.py -m certification`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
+from tbgen.tables.certificates import certificate_path, read_certificate
+from tbgen.tables.proofs import Proofs, in_directory
+from tbgen.verify.closure import plan
+from tests.kits.built import built
+from tests.verify.test_certify import wrong_values
+
+CLOSURE = ["KNK", "KRK", "KRKN"]
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """The closure of KRKN, without a certificate."""
+    return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
+
+
+@pytest.fixture(scope="module")
+def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, proven. Not to be written to."""
+    directory = tmp_path_factory.mktemp("proven") / "tables"
+    shutil.copytree(built("KRKN", rules="none"), directory)
+    result = run(directory, "KRKN")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == "3 tables: 3 proven"
+    return directory
+
+
+@pytest.fixture
+def proven(proven_once: Path, tmp_path: Path) -> Path:
+    """A copy of it, whose times are others."""
+    return Path(shutil.copytree(proven_once, tmp_path / "p", copy_function=shutil.copy))
+
+
+def run(tables: Path, *arguments: str) -> Result:
+    command = ["verify", *arguments, "--closure", "--jobs", "1", "--tables", str(tables)]
+    return CliRunner().invoke(main, command)
+
+
+def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
+    """How each table was settled: by a proof, by its certificate, or not (None)."""
+    result = run(tables, *arguments, "--json")
+    assert result.exit_code == status, result.output
+    answer = json.loads(result.stdout)
+    assert answer["ok"] == (status == 0)
+    return {table["material"]: table["by"] for table in answer["tables"]}
+
+
+def statuses(tables: Path) -> dict[str, str]:
+    proofs = Proofs(in_directory(tables))
+    rule_set = RuleSet(Rules.NONE)
+    return {
+        material: str(proofs.status(TableName(Material.parse(material), rule_set, Metric.DTM)))
+        for material in CLOSURE
+    }
+
+
+def name_of(text: str) -> TableName:
+    name = TableName.parse(f"{text}.xqt")
+    assert name is not None
+    return name
+
+
+def test_everything_is_proven_bottom_up(proven_once: Path) -> None:
+    assert set(statuses(proven_once).values()) == {"proven"}
+
+
+def test_what_is_certified_is_read_and_not_proven(proven: Path) -> None:
+    assert settled(proven, "KRKN") == dict.fromkeys(CLOSURE, "certificate")
+    # The bytes were checked, and are known to be the same from now on.
+    for material in CLOSURE:
+        table = proven / f"{material}.none.dtm.xqt"
+        assert certificate_path(table).stat().st_mtime_ns == table.stat().st_mtime_ns
+    assert run(proven, "KRKN").stdout.splitlines() == [
+        *(f"{material} (none, dtm): proven, by its certificate" for material in CLOSURE),
+        "3 tables: 0 proven, 3 proven by certificate",
+    ]
+
+
+def test_force_proves_anew(proven: Path) -> None:
+    path = certificate_path(proven / "KRK.none.dtm.xqt")
+    path.write_text(path.read_text().replace('"method": "', '"method": "old '))
+    assert settled(proven, "KRK") == {"KRK": "certificate"}
+    assert settled(proven, "KRK", "--force") == {"KRK": "proof"}
+    found = read_certificate(proven / "KRK.none.dtm.xqt")
+    assert found is not None
+    assert not found.method.startswith("old ")
+
+
+def test_nothing_is_written_where_nothing_is_wanted(tables: Path) -> None:
+    before = sorted(tables.iterdir())
+    assert settled(tables, "KRK", "--no-certificate") == {"KRK": "proof"}
+    assert sorted(tables.iterdir()) == before
+
+
+@pytest.mark.parametrize("certificate", ["gone", "garbage", "another"])
+def test_what_no_certificate_covers_is_proven(proven: Path, certificate: str) -> None:
+    path = certificate_path(proven / "KRK.none.dtm.xqt")
+    if certificate == "gone":
+        path.unlink()
+    elif certificate == "garbage":
+        path.write_bytes(b"\xff" * 100_000)
+    else:
+        shutil.copy(certificate_path(proven / "KNK.none.dtm.xqt"), path)
+    assert settled(proven, "KRKN") == {
+        "KNK": "certificate", "KRK": "proof", "KRKN": "certificate",
+    }  # fmt: skip
+    assert set(statuses(proven).values()) == {"proven"}
+
+
+def test_above_a_refuted_table_nothing_is_tried(proven: Path) -> None:
+    wrong_values(proven, "KRK")
+    assert settled(proven, "KRKN", status=1) == {"KNK": "certificate", "KRK": "proof", "KRKN": None}
+    result = run(proven, "KRKN")
+    assert result.exit_code == 1
+    assert "KRK (none, dtm): REFUTED" in result.stdout
+    assert "KRKN (none, dtm): not tried, it rests on what is not proven" in result.stdout
+    assert result.stdout.splitlines()[-1] == (
+        "3 tables: 0 proven, 1 proven by certificate, 1 refuted, 1 left out"
+    )
+
+
+def test_above_a_damaged_table_nothing_is_tried(proven: Path) -> None:
+    path = proven / "KRK.none.dtm.xqt"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    result = run(proven, "KRKN", "--json")
+    assert result.exit_code == 3
+    entries = {table["material"]: table for table in json.loads(result.stdout)["tables"]}
+    assert [entry["ok"] for entry in entries.values()] == [True, False, False]
+    assert "damaged" in entries["KRK"]["error"]
+    assert "KRK.none.dtm.xqt" in result.stderr
+
+
+def test_a_missing_table_is_told_before_anything_is_done(tables: Path) -> None:
+    (tables / "KRK.none.dtm.xqt").unlink()
+    result = run(tables, "KRKN")
+    assert result.exit_code == 1
+    assert "tbgen build KRK --rules none" in result.stderr
+    assert not list(tables.glob("*.proof.json"))
+
+
+def test_a_changed_supporting_table_asks_for_new_proofs(proven: Path) -> None:
+    """The values are the same, the contents are not: another arrangement, say."""
+    certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
+    krk = read_certificate(proven / "KRK.none.dtm.xqt")
+    assert krk is not None
+    certificate.write_text(certificate.read_text().replace(krk.digest, "0" * 32))
+    assert statuses(proven)["KRKN"] == "proven but for KRK (changed)"
+    assert settled(proven, "KRKN")["KRKN"] == "proof"
+    assert statuses(proven)["KRKN"] == "proven"
+
+
+def test_options_that_go_with_closure(tables: Path) -> None:
+    for option in (["--jobs", "2"], ["--force"]):
+        command = ["verify", "KRK", *option, "--tables", str(tables)]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 2
+        assert "--closure" in result.stderr
+
+
+# -- the plan ---------------------------------------------------------------------------------
+
+
+def test_a_plan_has_every_table_once_after_those_it_needs() -> None:
+    jobs = plan(lambda name: Path(name.filename), map(name_of, ["KRNKR.wxf.dtm", "KRKN.wxf.dtm"]))
+    keys = [job.key for job in jobs]
+    wanted = {material.name for material in Material.parse("KRNKR").closure()}
+    assert sorted(keys) == sorted(f"{material}.wxf.dtm" for material in wanted)
+    for place, job in enumerate(jobs):
+        assert set(job.needs) <= set(keys[:place])
+    assert set(jobs[-1].needs) == {"KRNK.wxf.dtm", "KRKR.wxf.dtm", "KRKN.wxf.dtm"}
+
+
+def test_a_plan_takes_the_metric_that_is_there() -> None:
+    present = {"KRKN.none.dtc", "KRK.none.dtc", "KNK.none.dtm"}
+
+    def find(name: TableName) -> Path | None:
+        return Path(name.filename) if str(name) in present else None
+
+    jobs = plan(find, [name_of("KRKN.none.dtc")])
+    assert [job.key for job in jobs] == ["KNK.none.dtm", "KRK.none.dtc", "KRKN.none.dtc"]
+    present.remove("KRK.none.dtc")
+    with pytest.raises(MissingTableError):
+        plan(find, [name_of("KRKN.none.dtc")])
+
+
+# -- processes --------------------------------------------------------------------------------
+
+
+def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Prove the closure of KRKN with two processes."""
+    command = [sys.executable, "-m", "tbgen", "verify", "KRKN", "--closure", "--jobs", "2",
+               "--tables", str(tables), *arguments]  # fmt: skip
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+
+
+def whole(tables: Path) -> set[str]:
+    """The tables with a certificate; each of them holds, and nothing else was left."""
+    names = {path.name for path in tables.iterdir()}
+    assert all(name.startswith("K") for name in names), names
+    found = {name.partition(".")[0] for name in names if name.endswith(".proof.json")}
+    for material in found:
+        certificate = read_certificate(tables / f"{material}.none.dtm.xqt")
+        assert certificate is not None
+        assert statuses(tables)[material].startswith("proven")
+    return found
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.certification)],
+)
+def test_a_stop_leaves_whole_certificates(tables: Path, stop: signal.Signals) -> None:
+    process = start(tables)
+    deadline = time.monotonic() + 120
+    while not list(tables.glob("K*.proof.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(stop)
+    _, stderr = process.communicate(timeout=60)
+    found = whole(tables)
+    # As a rule KRKN is still to be proven, but nothing depends on that.
+    if process.returncode:
+        assert (process.returncode, stderr) == (130, "error: interrupted\n")
+    assert found
+    again = settled(tables, "KRKN")
+    assert {material for material, by in again.items() if by == "certificate"} == found
+    assert whole(tables) == set(CLOSURE)
+
+
+@pytest.mark.certification
+def test_two_processes_prove_the_same(tables: Path, proven_once: Path) -> None:
+    process = start(tables, "--json")
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    answer: dict[str, Any] = json.loads(stdout)
+    assert [table["material"] for table in answer["tables"]] == CLOSURE
+    assert {table["proof"]["status"] for table in answer["tables"]} == {"proven"}
+    for material in CLOSURE:
+        ours, theirs = (
+            read_certificate(directory / f"{material}.none.dtm.xqt")
+            for directory in (tables, proven_once)
+        )
+        assert ours is not None
+        assert theirs is not None
+        assert (ours.digest, ours.supporting) == (theirs.digest, theirs.supporting)
+
+
+@pytest.mark.certification
+def test_a_killed_process_costs_one_try(tables: Path) -> None:
+    process = start(tables)
+    killed = False
+    while process.poll() is None and not killed:
+        for entry in Path("/proc").iterdir():
+            with_parent = entry / "stat"
+            try:
+                fields = with_parent.read_text().rpartition(")")[2].split()
+                command = (entry / "cmdline").read_bytes()
+            except (OSError, ValueError):
+                continue
+            if int(fields[1]) == process.pid and b"scheduling.worker" in command:
+                os.kill(int(entry.name), signal.SIGKILL)
+                killed = True
+        time.sleep(0.02)
+    _, stderr = process.communicate(timeout=300)
+    assert killed
+    assert process.returncode == 0, stderr
+    assert "SIGKILL; trying again with less beside it" in stderr
+    assert whole(tables) == set(CLOSURE)

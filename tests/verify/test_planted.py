@@ -1,0 +1,47 @@
+"""Planted errors, a few of each kind; scripts/reproduce/planted_errors.py plants thousands."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tbgen.tables.names import Rules
+from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+
+
+@pytest.mark.parametrize("rules", list(Rules))
+def test_each_kind_is_found_in_a_small_table(rules: Rules) -> None:
+    target = Field("KNK", rules)
+    assert target.is_sound()
+    rng = random.Random(1)
+    kinds = set()
+    for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
+        for _ in range(3):
+            change = choose(target, kind, rng)
+            if change is not None:
+                kinds.add(kind)
+                assert target.is_found(change), change
+    assert kinds == {"outcome", "distance", "order", "invented", "pair", "shift"}
+    assert target.is_sound()  # everything was taken back
+
+
+def test_whole_regions_are_found() -> None:
+    """Values that agree with each other: only what they are to mean refutes them."""
+    target = Field("KRKN", Rules.CHECK)
+    found = list(regions(target))
+    assert [change.kind for change in found] == ["next order", "no orders", "loop"]
+    for change in found:
+        assert len(change.values) > 1
+        assert target.is_found(change)
+    removed = single(target, "removed", random.Random(2))
+    assert removed is not None
+    assert target.is_found(removed)
+    assert target.is_sound()
+
+
+def test_what_is_no_change_would_not_be_found() -> None:
+    target = Field("KNK", Rules.NONE)
+    node = target.random_node(random.Random(3))
+    with pytest.raises(AssertionError):
+        target.is_found(Change("none", {node: target.value(node)}))
