@@ -4,7 +4,7 @@
     complaint(...)   ->  what is wrong with how a command ended; None if nothing is
     contents(...)    ->  the digests of the files of a directory
     Tally            counts, largest figures, findings; the line of figures at the end
-    main(...)        arguments, the campaign, its line, and exit status 1 if there are findings
+    main(...)        arguments, the parts of a campaign, their lines, and exit status 1 for findings
 
 What is tried, and what must hold after it, is in the scripts beside this one.
 """
@@ -225,20 +225,28 @@ class Budget:
             yield taken
 
 
-Campaign = Callable[[Tally, Budget, int], None]
-"""`campaign(tally, budget, seed)` tries, and tells the tally."""
+Part = Callable[[Tally, Budget, int], None]
+"""`part(tally, budget, seed)` tries something, and tells the tally."""
 
 
-def main(name: str, description: str, campaign: Campaign, count: int) -> NoReturn:
-    """Run a campaign by its arguments, and print its line; `count` tries are the usual number."""
+def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:
+    """Run the parts of a campaign by its arguments, and print a line for each.
+
+    count : the usual number of tries of each part
+    """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--count", type=int, default=count, help="tries")
+    parser.add_argument("--count", type=int, default=count, help="tries of each part")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, help="stop after so many, whatever is left")
+    parser.add_argument("--seconds", type=float, help="stop each part after so many")
+    parser.add_argument("--only", choices=list(parts), help="this part alone")
     arguments = parser.parse_args()
-    tally = Tally(name)
-    campaign(tally, Budget(arguments.count, arguments.seconds), arguments.seed)
-    print(tally.line(), flush=True)
-    sys.exit(FINDINGS if tally.findings else OK)
+    status = OK
+    for part in parts if arguments.only is None else [arguments.only]:
+        tally = Tally(f"{name} {part}".strip())
+        parts[part](tally, Budget(arguments.count, arguments.seconds), arguments.seed)
+        print(tally.line(), flush=True)
+        if tally.findings:
+            status = FINDINGS
+    sys.exit(status)

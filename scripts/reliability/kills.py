@@ -203,7 +203,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     tally.expect(rows == ["rows.csv"], f"dump: {rows} after a whole one")
 
 
-def campaign(tally: Tally, budget: Budget, seed: int) -> None:
+def processes(tally: Tally, budget: Budget, seed: int) -> None:
     """Rounds of builders, and readers in between."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
@@ -219,5 +219,7 @@ def campaign(tally: Tally, budget: Budget, seed: int) -> None:
                 return
 
 
+PARTS = {"processes": processes}
+
 if __name__ == "__main__":
-    main("kills", __doc__, campaign, 500)
+    main("kills", __doc__, PARTS, 500)
