@@ -68,7 +68,13 @@ def locked(path: Path) -> Iterator[None]:
     """
     while True:
         file = _open_own(path)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            # The file stays: somebody else may hold it, though locks have run out for us.
+            file.close()
+            error.filename = str(path)
+            raise
         # Whoever held the lock before has removed the file: then this lock guards nothing.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(path.lstat(), os.fstat(file.fileno())):
