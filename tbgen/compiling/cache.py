@@ -1,34 +1,23 @@
 # mypy: allow-untyped-calls
-"""The cache of compiled kernels: what is damaged there is compiled again, what is left there goes.
+"""The cache of compiled kernels: what is damaged there is compiled again.
 
     KernelCache     numba's cache of one kernel, with a digest in every entry
-    clear_remains   what processes that were killed have left in the folder
 
 An entry that a full disk, a crash or a power cut has emptied, cut or zeroed counts as missing. To
 read one anyway would at best be an exception out of `pickle`, and at worst wrong machine code.
-Where the folder is, `tbgen.compiling.folder` says.
+Where the folder is, `tbgen.compiling.folder` says. This needs numba's internals
+(`tbgen.compiling.internals`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import pickle
-import shutil
-import time
-from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
-
-APART = "apart-"
-"""How folders begin in which a second process compiles; whoever uses one holds a lock on it."""
-
-_ABANDONED_SECONDS = 3600
-"""The age from which a half-written entry is nobody's: to write one takes no second."""
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
@@ -67,19 +56,3 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Keep a compiled kernel, if there is room."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
-
-
-def clear_remains(folder: Path) -> None:
-    """Remove what processes that ended too early left in the cache; its lock is held."""
-    for apart in folder.glob(f"{APART}*"):
-        with contextlib.suppress(OSError):
-            held = os.open(apart, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(apart, ignore_errors=True)
-            finally:
-                os.close(held)
-    for unfinished in folder.glob("*/*.tmp.*"):
-        with contextlib.suppress(OSError):
-            if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
-                unfinished.unlink()

@@ -20,9 +20,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tbgen.compiling.cache import APART
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
+from tbgen.compiling.remains import APART
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.encoding import encode
@@ -107,7 +107,7 @@ class SecondCompiler:
 
     Of its own, because numba's cache is unsafe while two processes write it; at the end what this
     process does not have itself is moved over. The folder is locked as long as this process lives;
-    if it is killed, whoever compiles next removes the folder (`tbgen.compiling.cache`).
+    if it is killed, whoever compiles next removes the folder (`tbgen.compiling.remains`).
     """
 
     def __init__(self, cache_folder: Path) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import cache, folder
-from tbgen.compiling.cache import APART, clear_remains
+from tbgen.compiling import folder, remains
 from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_digest
+from tbgen.compiling.remains import APART, clear_remains
 
 TWICE = """
 from tbgen.compiling.jit import kernel
@@ -156,7 +156,7 @@ def test_what_killed_processes_left_is_removed(
     clear_remains(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [used.name, "rows"]
     assert unfinished.exists()  # somebody may be writing it
-    monkeypatch.setattr(cache, "_ABANDONED_SECONDS", -1)
+    monkeypatch.setattr(remains, "_ABANDONED_SECONDS", -1)
     clear_remains(tmp_path)
     assert [path.name for path in entries.iterdir()] == ["k.nbc"]
     os.close(lock)
