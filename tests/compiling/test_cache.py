@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -125,6 +126,32 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
     script = kernel_in(tmp_path)
     (tmp_path / f"tbgen-{os.getuid()}").write_text("in the way")
     assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "42 0\n"
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_the_lock_is_no_way_to_other_files(tmp_path: Path, kind: str) -> None:
+    lock, other = tmp_path / "lock", tmp_path / "other"
+    if kind == "link":
+        other.write_text("untouched")
+    if kind.endswith("link"):
+        lock.symlink_to(other)
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        os.mkfifo(lock)
+    with pytest.raises(OSError, match=re.escape(str(lock))):
+        folder.open_lock(tmp_path)
+    assert not other.exists() or other.read_text() == "untouched"
+    assert other.exists() == (kind == "link")
+
+
+def test_the_lock_is_made_and_kept(tmp_path: Path) -> None:
+    for _ in range(2):
+        with folder.open_lock(tmp_path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    (tmp_path / "lock").write_text("kept")
+    folder.open_lock(tmp_path).close()
+    assert (tmp_path / "lock").read_text() == "kept"
 
 
 def test_kernels_are_never_interpreted() -> None:
