@@ -34,8 +34,8 @@ OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 _SHOWN = 20
 """Findings that are printed; the rest is counted."""
 
-_PATIENCE = 300.0
-"""Seconds after which a command counts as one that never ends."""
+_PATIENCE = 1800.0
+"""Seconds after which a command counts as one that never ends: on a busy machine, few are long."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -245,8 +245,10 @@ def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> 
     status = OK
     for part in parts if arguments.only is None else [arguments.only]:
         tally = Tally(f"{name} {part}".strip())
-        parts[part](tally, Budget(arguments.count, arguments.seconds), arguments.seed)
-        print(tally.line(), flush=True)
+        try:
+            parts[part](tally, Budget(arguments.count, arguments.seconds), arguments.seed)
+        finally:  # also what was tried before somebody stopped it
+            print(tally.line(), flush=True)
         if tally.findings:
             status = FINDINGS
     sys.exit(status)

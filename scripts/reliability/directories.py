@@ -48,8 +48,6 @@ WITHOUT_PRIVILEGES: list[str | bytes] = []
 if os.getuid() == 0:
     WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
-_COMPILING = 1800.0
-
 
 def build(directory: Path, *names: str) -> list[str | bytes]:
     """Build tables under the rules that need every kernel."""
@@ -63,7 +61,7 @@ class Site:
         self.finished = folder / "finished"
         for _ in range(2):  # the first time, kernels may be compiled
             shutil.rmtree(self.finished, ignore_errors=True)
-            ended = run(build(self.finished, *MATERIALS), patience=_COMPILING)
+            ended = run(build(self.finished, *MATERIALS))
         if ended.status != OK:
             sys.exit(f"it fails undisturbed: {ended.stderr}")
         self.seconds = ended.seconds

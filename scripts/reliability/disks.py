@@ -41,9 +41,6 @@ from faulty import HALF, Disk, missing_tool
 
 from tbgen.compiling.folder import find_kernel_folder
 
-_COMPILING = 1800.0
-"""Seconds after which even a build that has to compile everything counts as hanging."""
-
 
 class Fault(NamedTuple):
     """What fails: the kinds of calls, the error, and whether all that follow fail, too."""
@@ -143,7 +140,7 @@ def _builder(folder: Path, *options: str) -> Job:
     """A build of three tables; what it comes to is what it came to without the options."""
     directory = folder / "tables"
     command = tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
-    wrong = complaint(run(command, patience=_COMPILING), [OK])
+    wrong = complaint(run(command), [OK])
     if wrong is not None:
         sys.exit(f"it fails undisturbed: {wrong}")
 

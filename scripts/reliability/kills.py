@@ -51,8 +51,6 @@ ROUND = 4
 COMPILING_EVERY = 8
 """Rounds of which one has no compiled kernels to begin with."""
 
-_PATIENCE = 120.0
-
 
 class Site:
     """The commands of a campaign, how long each takes, and what a build comes to."""
@@ -64,7 +62,7 @@ class Site:
         for _ in range(2):  # the first time, kernels may be compiled
             self._remember("build", run(self.build(self.finished, "--force")))
         self._remember("verify", run(self.verify()))
-        self._remember("dump", run(self.dump(folder / "timed.csv")))
+        self._remember("dump", run(self.dump(folder / "timed.npy")))
         self.seconds["serve"] = 1.5
         self.expected = tables_of(self.finished)
 
@@ -82,8 +80,9 @@ class Site:
         return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
 
     def dump(self, out: Path) -> list[str | bytes]:
-        """All its rows into a file."""
-        return tbgen("dump", MATERIAL, "--tables", self.finished, "--rules", "wxf", "--out", out)
+        """All its rows into an array, and a description beside it."""
+        words = ("--tables", self.finished, "--rules", "wxf", "--format", "npy", "--out", out)
+        return tbgen("dump", MATERIAL, *words)
 
     def serve(self) -> list[str | bytes]:
         """A server of the tables."""
@@ -100,7 +99,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     # Not `send_signal`, which would reap a process that has ended already.
     with contextlib.suppress(ProcessLookupError):
         os.kill(process.process.pid, number)
-    ended = process.wait(_PATIENCE)
+    ended = process.wait()
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")
     if ended.status == OK:
@@ -142,7 +141,7 @@ def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
         hit(tally, site, "builder", Started(site.build(directory)), site.seconds["build"])
         if beside is not None:
             tally.count("builders beside")
-            wrong = complaint(beside.wait(_PATIENCE), [OK])
+            wrong = complaint(beside.wait(), [OK])
             tally.expect(wrong is None, f"the builder beside: {wrong}")
         kept(tally, site, directory, before, "builder")
     last_build(tally, site, directory)
@@ -192,15 +191,16 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     """Hit processes that only read tables: the directory stays as it is, to the byte."""
     before = contents(site.finished)
-    out = folder / "rows.csv"
+    out = folder / "rows.npy"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
         name = site.rng.choice(list(commands))
         hit(tally, site, name, Started(commands[name]), site.seconds[name])
         tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
-    run(site.dump(out))
-    rows = sorted(path.name for path in folder.glob("*rows*"))
-    tally.expect(rows == ["rows.csv"], f"dump: {rows} after a whole one")
+    wrong = complaint(run(site.dump(out)), [OK])
+    tally.expect(wrong is None, f"the dump after: {wrong}")
+    rows = sorted(path.name for path in folder.iterdir() if path.is_file())
+    tally.expect(rows == ["rows.npy", "rows.npy.json"], f"the dump after: {rows}")
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:

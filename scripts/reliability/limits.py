@@ -41,7 +41,6 @@ from campaign import (
 )
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
-_COMPILING = 1800.0
 
 
 class Commands:
@@ -49,7 +48,7 @@ class Commands:
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
-        ended = run(self._build(self.finished), patience=_COMPILING)
+        ended = run(self._build(self.finished))
         if ended.status != OK:
             sys.exit(f"it fails undisturbed: {ended.stderr}")
         self.expected = tables_of(self.finished)

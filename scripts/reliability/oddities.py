@@ -40,7 +40,6 @@ from campaign import (
 from tbgen.compiling.folder import find_kernel_folder
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
-_COMPILING = 1800.0
 FILLED = find_kernel_folder().path
 
 
@@ -100,7 +99,7 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         plain = Path(name) / "plain"
-        wrong = complaint(run(tbgen(*COMMANDS["build"], "--tables", plain), patience=_COMPILING),
+        wrong = complaint(run(tbgen(*COMMANDS["build"], "--tables", plain)),
                           [OK])  # fmt: skip
         if wrong is not None:
             sys.exit(f"it fails undisturbed: {wrong}")
@@ -131,8 +130,7 @@ def _in(place: Place, command: str, folder: Path) -> Ended:
     """Run a command in a place."""
     words = tbgen(*COMMANDS[command], f"--tables={folder}")
     cache = {} if FILLED is None else {"NUMBA_CACHE_DIR": str(FILLED)}
-    return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment},
-               patience=_COMPILING)  # fmt: skip
+    return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})  # fmt: skip
 
 
 REDIRECTIONS = (
@@ -176,7 +174,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
         sys.exit("there is no cache of kernels that could be damaged")
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         plain, cache = Path(name) / "plain", Path(name) / "kernels"
-        run(tbgen(*COMMANDS["build"], "--tables", plain), patience=_COMPILING)
+        run(tbgen(*COMMANDS["build"], "--tables", plain))
         while budget.take():
             shutil.copytree(FILLED, cache, ignore=shutil.ignore_patterns("apart-*"))
             entries = sorted(cache.rglob("*.nb[ic]"))
@@ -184,8 +182,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
                 _damage(entry, rng)
             tables = Path(name) / "tables"
             environment = {"NUMBA_CACHE_DIR": str(cache)}
-            ended = run(tbgen(*COMMANDS["build"], "--tables", tables), environment=environment,
-                        patience=_COMPILING)  # fmt: skip
+            ended = run(tbgen(*COMMANDS["build"], "--tables", tables), environment=environment)  # fmt: skip
             tally.count("damaged caches")
             wrong = complaint(ended, [OK])
             tally.expect(wrong is None, f"a damaged cache: {wrong}")
