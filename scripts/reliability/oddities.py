@@ -130,7 +130,7 @@ def _in(place: Place, command: str, folder: Path) -> Ended:
     """Run a command in a place."""
     words = tbgen(*COMMANDS[command], f"--tables={folder}")
     cache = {} if FILLED is None else {"NUMBA_CACHE_DIR": str(FILLED)}
-    return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})  # fmt: skip
+    return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})
 
 
 REDIRECTIONS = (
@@ -182,7 +182,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
                 _damage(entry, rng)
             tables = Path(name) / "tables"
             environment = {"NUMBA_CACHE_DIR": str(cache)}
-            ended = run(tbgen(*COMMANDS["build"], "--tables", tables), environment=environment)  # fmt: skip
+            ended = run(tbgen(*COMMANDS["build"], "--tables", tables), environment=environment)
             tally.count("damaged caches")
             wrong = complaint(ended, [OK])
             tally.expect(wrong is None, f"a damaged cache: {wrong}")
