@@ -99,7 +99,7 @@ class Started:
                 _, _, usage = os.wait4(self.process.pid, 0)
                 status = None
                 break
-            time.sleep(0.002)
+            time.sleep(0.005)
         code = None if status is None else os.waitstatus_to_exitcode(status)
         self.process.returncode = -9 if code is None else code
         seconds = time.monotonic() - self._begun

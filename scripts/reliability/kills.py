@@ -94,7 +94,6 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     """Stop a process at a random moment, and look at how it ends."""
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
-    process.process.poll()
     time.sleep(moment)
     # Not `send_signal`, which would reap a process that has ended already.
     with contextlib.suppress(ProcessLookupError):

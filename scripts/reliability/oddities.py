@@ -40,7 +40,6 @@ from campaign import (
 from tbgen.compiling.folder import find_kernel_folder
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
-FILLED = find_kernel_folder().path
 
 
 class Place(NamedTuple):
@@ -129,7 +128,8 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
 def _in(place: Place, command: str, folder: Path) -> Ended:
     """Run a command in a place."""
     words = tbgen(*COMMANDS[command], f"--tables={folder}")
-    cache = {} if FILLED is None else {"NUMBA_CACHE_DIR": str(FILLED)}
+    kept = find_kernel_folder().path
+    cache = {} if kept is None else {"NUMBA_CACHE_DIR": str(kept)}
     return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})
 
 
@@ -170,13 +170,14 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
 def damage(tally: Tally, budget: Budget, seed: int) -> None:
     """Builds with a cache of kernels of which some entries are damaged."""
     rng = random.Random(seed)
-    if FILLED is None:
+    filled = find_kernel_folder().path
+    if filled is None:
         sys.exit("there is no cache of kernels that could be damaged")
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         plain, cache = Path(name) / "plain", Path(name) / "kernels"
         run(tbgen(*COMMANDS["build"], "--tables", plain))
         while budget.take():
-            shutil.copytree(FILLED, cache, ignore=shutil.ignore_patterns("apart-*"))
+            shutil.copytree(filled, cache, ignore=shutil.ignore_patterns("apart-*"))
             entries = sorted(cache.rglob("*.nb[ic]"))
             for entry in rng.sample(entries, min(len(entries), rng.choice((1, 2, 5)))):
                 _damage(entry, rng)

@@ -4,6 +4,7 @@
     digests, against docs/digests.csv; which of numba's internals that version has
 
 Kernels are compiled anew in each: some minutes. Packages come from wherever pip is told to look.
+What interprets this script is the Python that is tried; nothing has to be installed for it.
 
     python scripts/reliability/versions.py --only oldest
 """
@@ -31,7 +32,8 @@ _REPORT = """
 import json, numba, numpy, sys
 from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, known_options
 from tbgen.tables import TableFile
-found = {"numpy": numpy.__version__, "numba": numba.__version__, "HAS_PARTS": HAS_PARTS,
+found = {"python": sys.version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
+         "HAS_PARTS": HAS_PARTS,
          "HAS_DIGESTS": HAS_DIGESTS, "options": [*known_options(_nrt=0, no_cfunc_wrapper=0)]}
 with TableFile(sys.argv[1]) as file:
     found["digest"] = file.header.digest.hex()
