@@ -73,8 +73,11 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
         file = _open_own(path)
         try:
             fcntl.flock(file, how)
-        except BaseException:
+        except BaseException as error:
+            # The file stays: somebody else may hold it, or locks may have run out for us.
             file.close()
+            if isinstance(error, OSError):
+                error.filename = str(path)
             raise
         # Whoever held the lock before has removed the file: then this lock guards nothing.
         with contextlib.suppress(FileNotFoundError):

@@ -12,6 +12,7 @@ interruption where a command is running.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -24,6 +25,9 @@ _RETRY_SECONDS = 0.02
 def main() -> None:
     """Run the command line; never returns, but raises `SystemExit`."""
     interrupted = False
+    # numpy's BLAS, which nothing here uses, takes memory for every thread when it is loaded, and
+    # where a thread cannot be had it interrupts the program.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         take_signals()
         from tbgen.cli import main as command_line

@@ -34,6 +34,7 @@ from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.http import (
     HTML,
+    SECURITY_HEADERS,
     SVG,
     Answer,
     Gate,
@@ -230,9 +231,13 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 async def _bug(request: Request, error: Exception) -> Response:
-    """An error that only a bug explains; its traceback goes to the log."""
+    """An error that only a bug explains; its traceback goes to the log.
+
+    It is answered outside of `Limits`, which gives their headers to all other answers.
+    """
     answer = failure(RequestError(500, "something went wrong here", "see the server's log"))
-    return Response(answer.content(), answer.status, media_type=answer.media_type)
+    headers = dict(SECURITY_HEADERS)
+    return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
 
 
 # -- files -----------------------------------------------------------------------------------

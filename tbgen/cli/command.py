@@ -7,6 +7,7 @@ An expected error is one line and a hint on stderr and an exit status; with `--j
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import sys
 import traceback
@@ -20,6 +21,10 @@ from tbgen.answers import failures
 from tbgen.cli.streams import json_text, never_fail_to_write
 
 HELP_NAMES = ["-h", "--help"]
+
+_TO_LOAD_NUMPY = 96 << 20
+"""Addresses. Beside the 20 MiB of an interpreter, numpy 2.4 could be loaded in as many
+(`python scripts/reliability/limits.py --only addresses`)."""
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
@@ -95,6 +100,7 @@ class Group(_Reporting, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; of an interruption meanwhile, click would print a line itself."""
         try:
+            _have_room_to_load()
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             ctx.exit(_end(error, None))
@@ -152,6 +158,11 @@ def _main_argument(ctx: click.Context) -> str:
             value = ctx.params.get(parameter.name) or ""
             return " ".join(value) if isinstance(value, tuple) else str(value)
     return ""
+
+
+def _have_room_to_load() -> None:
+    """Raise `OSError` where there is no room for numpy, whose BLAS would end the process itself."""
+    mmap.mmap(-1, _TO_LOAD_NUMPY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 
 def _replace_closed_streams() -> None:

@@ -1,8 +1,7 @@
 # mypy: allow-untyped-calls
-"""The cache of compiled kernels: what is damaged there is compiled again, what is left there goes.
+"""The cache of compiled kernels: what is damaged there is compiled again.
 
     KernelCache     numba's cache of one kernel, with a digest in every entry
-    clear_remains   what processes that were killed have left in the folder
 
 An entry that a full disk, a crash or a power cut has emptied, cut or zeroed counts as missing. To
 read one anyway would at best be an exception out of `pickle`, and at worst wrong machine code.
@@ -11,7 +10,8 @@ Any number of processes may use the folder at once. numba writes files as a whol
 the entry that it names one after the other, so that the last of two writers may leave an index
 that names the other's entry (numba issue 4807). Of the same kernel that is as good as one's own;
 of other types it is found by the signature that every entry has, and counts as missing, too.
-Where the folder is, `tbgen.compiling.folder` says.
+Where the folder is, `tbgen.compiling.folder` says. This needs numba's internals
+(`tbgen.compiling.internals`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import pickle
-import time
-from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
-
-_ABANDONED_SECONDS = 3600
-"""The age from which a half-written entry is nobody's: to write one takes no second."""
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
@@ -67,11 +62,3 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Keep a compiled kernel, if there is room."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
-
-
-def clear_remains(folder: Path) -> None:
-    """Remove what processes that ended too early left in the cache; its lock is held."""
-    for unfinished in folder.glob("*/*.tmp.*"):
-        with contextlib.suppress(OSError):
-            if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
-                unfinished.unlink()

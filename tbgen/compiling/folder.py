@@ -14,6 +14,7 @@ anybody may make counts only if nobody else can write there. Nothing here import
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -22,7 +23,7 @@ import tempfile
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import tbgen.indexing
 
@@ -78,10 +79,24 @@ def _is_writable(folder: Path) -> bool:
     """Whether files and the lock can be written there; the folder is made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / "lock", "a"), tempfile.TemporaryFile(dir=folder):
+        with open_lock(folder), tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
+
+
+def open_lock(folder: Path) -> BinaryIO:
+    """The lock file of a folder of kernels, to be closed by the caller; made if need be.
+
+    Raises `OSError` where something else has its name: nothing is made or touched through a link.
+    """
+    path = folder / "lock"
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    file = os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0)
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 @cache

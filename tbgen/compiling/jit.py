@@ -21,10 +21,11 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
+from numba.extending import overload
 
-import tbgen.compiling.parts
-from tbgen.compiling.cache import KernelCache, clear_remains
-from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder
+from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
+from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, known_options
+from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
 
@@ -49,11 +50,11 @@ os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than a
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 _OPTIONS: dict[str, Any] = {
-    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, "no_cfunc_wrapper": True,
+    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
 }  # fmt: skip
 """Of all that is compiled: no checks for division as in Python, and no entry from C."""
 
-_BORROWS: dict[str, Any] = {"_nrt": False}
+_BORROWS = known_options(_nrt=False)
 """No references to arrays are counted, so none can be created."""
 
 
@@ -73,8 +74,11 @@ def borrowing_kernel(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    compiled = njit(nogil=True, **_OPTIONS, **options)(function)
-    if CACHE_FOLDER is not None:
+    kept = CACHE_FOLDER is not None
+    compiled = njit(nogil=True, cache=kept and not HAS_DIGESTS, **_OPTIONS, **options)(function)
+    if kept and HAS_DIGESTS:
+        from tbgen.compiling.cache import KernelCache
+
         # In place of the cache that numba itself attaches under `cache=True`.
         compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
     return compiled
@@ -84,9 +88,15 @@ def part(function: Function) -> Function:
     """Let kernels call a function that creates no arrays; for Python it stays as it is.
 
     Entries from Python, files in the cache and machine code of its own would take longer than
-    the function itself (`tbgen.compiling.parts`).
+    the function itself (`tbgen.compiling.parts`). Where numba lacks what it takes to leave them
+    out, they are compiled, too, and the function again for every kind of integer.
     """
-    tbgen.compiling.parts.compile_part(function, **_OPTIONS, **_BORROWS)
+    if HAS_PARTS:
+        from tbgen.compiling.parts import compile_part
+
+        compile_part(function, **_OPTIONS, **_BORROWS)
+    else:
+        overload(function, jit_options=_OPTIONS | _BORROWS, strict=False)(lambda *types: function)
     return function
 
 
@@ -110,7 +120,7 @@ def compile_lock() -> Iterator[None]:
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-            lock = held.enter_context(open(CACHE_FOLDER / "lock", "a"))
+            lock = held.enter_context(open_lock(CACHE_FOLDER))
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
             clear_remains(CACHE_FOLDER)
         with rare_collections():

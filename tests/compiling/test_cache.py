@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import cache, folder
-from tbgen.compiling.cache import clear_remains
+from tbgen.compiling import folder, remains
 from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_digest
+from tbgen.compiling.remains import clear_remains
 
 TWICE = """
 from tbgen.compiling.jit import kernel
@@ -149,6 +150,32 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
     assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "42 0\n"
 
 
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_the_lock_is_no_way_to_other_files(tmp_path: Path, kind: str) -> None:
+    lock, other = tmp_path / "lock", tmp_path / "other"
+    if kind == "link":
+        other.write_text("untouched")
+    if kind.endswith("link"):
+        lock.symlink_to(other)
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        os.mkfifo(lock)
+    with pytest.raises(OSError, match=re.escape(str(lock))):
+        folder.open_lock(tmp_path)
+    assert not other.exists() or other.read_text() == "untouched"
+    assert other.exists() == (kind == "link")
+
+
+def test_the_lock_is_made_and_kept(tmp_path: Path) -> None:
+    for _ in range(2):
+        with folder.open_lock(tmp_path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    (tmp_path / "lock").write_text("kept")
+    folder.open_lock(tmp_path).close()
+    assert (tmp_path / "lock").read_text() == "kept"
+
+
 def test_kernels_are_never_interpreted() -> None:
     script = "from tbgen.cli import main; main(['verify', 'KRK', '--tables', '/'])"
     result = subprocess.run(
@@ -172,6 +199,6 @@ def test_what_killed_processes_left_is_removed(
     (entries / "k.nbc").touch()
     clear_remains(tmp_path)
     assert unfinished.exists()  # somebody may be writing it
-    monkeypatch.setattr(cache, "_ABANDONED_SECONDS", -1)
+    monkeypatch.setattr(remains, "_ABANDONED_SECONDS", -1)
     clear_remains(tmp_path)
     assert [path.name for path in entries.iterdir()] == ["k.nbc"]

@@ -1,0 +1,254 @@
+"""What campaigns share: commands in processes of their own, and a tally of what was found.
+
+    run(...)         ->  Ended: exit status, both streams, seconds, peak of memory
+    complaint(...)   ->  what is wrong with how a command ended; None if nothing is
+    contents(...)    ->  the digests of the files of a directory
+    Tally            counts, largest figures, findings; the line of figures at the end
+    main(...)        arguments, the parts of a campaign, their lines, and exit status 1 for findings
+
+What is tried, and what must hold after it, is in the scripts beside this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+MIB = 1 << 20
+
+OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
+"""Exit statuses that the README knows, and that of a pipe which nobody reads."""
+
+_SHOWN = 20
+"""Findings that are printed; the rest is counted."""
+
+_PATIENCE = 1800.0
+"""Seconds after which a command counts as one that never ends: on a busy machine, few are long."""
+
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Ended(NamedTuple):
+    """How a command ended. `status` is negative where a signal ended it, None if nothing did."""
+
+    status: int | None
+    stdout: bytes
+    stderr: str
+    seconds: float
+    peak: int
+    """Bytes of memory that it held at once, at most."""
+
+
+def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
+    """The words of a `tbgen` command, run by this interpreter."""
+    words = [word if isinstance(word, bytes) else str(word) for word in arguments]
+    return [sys.executable, "-P", "-m", "tbgen", *words]
+
+
+def listen_to_stops() -> None:
+    """In a child: undo that whoever runs a campaign may have had signals ignored."""
+    for stop in STOPS:
+        signal.signal(stop, signal.SIG_DFL)
+
+
+class Started:
+    """A command that runs, its streams in files so that no pipe can fill up."""
+
+    def __init__(
+        self,
+        command: list[str | bytes],
+        *,
+        environment: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        cwd: Path | None = None,
+        prepare: Callable[[], None] = listen_to_stops,
+    ) -> None:
+        """Start it; `environment` is added to this process's, `prepare` runs in the child."""
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        self._begun = time.monotonic()
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin or b"")
+            given.seek(0)
+            self.process = subprocess.Popen(
+                command, cwd=cwd, env={**os.environ, **(environment or {})}, preexec_fn=prepare,
+                stdin=given, stdout=self._out, stderr=self._err,
+            )  # fmt: skip
+
+    def wait(self, patience: float = _PATIENCE) -> Ended:
+        """Its end; a command that does not end is killed, and has no status."""
+        late = time.monotonic() + patience
+        while True:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > late:
+                self.process.kill()
+                _, _, usage = os.wait4(self.process.pid, 0)
+                status = None
+                break
+            time.sleep(0.005)
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        self.process.returncode = -9 if code is None else code
+        seconds = time.monotonic() - self._begun
+        return Ended(code, _read(self._out), _read(self._err).decode("utf-8", "replace"),
+                     seconds, usage.ru_maxrss * 1024)  # fmt: skip
+
+
+def _read(stream: Any) -> bytes:
+    stream.seek(0)
+    content: bytes = stream.read()
+    stream.close()
+    return content
+
+
+def run(command: list[str | bytes], *, patience: float = _PATIENCE, **how: Any) -> Ended:
+    """Run a command to its end; `how` is as for `Started`."""
+    return Started(command, **how).wait(patience)
+
+
+def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
+    """What is wrong with an end; None for a known status and, if it failed, one clear line."""
+    said = ended.stderr.splitlines()
+    last = said[-1][:200] if said else "nothing said"
+    if ended.status is None:
+        return "it does not end"
+    if "Traceback" in ended.stderr or "Exception ignored" in ended.stderr:
+        return f"a traceback: {last}"
+    if ended.status not in allowed:
+        return f"exit status {ended.status}: {last}"
+    if ended.status in (REFUSED, CORRUPT, INTERRUPTED):
+        errors = [line for line in said if line.startswith("error: ")]
+        if len(errors) != 1 or len(errors[0]) <= len("error: "):
+            return f"{len(errors)} lines say what is wrong: {last}"
+    return None
+
+
+def contents(directory: Path) -> dict[str, str]:
+    """SHA-256 of every file in a directory, by name; links are followed, folders left out."""
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in directory.iterdir()
+        if path.is_file()
+    }
+
+
+def tables_of(directory: Path) -> dict[str, str]:
+    """The same of the finished tables alone; empty where there is no directory."""
+    found = contents(directory) if directory.is_dir() else {}
+    return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
+
+
+def strangers(directory: Path) -> list[str]:
+    """The entries of a directory that are neither tables nor their records."""
+    return sorted(
+        path.name
+        for path in directory.iterdir()
+        if path.name.startswith(".") or not path.name.endswith((".xqt", ".build.json"))
+    )
+
+
+class Tally:
+    """What a campaign has tried, and what it has found."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.figures: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+        self.findings: list[str] = []
+        self._begun = time.monotonic()
+
+    def count(self, what: str, number: int = 1) -> None:
+        """So many more of something."""
+        self.counts[what] += number
+
+    def largest(self, what: str, value: float) -> None:
+        """Keep the largest value of a figure."""
+        self.figures[what] = max(value, self.figures.get(what, value))
+
+    def finding(self, what: str) -> None:
+        """Something that must not be."""
+        self.findings.append(what)
+        if len(self.findings) <= _SHOWN:
+            print(f"{self.name}: {what}", file=sys.stderr, flush=True)
+
+    def expect(self, right: bool, what: str) -> None:
+        """A finding unless it is right."""
+        if not right:
+            self.finding(what)
+
+    def line(self) -> str:
+        """All figures, as one JSON object."""
+        rounded = {name: round(value, 4) for name, value in self.figures.items()}
+        seconds = round(time.monotonic() - self._begun, 1)
+        return json.dumps({"campaign": self.name, **self.counts, **rounded,
+                           "findings": len(self.findings), "seconds": seconds})  # fmt: skip
+
+
+class Budget:
+    """When to stop: after so many tries, or when the seconds are over."""
+
+    def __init__(self, count: int, seconds: float | None) -> None:
+        self._count = count
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def spent(self) -> bool:
+        """Whether there is no try left."""
+        late = self._until is not None and time.monotonic() > self._until
+        return late or self._count <= 0
+
+    def take(self) -> bool:
+        """Whether there is one more try; it is taken."""
+        if self.spent:
+            return False
+        self._count -= 1
+        return True
+
+    def take_up_to(self, number: int) -> Iterator[int]:
+        """So many tries, or as many as there are left; numbered from 0."""
+        for taken in range(number):
+            if not self.take():
+                return
+            yield taken
+
+
+Part = Callable[[Tally, Budget, int], None]
+"""`part(tally, budget, seed)` tries something, and tells the tally."""
+
+
+def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:
+    """Run the parts of a campaign by its arguments, and print a line for each.
+
+    count : the usual number of tries of each part
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=count, help="tries of each part")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, help="stop each part after so many")
+    parser.add_argument("--only", choices=list(parts), help="this part alone")
+    arguments = parser.parse_args()
+    status = OK
+    for part in parts if arguments.only is None else [arguments.only]:
+        tally = Tally(f"{name} {part}".strip())
+        try:
+            parts[part](tally, Budget(arguments.count, arguments.seconds), arguments.seed)
+        finally:  # also what was tried before somebody stopped it
+            print(tally.line(), flush=True)
+        if tally.findings:
+            status = FINDINGS
+    sys.exit(status)

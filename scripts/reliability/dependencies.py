@@ -1,0 +1,152 @@
+"""Licences and known advisories of what tbgen runs on.
+
+    what is installed of the dependencies, and of theirs   ->   licences against a list
+                                                           ->   pip-audit, where it is installed
+
+What the board (`web`) runs on counts, too. What only tests run on (`dev`) is listed, and may have
+licences that ask more: nothing of it is distributed. Advisories of what tbgen runs on need
+pip-audit and a network; without them the line says so, which fails only if --advisories asks.
+
+    python scripts/reliability/dependencies.py --advisories
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from typing import NamedTuple
+
+PERMISSIVE = (
+    "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
+    "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
+)  # fmt: skip
+"""Words of licences that ask for a notice at most, or for changes to their own files."""
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class Package(NamedTuple):
+    """An installed package."""
+
+    name: str
+    version: str
+    licence: str
+    needed: bool
+    """Whether tbgen or its board run on it; others are for its tests."""
+
+
+def packages(root: str = "tbgen") -> list[Package]:
+    """Everything installed that a package needs, with its extras `web` and `dev`."""
+    needed = _closure(root, {"", "web"})
+    every = _closure(root, {"", "web", "dev"})
+    return [
+        Package(name, metadata.version(name), _licence(name), name in needed)
+        for name in sorted(every - {root})
+    ]
+
+
+def _closure(root: str, extras: set[str]) -> set[str]:
+    found: set[str] = set()
+    waiting = [(root, extras)]
+    while waiting:
+        name, wanted = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for requirement in metadata.requires(name) or []:
+            match = _NAME.match(requirement)
+            extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", requirement)
+            other = re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
+            if (extra[1] if extra else "") in wanted and _is_installed(other):
+                waiting.append((other, {""}))
+    return found
+
+
+def _is_installed(name: str) -> bool:
+    """What a marker leaves out on this system is not."""
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _licence(name: str) -> str:
+    """What a package says of its licence: an expression, else classifiers, else a text's start."""
+    about = metadata.metadata(name)
+    expression = about.get("License-Expression")
+    if expression:
+        return str(expression)
+    classified = [
+        line.rsplit(" :: ", 1)[1]
+        for line in about.get_all("Classifier") or []
+        if line.startswith("License :: ") and " :: " in line[11:]
+    ]
+    text = (about.get("License") or "").strip().splitlines()
+    return ", ".join(classified) or (text[0][:60] if text else "not stated")
+
+
+def is_permissive(licence: str) -> bool:
+    """Whether one of the alternatives, and each of the licences that hold together, is listed."""
+    return any(
+        all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
+        for choice in re.split(r" OR |, ", licence.replace("(", "").replace(")", ""))
+    )
+
+
+def advisories(needed: list[Package]) -> tuple[int | None, str]:
+    """How many packages have known advisories, and which; None, and why, if nobody knows."""
+    if shutil.which("pip-audit") is None:
+        return None, "pip-audit is not installed"
+    command = ["pip-audit", "--format", "json", "--progress-spinner", "off", "--no-deps"]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
+        listed.write("".join(f"{package.name}=={package.version}\n" for package in needed))
+        listed.flush()
+        result = subprocess.run(
+            [*command, "--disable-pip", "--requirement", listed.name],
+            capture_output=True,
+            text=True,
+        )
+    try:
+        found = json.loads(result.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        return None, (result.stderr.strip().splitlines() or ["no answer"])[-1][:200]
+    concerned = [
+        f"{one['name']} {one['version']}: {', '.join(known['id'] for known in one['vulns'])}"
+        for one in found
+        if one.get("vulns")
+    ]
+    return len(concerned), "; ".join(concerned)
+
+
+def main() -> int:
+    """Print a line for each package and one of figures; 1 for a licence or an advisory."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--advisories", action="store_true", help="fail if they are not known")
+    arguments = parser.parse_args()
+    found = packages()
+    wrong = []
+    for package in found:
+        good = is_permissive(package.licence)
+        use = "needed" if package.needed else "tests"
+        if package.needed and not good:
+            wrong.append(package.name)
+        mark = "" if good else "  <- asks more"
+        print(f"{package.name:24} {package.version:12} {use:7} {package.licence}{mark}")
+    known, words = advisories([package for package in found if package.needed])
+    print(json.dumps({"packages": len(found), "needed": sum(p.needed for p in found),
+                      "licences_not_allowed": wrong, "advisories": known,
+                      "advisories_said": words}))  # fmt: skip
+    return int(bool(wrong) or bool(known) or (known is None and arguments.advisories))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

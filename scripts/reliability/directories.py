@@ -1,0 +1,197 @@
+"""Directories that cannot be written, that vanish, and that several builders share.
+
+    together     builders at once on one directory, of the same and of different tables
+    vanishing    the directory, or what is in it, removed or put elsewhere while a command runs
+    forbidden    directories that may not be written, listed or entered
+
+Whatever happens, each command does its work or ends in one clear line; no table is wrong, and the
+next build on a directory that is there again comes to the right digests, with nothing beside them.
+
+    python scripts/reliability/directories.py --count 100
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from campaign import (
+    CORRUPT,
+    FINDINGS,
+    OK,
+    REFUSED,
+    Budget,
+    Started,
+    Tally,
+    complaint,
+    contents,
+    main,
+    run,
+    strangers,
+    tables_of,
+    tbgen,
+)
+
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+MATERIALS = ("KRKN", "KRK", "KNKP", "KPK")
+WITHOUT_PRIVILEGES: list[str | bytes] = []
+"""What makes root ask for permissions, too; nothing for others."""
+
+if os.getuid() == 0:
+    WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+def build(directory: Path, *names: str) -> list[str | bytes]:
+    """Build tables under the rules that need every kernel."""
+    return tbgen("build", *names, "--rules", "wxf", "--tables", directory)
+
+
+class Site:
+    """A finished directory, and how long it took."""
+
+    def __init__(self, folder: Path) -> None:
+        self.finished = folder / "finished"
+        for _ in range(2):  # the first time, kernels may be compiled
+            shutil.rmtree(self.finished, ignore_errors=True)
+            ended = run(build(self.finished, *MATERIALS))
+        if ended.status != OK:
+            sys.exit(f"it fails undisturbed: {ended.stderr}")
+        self.seconds = ended.seconds
+        self.expected = tables_of(self.finished)
+
+    def look(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
+        """All tables are right, all are there if they should be, and nothing else is."""
+        now = tables_of(directory)
+        tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
+        tally.expect(not whole or now == self.expected, f"{what}: a table is missing")
+        left = strangers(directory) if directory.is_dir() else []
+        tally.expect(not left, f"{what}: {left} stay")
+
+
+def together(tally: Tally, budget: Budget, seed: int) -> None:
+    """Three or four builders at once."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
+        site = Site(Path(name))
+        while budget.take():
+            directory = Path(name) / "shared"
+            orders = [rng.sample(MATERIALS, len(MATERIALS)) for _ in range(rng.choice((3, 4)))]
+            builders = [Started(build(directory, *names)) for names in orders]
+            for builder in builders:
+                wrong = complaint(builder.wait(), [OK])
+                tally.expect(wrong is None, f"{len(builders)} builders: {wrong}")
+            tally.count("rounds")
+            tally.count("builders", len(builders))
+            site.look(tally, directory, f"{len(builders)} builders", whole=True)
+            shutil.rmtree(directory)
+
+
+def _remove(directory: Path) -> None:
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _empty(directory: Path) -> None:
+    for path in directory.glob("*"):
+        path.unlink(missing_ok=True)
+
+
+def _put_elsewhere(directory: Path) -> None:
+    directory.rename(directory.with_name("elsewhere"))
+
+
+def _file_instead(directory: Path) -> None:
+    _put_elsewhere(directory)
+    directory.write_text("in the way")
+
+
+def _cut(directory: Path) -> None:
+    for path in directory.glob("*.xqt"):
+        os.truncate(path, path.stat().st_size // 2)
+
+
+EVENTS: dict[str, Callable[[Path], None]] = {
+    "removed": _remove, "emptied": _empty, "put elsewhere": _put_elsewhere,
+    "a file instead": _file_instead, "tables cut": _cut,
+}  # fmt: skip
+
+
+def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
+    """Something happens to the directory while a command runs."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
+        site = Site(Path(name))
+        while budget.take():
+            directory = Path(name) / "tables"
+            shutil.copytree(site.finished, directory)
+            commands = {
+                "build": build(directory, "KRKN", "--force"),
+                "verify": tbgen("verify", "KRKN", "--rules", "wxf", "--tables", directory),
+                "dump": tbgen("dump", "KRKN", "--rules", "wxf", "--tables", directory),
+                "ls": tbgen("ls", "--tables", directory),
+            }
+            command, event = rng.choice(list(commands)), rng.choice(list(EVENTS))
+            process = Started(commands[command])
+            time.sleep(rng.uniform(0, site.seconds))
+            try:
+                EVENTS[event](directory)
+            except OSError:  # a table was written meanwhile
+                _remove(directory)
+            wrong = complaint(process.wait(), [OK, FINDINGS, REFUSED, CORRUPT])
+            what = f"{command}, {event}"
+            tally.count("events")
+            tally.count(what)
+            tally.expect(wrong is None, f"{what}: {wrong}")
+            if event in ("removed", "emptied"):
+                wrong = complaint(run(build(directory, *MATERIALS)), [OK])
+                tally.expect(wrong is None, f"{what}, the next build: {wrong}")
+                site.look(tally, directory, f"{what}, the next build", whole=True)
+            for left in (directory, directory.with_name("elsewhere")):
+                shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+
+
+def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
+    """A directory that may be read, or searched, or not even that; root is as others are."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
+        site = Site(Path(name))
+        before = contents(site.finished)
+        where = ("--rules", "wxf", "--tables", site.finished)
+        commands = {
+            "build": tbgen("build", "KRKP", *where),
+            "build again": tbgen("build", "KRKN", "--force", *where),
+            "build what is there": tbgen("build", "KRKN", *where),
+            "verify": tbgen("verify", "KRK", *where),
+            "dump": tbgen("dump", "KRK", *where, "--out", site.finished / "rows.csv"),
+            "probe": tbgen("probe", KRK, *where),
+            "ls": tbgen("ls", *where),
+        }
+        while budget.take():
+            command, mode = rng.choice(list(commands)), rng.choice((0o555, 0o311, 0o111, 0o000))
+            site.finished.chmod(mode)
+            ended = run([*WITHOUT_PRIVILEGES, *commands[command]])
+            site.finished.chmod(0o755)
+            tally.count("commands")
+            tally.count("refused", ended.status == REFUSED)
+            wrong = complaint(ended, [OK, FINDINGS, REFUSED])
+            tally.expect(wrong is None, f"{command}, mode {mode:o}: {wrong}")
+            now = contents(site.finished)
+            if mode & 0o200:  # it may be written to, though nobody sees what is there
+                tally.expect(tables_of(site.finished).keys() >= site.expected.keys(),
+                             f"{command}, mode {mode:o}: a table is lost")  # fmt: skip
+            else:
+                tally.expect(now == before, f"{command}, mode {mode:o}: the directory has changed")
+            before = now
+
+
+PARTS = {"together": together, "vanishing": vanishing, "forbidden": forbidden}
+
+if __name__ == "__main__":
+    main("directories", __doc__, PARTS, 100)

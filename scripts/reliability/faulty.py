@@ -1,0 +1,70 @@
+"""A disk that fails on request: faults.c, compiled, and the environment that puts it before libc.
+
+    Disk(folder).environment(under, calls, at, error)   ->   for `campaign.run`
+    Disk(folder).calls(...)                             ->   how many calls an undisturbed run makes
+
+Needs gcc and a dynamic linker that preloads libraries: Linux.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from campaign import Ended, run
+
+SOURCE = Path(__file__).with_name("faults.c")
+HALF = 0
+"""In place of an error: a call that writes half of what it was asked to."""
+
+
+def missing_tool() -> str | None:
+    """What this machine lacks."""
+    if not sys.platform.startswith("linux"):
+        return "libraries are preloaded on Linux only"
+    return None if shutil.which("gcc") else "gcc is not installed"
+
+
+class Disk:
+    """The compiled library, in a folder that outlives its use."""
+
+    def __init__(self, folder: Path) -> None:
+        self._library = folder / "faults.so"
+        self._log = folder / "calls"
+        command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+        subprocess.run([*command, SOURCE, "-o", self._library, "-ldl"], check=True)
+
+    def environment(
+        self, under: Path | str, calls: Sequence[str], at: int = 0, error: int = HALF,
+        *, lasts: bool = False,
+    ) -> dict[str, str]:  # fmt: skip
+        """Variables that let a call fail, counted from 1 (0: none), and with `lasts` all after it.
+
+        under : files with this in their path; calls : their kinds, as faults.c lists them
+        error : a number of `errno`, or `HALF`
+        """
+        return {
+            "LD_PRELOAD": str(self._library),
+            "FAULT_UNDER": str(under),
+            "FAULT_CALLS": ",".join(calls),
+            "FAULT_AT": str(at),
+            "FAULT_ERROR": str(error),
+            "FAULT_LASTS": str(int(lasts)),
+        }
+
+    def calls(
+        self, command: list[str | bytes], under: Path | str, calls: Sequence[str], **how: str
+    ) -> tuple[Ended, int]:
+        """Run a command undisturbed; how it ended, and how many such calls it has made.
+
+        how : more environment
+        """
+        self._log.unlink(missing_ok=True)
+        environment = {**how, **self.environment(under, calls), "FAULT_LOG": str(self._log)}
+        ended = run(command, environment=environment)
+        return ended, max(map(int, self._log.read_text().split()), default=0)

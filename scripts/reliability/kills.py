@@ -1,0 +1,224 @@
+"""Kill builders, verifiers, dumps and servers at random moments; nothing may be lost or stay.
+
+A try is one process and one of KILL, TERM and INT, at a moment drawn evenly from the time that it
+takes undisturbed. After each, every table that was finished is as it was, and a process that was
+stopped (not killed) has said so and has left nothing. In the end of each round one undisturbed
+build must come to the digests of a directory that nobody disturbed, with no stranger beside them.
+
+    builder     one, or two on one directory of which one is hit
+    compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
+    verifier, dump, server    none of them may change the tables
+
+    python scripts/reliability/kills.py --count 500 --seed 1
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from campaign import (
+    INTERRUPTED,
+    OK,
+    Budget,
+    Ended,
+    Started,
+    Tally,
+    complaint,
+    contents,
+    main,
+    run,
+    strangers,
+    tables_of,
+    tbgen,
+)
+
+MATERIAL = "KRKN"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+ROUND = 4
+"""Kills of builders in one directory before it is built to the end."""
+
+COMPILING_EVERY = 8
+"""Rounds of which one has no compiled kernels to begin with."""
+
+
+class Site:
+    """The commands of a campaign, how long each takes, and what a build comes to."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.folder, self.rng = folder, rng
+        self.finished = folder / "finished"
+        self.seconds = {}
+        for _ in range(2):  # the first time, kernels may be compiled
+            self._remember("build", run(self.build(self.finished, "--force")))
+        self._remember("verify", run(self.verify()))
+        self._remember("dump", run(self.dump(folder / "timed.npy")))
+        self.seconds["serve"] = 1.5
+        self.expected = tables_of(self.finished)
+
+    def _remember(self, name: str, ended: Ended) -> None:
+        if ended.status != OK:
+            sys.exit(f"{name} fails undisturbed: {ended.stderr}")
+        self.seconds[name] = ended.seconds
+
+    def build(self, directory: Path, *options: str) -> list[str | bytes]:
+        """Three tables, under the rules that need every kernel."""
+        return tbgen("build", MATERIAL, "--rules", "wxf", "--tables", directory, *options)
+
+    def verify(self) -> list[str | bytes]:
+        """A proof of the largest of them."""
+        return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
+
+    def dump(self, out: Path) -> list[str | bytes]:
+        """All its rows into an array, and a description beside it."""
+        words = ("--tables", self.finished, "--rules", "wxf", "--format", "npy", "--out", out)
+        return tbgen("dump", MATERIAL, *words)
+
+    def serve(self) -> list[str | bytes]:
+        """A server of the tables."""
+        return tbgen("serve", "--tables", self.finished, "--rules", "wxf", "--port", "0",
+                     "--no-open")  # fmt: skip
+
+
+def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
+    """Stop a process at a random moment, and look at how it ends."""
+    number = site.rng.choice(SIGNALS)
+    moment = site.rng.uniform(0, seconds)
+    time.sleep(moment)
+    # Not `send_signal`, which would reap a process that has ended already.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.process.pid, number)
+    ended = process.wait()
+    tally.count("kills")
+    tally.count(f"kills of {name} by {number.name}")
+    if ended.status == OK:
+        tally.count("kills that came too late")
+        return
+    if number == signal.SIGKILL:
+        return
+    if not reached_the_program(ended, number):
+        tally.count("stops before or after the program")
+        return
+    wrong = complaint(ended, [INTERRUPTED])
+    tally.expect(wrong is None, f"{name}, {number.name} after {moment:.2f} s: {wrong}")
+
+
+def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
+    """Whether a stop came while the program ran, and not the interpreter before or after it.
+
+    Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
+    """
+    frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
+    if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
+        return any(name != "__init__.py" for name in frames)
+    return ended.status != -number or bool(ended.stderr)
+
+
+def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
+    """Tables that were there are there, and all that are there are right."""
+    now = tables_of(directory)
+    tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")
+    tally.expect(now.items() <= site.expected.items(), f"{what}: a table is wrong")
+    tally.count("tables looked at", len(now))
+
+
+def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
+    """Hit builders in one directory a few times, then let one come to its end."""
+    for _ in budget.take_up_to(ROUND):
+        before = tables_of(directory)
+        beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
+        hit(tally, site, "builder", Started(site.build(directory)), site.seconds["build"])
+        if beside is not None:
+            tally.count("builders beside")
+            wrong = complaint(beside.wait(), [OK])
+            tally.expect(wrong is None, f"the builder beside: {wrong}")
+        kept(tally, site, directory, before, "builder")
+    last_build(tally, site, directory)
+
+
+def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = None) -> None:
+    """An undisturbed build: it ends well, with the right tables and nothing beside them."""
+    environment = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
+    wrong = complaint(run(site.build(directory), environment=environment), [OK])
+    tally.expect(wrong is None, f"the build after: {wrong}")
+    tally.expect(tables_of(directory) == site.expected, "the build after: other tables")
+    left = strangers(directory)
+    tally.expect(not left, f"the build after leaves {left}")
+    tally.count("bytes left", sum((directory / name).stat().st_size for name in left))
+    tally.count("builds after")
+
+
+def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
+    """Hit a builder whose kernels are not compiled; the next one compiles what is missing."""
+    cache = directory.with_name("kernels")
+    for _ in budget.take_up_to(2):
+        command = site.build(directory)
+        process = Started(command, environment={"NUMBA_CACHE_DIR": str(cache)})
+        hit(tally, site, "compiler", process, 30.0)
+        alive = outlived(cache)
+        tally.expect(not alive, f"compiler: processes {alive} outlive it")
+    last_build(tally, site, directory, cache)
+    left = [*cache.glob("apart-*")]
+    tally.expect(not left, f"compiler: {left} stay in the cache")
+
+
+def outlived(cache: Path, patience: float = 5.0) -> list[int]:
+    """Processes that still compile into a folder of a cache, after some patience."""
+    sought = f"NUMBA_CACHE_DIR={cache}".encode()
+    until = time.monotonic() + patience
+    while True:
+        found = []
+        for entry in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if sought in entry.read_bytes():
+                    found.append(int(entry.parent.name))
+        if not found or time.monotonic() > until:
+            return found
+        time.sleep(0.05)
+
+
+def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
+    """Hit processes that only read tables: the directory stays as it is, to the byte."""
+    before = contents(site.finished)
+    out = folder / "rows.npy"
+    commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
+    for _ in budget.take_up_to(ROUND // 2):
+        name = site.rng.choice(list(commands))
+        hit(tally, site, name, Started(commands[name]), site.seconds[name])
+        tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
+    wrong = complaint(run(site.dump(out)), [OK])
+    tally.expect(wrong is None, f"the dump after: {wrong}")
+    rows = sorted(path.name for path in folder.iterdir() if path.is_file())
+    tally.expect(rows == ["rows.npy", "rows.npy.json"], f"the dump after: {rows}")
+
+
+def processes(tally: Tally, budget: Budget, seed: int) -> None:
+    """Rounds of builders, and readers in between."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
+        site = Site(Path(name), random.Random(seed))
+        for number in itertools.count(1):
+            folder = Path(name) / f"round{number}"
+            folder.mkdir()
+            if number % COMPILING_EVERY:
+                builders(tally, site, budget, folder / "tables")
+            else:
+                compiling(tally, site, budget, folder / "tables")
+            readers(tally, site, budget, folder)
+            if budget.spent:
+                return
+
+
+PARTS = {"processes": processes}
+
+if __name__ == "__main__":
+    main("kills", __doc__, PARTS, 500)

@@ -1,0 +1,163 @@
+"""Commands with too little memory: they do their work, or say in one line that it is not enough.
+
+    addresses   `ulimit -v`, from what an interpreter alone takes up to plenty
+    data        `ulimit -d`, the same
+    group       a control group's limit: who passes it is killed, so a build must page or refuse
+    files       `ulimit -f`: the size of a file
+
+Every try is a command and a limit, drawn evenly in the logarithm. A build that has succeeded has
+the right tables, and one that has not has left nothing half-written.
+
+    python scripts/reliability/limits.py --count 200 --only addresses
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from campaign import (
+    MIB,
+    OK,
+    REFUSED,
+    Budget,
+    Tally,
+    complaint,
+    listen_to_stops,
+    main,
+    run,
+    strangers,
+    tables_of,
+    tbgen,
+)
+
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+
+
+class Commands:
+    """What is run, and what a build comes to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.finished, self.directory = folder / "finished", folder / "tables"
+        ended = run(self._build(self.finished))
+        if ended.status != OK:
+            sys.exit(f"it fails undisturbed: {ended.stderr}")
+        self.expected = tables_of(self.finished)
+        there = ("--tables", self.finished, "--rules", "wxf")
+        self.all = {
+            "build": self._build(self.directory),
+            "ls": tbgen("ls", *there),
+            "probe": tbgen("probe", KRK, *there),
+            "verify": tbgen("verify", "KRK", *there),
+            "dump": tbgen("dump", "KRK", *there, "--out", folder / "rows.csv"),
+            "plan": tbgen("plan", "KRNKR", *there),
+            "convert": tbgen("convert", KRK),
+            "judge": tbgen("judge", KRK, "a0a1"),
+        }
+
+    def _build(self, directory: Path) -> list[str | bytes]:
+        return tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
+
+    def try_one(self, tally: Tally, name: str, limit: str, prepare: Callable[[], None]) -> None:
+        """Run a command under a limit that is set in the child, and look at what it left."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+        ended = run(self.all[name], prepare=prepare)
+        tally.count("commands")
+        tally.count("refused", ended.status == REFUSED)
+        what = f"{name}, {limit}"
+        wrong = complaint(ended, [OK, REFUSED])
+        tally.expect(wrong is None, f"{what}: {wrong}")
+        if not self.directory.exists():
+            tally.expect(name != "build" or ended.status != OK, f"{what}: nothing is built")
+            return
+        now, left = tables_of(self.directory), strangers(self.directory)
+        tally.expect(not left, f"{what}: {left} stay")
+        tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
+        tally.expect(ended.status != OK or now == self.expected, f"{what}: a table is missing")
+
+
+@contextlib.contextmanager
+def _commands() -> Iterator[Commands]:
+    with tempfile.TemporaryDirectory(prefix="tbgen-limits-") as folder:
+        yield Commands(Path(folder))
+
+
+def _limited(
+    tally: Tally, budget: Budget, seed: int, which: int, least: float, most: float, unit: int
+) -> None:
+    """Commands under limits of one kind; `least` to `most` of a unit."""
+    rng = random.Random(seed)
+    with _commands() as commands:
+        while budget.take():
+            limit = round(least * (most / least) ** rng.random())
+            tally.largest("largest", limit)
+
+            def prepare(limit: int = limit * unit) -> None:
+                listen_to_stops()
+                resource.setrlimit(which, (limit, limit))
+
+            name = rng.choice(list(commands.all))
+            commands.try_one(tally, name, f"at most {limit}", prepare)
+
+
+def addresses(tally: Tally, budget: Budget, seed: int) -> None:
+    """From 20 MiB, in which an interpreter starts, to 3 GiB."""
+    _limited(tally, budget, seed, resource.RLIMIT_AS, 20, 3000, MIB)
+
+
+def data(tally: Tally, budget: Budget, seed: int) -> None:
+    """From 10 MiB to 1 GiB."""
+    _limited(tally, budget, seed, resource.RLIMIT_DATA, 10, 1000, MIB)
+
+
+def files(tally: Tally, budget: Budget, seed: int) -> None:
+    """Files of 1 KiB to 1 MiB. (Too few descriptors keep the interpreter itself from starting.)"""
+    _limited(tally, budget, seed, resource.RLIMIT_FSIZE, 1, 1000, 1024)
+
+
+def group(tally: Tally, budget: Budget, seed: int) -> None:
+    """A control group of the first or the second version, if this user may make one."""
+    rng = random.Random(seed)
+    folder, name = _new_group()
+    try:
+        with _commands() as commands:
+            while budget.take():
+                limit = round(60 * (600 / 60) ** rng.random())
+                (folder / name).write_text(str(limit * MIB))
+
+                def prepare() -> None:
+                    listen_to_stops()
+                    (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+                commands.try_one(tally, rng.choice(["build", "verify", "plan", "dump"]),
+                                 f"a group of {limit} MiB", prepare)  # fmt: skip
+    finally:
+        folder.rmdir()
+
+
+def _new_group() -> tuple[Path, str]:
+    """A control group, to be removed, and the name of the file with its limit."""
+    mounts = Path("/sys/fs/cgroup")
+    for top, name in ((mounts / "memory", "memory.limit_in_bytes"), (mounts, "memory.max")):
+        folder = top / f"tbgen-{os.getpid()}"
+        with contextlib.suppress(OSError):
+            folder.mkdir()
+            if (folder / name).exists():
+                return folder, name
+            folder.rmdir()
+    sys.exit("no control group for memory can be made here")
+
+
+PARTS = {"addresses": addresses, "data": data, "files": files, "group": group}
+
+if __name__ == "__main__":
+    main("limits", __doc__, PARTS, 200)

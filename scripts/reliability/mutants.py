@@ -1,0 +1,218 @@
+"""Mutated table files in three readers: an error that is documented, or the right values.
+
+    sound tables  ->  tests/kits/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
+
+One mutant in two has its checksums made right again, as by a forger: then values may be others,
+but nothing may crash, hang or take memory by what the file claims. The rest are accidents, and
+every value that is read of them must be the one that was written. The C reader runs under the
+address and undefined behaviour sanitizers, from files and from memory.
+
+    python scripts/reliability/mutants.py --count 100000 --only numba
+"""
+
+from __future__ import annotations
+
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from campaign import MIB, Budget, Tally, main
+
+from tbgen.indexing import Material
+from tbgen.indexing.layout import Layout
+from tbgen.tables import Tablebase, TablebaseError, TableFile
+from tests.kits.boards import exchanged, random_boards
+from tests.kits.mutations import mutants
+from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
+from tests.probing.test_contrib_c import HARNESS, READER, compiled, missing_tool, records_of
+
+TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
+"""Materials, widths and numbers of different codes: what makes blocks of every kind."""
+
+MOST_SECONDS = 0.2
+MOST_BYTES = 64 * MIB
+_BOARDS = 100
+_BATCH = 1000
+
+
+class Sound:
+    """A table that is sound, and what it says of some boards."""
+
+    def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
+        spec = spec_of(material, width)
+        red, black = random_planes(spec, 2, distinct)
+        black[:700] = black.max()
+        self.planes: Planes = red, black
+        layout = Layout.of(spec.name.material)
+        folder = folder / material
+        folder.mkdir()
+        self.path = write(folder, spec, self.planes, block_slots=700,
+                          arrangements=some_arrangements(layout, 3))  # fmt: skip
+        self.data = self.path.read_bytes()
+        self.boards = random_boards(Material.parse(material), _BOARDS, 1)
+        self.sides = np.arange(len(self.boards)) % 2
+
+
+Read = Callable[[Sound], bool]
+"""Reads the file of a table; whether all that could be read is what was written."""
+
+
+def by_python(sound: Sound) -> bool:
+    """Single codes, many at once, whole planes, the statistics, and all checksums."""
+    right = True
+    with TableFile(sound.path) as file:
+        for side, plane in enumerate(sound.planes):
+            slots = np.arange(side, len(plane), max(1, len(plane) // 50))
+            right &= all(plane[s] in (0, file.code(side, s)) for s in slots[::10].tolist())
+            right &= agrees(file.codes(side, slots), plane[slots])
+            right &= agrees(file.plane(side), plane)
+        _ = file.statistics
+        file.check()
+    return right
+
+
+class ByNumba:
+    """Boards probed from compiled code."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
+
+    def __call__(self, sound: Sound) -> bool:
+        """Whether statuses and scores are those of the first time, when the table was sound."""
+        from tbgen.probing import NumbaTables
+
+        with Tablebase.open(sound.path.parent) as tablebase:
+            found = NumbaTables(tablebase).probe_boards(sound.boards, sound.sides)
+        known = self._known.setdefault(sound.path, found)
+        return all((a == b).all() for a, b in zip(found, known, strict=True))
+
+
+def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tuple[bytes, bool]]:
+    """Mutants, and whether each is a forgery, as long as there are tries left."""
+    for data, forgery in mutants(sound.data, 1 << 62, seed):
+        if not budget.take():
+            return
+        tally.count("mutants")
+        tally.count("forgeries", forgery)
+        yield data, forgery
+
+
+@contextmanager
+def _measured(tally: Tally, what: str) -> Iterator[None]:
+    """Seconds of the processor, and memory beyond what the process held before."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
+    before, begun = _peak(), time.process_time()
+    yield
+    seconds, grown = time.process_time() - begun, _peak() - before
+    tally.largest("most_cpu_seconds", seconds)
+    tally.largest("most_mib", grown / MIB)
+    tally.expect(seconds <= MOST_SECONDS, f"{what}: {seconds:.2f} s")
+    tally.expect(grown <= MOST_BYTES, f"{what}: {grown / MIB:.0f} MiB")
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status").read_text("ascii")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def in_this_process(tally: Tally, budget: Budget, seed: int, read: Read) -> None:
+    """Mutants of every table in turn, read by one of Python's readers."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as folder:
+        tables = [Sound(Path(folder), *table) for table in TABLES]
+        for sound in tables:
+            tally.expect(read(sound) and read(sound), f"{sound.path.name} is not sound")
+        while not budget.spent:
+            seed += 1
+            for sound in tables:
+                files = _files(tally, budget, sound, seed)
+                for number, (data, forgery) in zip(range(_BATCH), files, strict=False):
+                    sound.path.write_bytes(data)
+                    what = f"mutant {number} of {sound.path.name}, seed {seed}"
+                    _read_one(tally, sound, read, what, forgery)
+
+
+def _read_one(tally: Tally, sound: Sound, read: Read, what: str, forgery: bool) -> None:
+    try:
+        with _measured(tally, what):
+            try:
+                right = read(sound)
+            except TablebaseError:
+                tally.count("refused")
+                return
+    except Exception as error:  # whatever else a reader may raise is what is sought
+        tally.finding(f"{what}: {type(error).__name__}: {error}")
+        return
+    tally.expect(right or forgery, f"{what}: a wrong value")
+
+
+def python(tally: Tally, budget: Budget, seed: int) -> None:
+    """The reader that needs no compiler."""
+    in_this_process(tally, budget, seed, by_python)
+
+
+def numba(tally: Tally, budget: Budget, seed: int) -> None:
+    """The probes for other people's kernels."""
+    in_this_process(tally, budget, seed, ByNumba())
+
+
+def c(tally: Tally, budget: Budget, seed: int) -> None:
+    """The reader in contrib, in batches, from files and from memory."""
+    lacking = missing_tool()
+    if lacking is not None:
+        sys.exit(f"the C reader cannot be compiled: {lacking}")
+    with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as name:
+        folder = Path(name)
+        flags = ("-O1", "-g", "-pthread", "-fsanitize=address,undefined")
+        program = compiled(folder, "sanitized", [HARNESS, READER], *flags,
+                           "-fno-sanitize-recover=all")  # fmt: skip
+        tables = [Sound(folder, *table) for table in TABLES]
+        while not budget.spent:
+            seed += 1
+            for sound in tables:
+                files = _files(tally, budget, sound, seed)
+                batch = [found for _, found in zip(range(_BATCH), files, strict=False)]
+                _probe_in_c(tally, program, sound, batch, f"{sound.path.name}, seed {seed}")
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    tally.largest("most_mib", usage.ru_maxrss / 1024)
+    per_file = (usage.ru_utime + usage.ru_stime) / max(1, tally.counts["mutants"])
+    tally.largest("mean_cpu_seconds", per_file)
+
+
+def _probe_in_c(
+    tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], what: str
+) -> None:
+    half = len(sound.boards) // 2
+    records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)
+    files = [sound.data, *(data for data, _ in batch)]
+    stream = [struct.pack("<i", len(sound.boards)), records]
+    stream += [struct.pack("<i", len(data)) + data for data in files]
+    command = [str(program), "mutants", "0", "100000", str(sound.path)]
+    result = subprocess.run(
+        command, input=b"".join(stream), capture_output=True, timeout=MOST_SECONDS * len(files)
+    )
+    if result.returncode:
+        tally.finding(f"{what}: {result.stderr.decode(errors='replace')[:300]}")
+        return
+    answers = np.frombuffer(result.stdout, "<i4").reshape(-1, 3)
+    honest = np.array([True, *(not forgery for _, forgery in batch)])
+    tally.expect(len(answers) == len(files), f"{what}: {len(answers)} of {len(files)} answered")
+    tally.expect(not answers[honest, 2].any(), f"{what}: a wrong value")
+    tally.count("refused", int((answers[1:, 0] != 0).sum()))
+
+
+PARTS = {"python": python, "numba": numba, "c": c}
+
+if __name__ == "__main__":
+    main("mutants", __doc__, PARTS, 100_000)

@@ -1,0 +1,233 @@
+"""The server under clients that mean no good, and what others notice of it.
+
+    abuse     slow heads, half requests, garbage, more connections than are served: it stays well,
+              and its memory and descriptors come back
+    heavy     light requests beside eight clients who ask for the heaviest without a pause
+    flat      many light requests: memory at the end against memory after the first tenth
+
+Seconds are those of the machine as it is: say beside them what else ran. The goal of `heavy` is a
+p95 below 100 ms.
+
+    python scripts/reliability/servers.py --only flat --count 100000
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from campaign import MIB, OK, Budget, Tally, main, run, tbgen
+
+from tbgen.board.http import MAX_QUERY
+from tbgen.board.state import MAX_MOVES
+from tbgen.indexing import Position
+from tests.board.test_http import ARRAY, taken_back
+from tests.kits.boardkit import resident_bytes
+
+HEAVY_CLIENTS = 8
+LIGHT_P95_MS = 100.0
+MOST_GROWN = 16 * MIB
+LIGHT_RATE = 50.0
+"""Light requests a second, beside heavy ones."""
+
+_WAIT = 30.0
+
+
+class Server:
+    """`tbgen serve` in a process of its own, with three tables."""
+
+    def __init__(self, tables: Path) -> None:
+        where = ("--rules", "wxf", "--tables", tables)
+        built = run(tbgen("build", "KRKN", *where))
+        if built.status != OK:
+            sys.exit(f"nothing to serve: {built.stderr}")
+        command = tbgen("serve", *where, "--port", "0", "--no-open", "--json")
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self.port = int(json.loads(self._process.stdout.readline())["url"].rsplit(":", 1)[1][:-1])
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it holds."""
+        return resident_bytes(self._process.pid)
+
+    @property
+    def descriptors(self) -> int:
+        """Files and connections that it has open."""
+        return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+
+    def stop(self) -> int:
+        """End it; its exit status."""
+        self._process.terminate()
+        return self._process.wait(_WAIT)
+
+
+@contextlib.contextmanager
+def serving(tally: Tally) -> Iterator[Server]:
+    """A server, ended afterwards, and in order."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-servers-") as folder:
+        server = Server(Path(folder))
+        try:
+            yield server
+        finally:
+            status = server.stop()
+        tally.expect(status == 130, f"the server ends with status {status}")
+
+
+async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
+    """Status and seconds of each request, one after the other on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    answers = []
+    for path in paths:
+        begun = time.perf_counter()
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _WAIT)
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        await asyncio.wait_for(reader.readexactly(length), _WAIT)
+        answers.append((int(head.split()[1]), time.perf_counter() - begun))
+    writer.close()
+    return answers
+
+
+def light_paths(rng: random.Random, count: int) -> list[str]:
+    """Probes of random placements (some of which are no positions), static files, health."""
+    found = []
+    for _ in range(count):
+        rank = rng.randrange(1, 9)
+        fen = f"3k5/{rank}R{8 - rank}/9/9/9/9/9/9/9/{rng.choice(('4', '5'))}K{rng.choice('43')} w"
+        found.append(rng.choice((f"/v1/probe?fen={quote(fen)}", "/healthz", "/static/board.js")))
+    return found
+
+
+def heaviest_path(number: int) -> str:
+    """The longest game that is read, its moves made and taken back; no two numbers alike."""
+    position = Position.from_fen(ARRAY)
+    moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
+    path = f"/?fen={quote(ARRAY)}&moves={moves}&n={number}"
+    assert len(path) <= MAX_QUERY, "the heaviest request is refused"
+    return path
+
+
+def heavy(tally: Tally, budget: Budget, seed: int) -> None:
+    """Light requests at a steady rate beside heavy ones."""
+    with serving(tally) as server:
+        asyncio.run(_beside(tally, budget, server, random.Random(seed)))
+
+
+async def _beside(tally: Tally, budget: Budget, server: Server, rng: random.Random) -> None:
+    done = asyncio.Event()
+
+    async def crowd(number: int) -> None:
+        while not done.is_set():
+            ((status, _),) = await ask(server, [heaviest_path(number)])
+            tally.count(f"heavy requests answered {status}")
+            tally.expect(status in (200, 503), f"a heavy request: {status}")
+
+    alone = [seconds for _, seconds in await ask(server, light_paths(rng, 200))]
+    clients = [asyncio.create_task(crowd(number)) for number in range(HEAVY_CLIENTS)]
+    await asyncio.sleep(1)
+    took = []
+    while budget.take():
+        ((status, seconds),) = await ask(server, light_paths(rng, 1))
+        tally.count("light requests")
+        tally.expect(status in (200, 400), f"a light request: {status}")
+        took.append(seconds)
+        await asyncio.sleep(max(0.0, 1 / LIGHT_RATE - seconds))
+    done.set()
+    await asyncio.gather(*clients)
+    tally.largest("light_p95_ms_alone", _p95_ms(alone))
+    tally.largest("light_p95_ms", _p95_ms(took))
+    tally.expect(_p95_ms(took) < LIGHT_P95_MS, f"light requests: p95 {_p95_ms(took):.0f} ms")
+
+
+def _p95_ms(seconds: list[float]) -> float:
+    return 1000 * sorted(seconds)[int(0.95 * len(seconds))]
+
+
+def flat(tally: Tally, budget: Budget, seed: int) -> None:
+    """Many requests on a few connections."""
+    rng = random.Random(seed)
+    with serving(tally) as server:
+        first = 0
+        while paths := light_paths(rng, sum(1 for _ in budget.take_up_to(4000))):
+            answers = asyncio.run(_spread(server, paths))
+            tally.count("requests", len(answers))
+            bad = [status for status, _ in answers if status not in (200, 400)]
+            tally.expect(not bad, f"light requests answered {bad[:5]}")
+            first = first or server.memory
+        tally.largest("mib_after_the_first", first / MIB)
+        tally.largest("mib_at_the_end", server.memory / MIB)
+        grown = server.memory - first
+        tally.expect(grown <= MOST_GROWN, f"{grown / MIB:.0f} MiB more memory")
+
+
+async def _spread(server: Server, paths: list[str]) -> list[tuple[int, float]]:
+    parts = await asyncio.gather(*(ask(server, paths[start::4]) for start in range(4)))
+    return [answer for part in parts for answer in part]
+
+
+def abuse(tally: Tally, budget: Budget, seed: int) -> None:
+    """Connections that never come to a whole request, in waves."""
+    rng = random.Random(seed)
+    with serving(tally) as server:
+        asyncio.run(ask(server, light_paths(rng, 200)))
+        memory, descriptors = server.memory, server.descriptors
+        while not budget.spent:
+            wave = [_bad_start(rng) for _ in budget.take_up_to(rng.choice((50, 300, 700)))]
+            tally.count("bad connections", len(wave))
+            statuses = asyncio.run(_wave(server, wave))
+            tally.expect(all(status == 200 for status in statuses), f"healthz: {statuses}")
+        deadline = time.monotonic() + _WAIT
+        while server.descriptors > descriptors and time.monotonic() < deadline:
+            time.sleep(0.2)
+        tally.expect(server.descriptors <= descriptors, "connections stay open")
+        grown = server.memory - memory
+        tally.largest("mib_more", grown / MIB)
+        tally.expect(grown <= MOST_GROWN, f"{grown / MIB:.0f} MiB more memory")
+
+
+def _bad_start(rng: random.Random) -> bytes:
+    """What a client sends before it falls silent."""
+    whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    return rng.choice(
+        (
+            b"", whole[: rng.randrange(len(whole))], rng.randbytes(rng.randrange(1, 3000)),
+            whole[:-2] + b"X: " + b"y" * rng.choice((10, 100_000)),
+            whole[:-2] + b"Content-Length: 99999999\r\n\r\n" + b"z" * 1000,
+            whole[:-2] + b"Transfer-Encoding: chunked\r\n\r\nffffff\r\n", whole * 20,
+        )
+    )  # fmt: skip
+
+
+async def _wave(server: Server, wave: list[bytes]) -> list[int]:
+    """Open all connections and send; health when they have been dropped, or have hung up."""
+
+    async def one(data: bytes) -> None:
+        with contextlib.suppress(OSError, asyncio.TimeoutError):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(data)
+            with contextlib.suppress(OSError):
+                await asyncio.wait_for(reader.read(1 << 20), 8)
+            writer.close()
+
+    await asyncio.gather(*(one(data) for data in wave))
+    return [status for status, _ in await ask(server, ["/healthz"] * 3)]
+
+
+PARTS = {"abuse": abuse, "heavy": heavy, "flat": flat}
+
+if __name__ == "__main__":
+    main("servers", __doc__, PARTS, 1000)

@@ -1,0 +1,57 @@
+# mypy: allow-untyped-calls
+"""Which of numba's internals this version has; without them kernels are the same, and take longer.
+
+    known_options   flags of `numba.njit` that nothing documents    else they are left out
+    HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
+    HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
+
+What is not documented may be gone with any version. Only names are looked at here: what they do is
+tried by `python scripts/reliability/versions.py`, with the oldest and the newest numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import Any
+
+
+def _has(module: str, *names: str) -> bool:
+    """Whether a module of numba has all these names; `Class.method` is one, too."""
+    try:
+        for name in names:
+            found: Any = importlib.import_module(f"numba.{module}")
+            for word in name.split("."):
+                found = getattr(found, word)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def _makes_libraries() -> bool:
+    """Whether a compiler is still told into which library it compiles, as its third argument."""
+    from numba.core.compiler import Compiler
+
+    return list(inspect.signature(Compiler).parameters)[2:3] == ["library"]
+
+
+HAS_PARTS = (
+    _has("core.codegen", "JITCodeLibrary._finalize_final_module")
+    and _has("core.compiler", "Compiler")
+    and _has("core.typing.templates", "infer_global")
+    and _has("core.types", "Dispatcher.get_call_type", "IntEnumMember", "signed_domain")
+    and _has("extending", "models.OpaqueModel", "register_model")
+    and _makes_libraries()
+)
+
+HAS_DIGESTS = (
+    _has("core.caching", "CompileResultCacheImpl.reduce", "CompileResultCacheImpl.rebuild")
+    and _has("core.caching", "FunctionCache._impl_class", "FunctionCache.load_overload")
+    and _has("core.serialize", "dumps")
+)
+
+
+def known_options(**options: Any) -> dict[str, Any]:
+    """The options that this version knows; any other would be an error."""
+    return {name: value for name, value in options.items()
+            if _has("core.options", f"DefaultOptions.{name}")}  # fmt: skip

@@ -1,0 +1,23 @@
+"""What processes that ended too early have left in the folder of compiled kernels.
+
+    *.tmp.*       entries that were being written
+
+Nothing here imports numba.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+
+_ABANDONED_SECONDS = 3600
+"""The age from which a half-written entry is nobody's: to write one takes no second."""
+
+
+def clear_remains(folder: Path) -> None:
+    """Remove what processes that ended too early left in the cache; its lock is held."""
+    for unfinished in folder.glob("*/*.tmp.*"):
+        with contextlib.suppress(OSError):
+            if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
+                unfinished.unlink()

@@ -1,0 +1,109 @@
+"""A numba without what is not documented: kernels compile all the same, to the same results.
+
+The digests of a whole build are a certification:
+
+    .venv/bin/python -m pytest -m certification tests/compiling
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tbgen.compiling import internals
+from tbgen.tables import TableFile
+from tests.kits.paths import DOCS, ROOT
+
+HIDE = """
+import sys
+import numba.extending, numba.core.caching, numba.core.codegen, numba.core.options
+del numba.core.codegen.JITCodeLibrary
+del numba.core.caching.CompileResultCacheImpl
+del numba.core.options.DefaultOptions
+"""
+"""A later numba, in which they have other names."""
+
+KERNELS = """
+import json, sys
+from enum import IntEnum
+import numpy as np
+from tbgen.compiling import internals
+from tbgen.compiling.jit import borrowing_kernel, kernel, part
+
+class Kind(IntEnum):
+    ROOK = 3
+
+@part
+def shifted(number, by):
+    return (number << by) - 200
+
+@part
+def twice_shifted(numbers, at, by):
+    return shifted(numbers[at], by) + shifted(by, by) + shifted(Kind.ROOK, 1)
+
+@borrowing_kernel
+def total(numbers, by):
+    found = 0
+    for at in range(len(numbers)):
+        found += twice_shifted(numbers, at, by)
+    return found
+
+@kernel
+def made(count):
+    numbers = np.zeros(count, np.int64)
+    for at in range(count):
+        numbers[at] = shifted(at, 2)
+    return numbers
+
+small = np.array([-128, -1, 0, 5, 127], np.int8)
+by_python = sum(twice_shifted(small.tolist(), at, 9) for at in range(len(small)))
+assert total(small, 9) == total(small.astype(np.int64), np.int64(9)) == by_python
+assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
+hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
+has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.known_options(_nrt=0)]
+print(json.dumps([*has, hits]))
+"""
+
+
+def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
+    """What a script prints where numba lacks the internals; kernels are cached by file."""
+    path = tmp_path / "hidden.py"
+    path.write_text(HIDE + script, "utf-8")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    result = subprocess.run(
+        [sys.executable, str(path), *arguments], env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_this_numba_has_them() -> None:
+    """Else every build would be slower, and nobody would know."""
+    assert internals.HAS_PARTS
+    assert internals.HAS_DIGESTS
+    assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
+
+
+def test_kernels_without_them(tmp_path: Path) -> None:
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, {}, 0]
+    # They are kept as numba itself keeps them.
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, {}, 3]
+
+
+@pytest.mark.certification
+def test_tables_without_them(tmp_path: Path) -> None:
+    script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
+    hidden(tmp_path, script, "build", "KRKN", "--rules", "wxf", "--tables", str(tmp_path))
+    with (DOCS / "digests.csv").open(newline="") as file:
+        known = {row["file"]: row["digest"] for row in csv.DictReader(file)}
+    tables = sorted(tmp_path.glob("*.xqt"))
+    assert len(tables) == 3
+    for path in tables:
+        with TableFile(path) as table:
+            assert table.header.digest.hex() == known[path.name]

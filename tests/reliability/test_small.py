@@ -1,0 +1,183 @@
+"""The campaigns at a small size, and that they find what is wrong on purpose.
+
+Those that start many processes are certifications:
+
+    .venv/bin/python -m pytest -m certification tests/reliability
+"""
+
+from __future__ import annotations
+
+import errno
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "reliability"))
+
+import dependencies
+import directories
+import disks
+import kills
+import limits
+import mutants
+import oddities
+import texts
+from campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
+from faulty import HALF, Disk, missing_tool
+
+
+def findings(part: object, count: int, seed: int = 3) -> list[str]:
+    """What a part of a campaign finds in so many tries."""
+    tally = Tally("small")
+    part(tally, Budget(count, None), seed)  # type: ignore[operator]
+    assert sum(tally.counts.values()) >= count
+    return tally.findings
+
+
+# -- text and table files --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "count"), [(texts.functions, 4000), (texts.commands, 150)], ids=["functions", "words"]
+)
+def test_mutated_texts(part: object, count: int) -> None:
+    slow = [line for line in findings(part, count) if not line.endswith(" s")]
+    assert not slow  # how long it takes is for the campaign on an idle machine
+
+
+def test_a_reader_of_text_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(text: str) -> None:
+        raise IndexError("a bug")
+
+    monkeypatch.setattr(texts, "readers", lambda: {"fails": (fails, ValueError)})
+    assert len(findings(texts.functions, 2)) == 2
+
+
+def test_mutated_tables() -> None:
+    slow = [line for line in findings(mutants.python, 150) if not line.endswith(" s")]
+    assert not slow
+
+
+def test_a_reader_of_tables_that_believes_everything_is_found() -> None:
+    seen: dict[Path, bytes] = {}
+
+    def believes(sound: mutants.Sound) -> bool:
+        return seen.setdefault(sound.path, sound.data) == sound.path.read_bytes()
+
+    def part(tally: Tally, budget: Budget, seed: int) -> None:
+        mutants.in_this_process(tally, budget, seed, believes)
+
+    assert len(findings(part, 6)) == 3  # every mutant that is an accident
+
+
+# -- disks -----------------------------------------------------------------------------------
+
+WRITE = """
+import sys
+from pathlib import Path
+from tbgen.answers.failures import describe
+from tbgen.tables.files import replacing
+try:
+    with replacing(Path(sys.argv[1])) as file:
+        for number in range(3):
+            file.write(bytes([number]) * 9000)
+except OSError as error:
+    sys.exit(f"error: {describe(error).message}")
+"""
+
+no_gcc = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
+
+
+@no_gcc
+def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
+    disk, folder = Disk(tmp_path), tmp_path / "disk"
+    target = folder / "file"
+    command: list[str | bytes] = [sys.executable, "-c", WRITE, str(target)]
+    whole = b"".join(bytes([number]) * 9000 for number in range(3))
+    folder.mkdir()
+    ended, calls = disk.calls(command, folder, ("write",))
+    assert (ended.status, target.read_bytes()) == (OK, whole)
+    assert calls >= 3
+    for kinds, at, error, lasts in (
+        (("write",), 2, errno.ENOSPC, True), (("write",), calls, errno.EIO, False),
+        (("write",), 1, HALF, False), (("sync",), 1, errno.EIO, False),
+        (("rename",), 1, errno.EIO, False),
+    ):  # fmt: skip
+        target.write_bytes(b"before")
+        environment = disk.environment(folder, kinds, at, error, lasts=lasts)
+        ended = run(command, environment=environment)
+        assert [path.name for path in folder.iterdir()] == ["file"]
+        assert target.read_bytes() == (whole if error == HALF else b"before")
+        assert (ended.status == OK) == (error == HALF)
+        assert ended.stderr.startswith("error: ") == (error != HALF)
+        assert len(ended.stderr.splitlines()) == int(error != HALF)
+
+
+# -- memory ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mib", [24, 70, 90, 110])
+def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> None:
+    """Its BLAS would end the process with words of its own, or with what looks like Ctrl-C."""
+
+    def prepare() -> None:
+        listen_to_stops()
+        resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+
+    ended = run(tbgen("ls", "--tables", tmp_path), prepare=prepare)
+    assert complaint(ended, [REFUSED]) is None
+    assert "there is not enough memory" in ended.stderr
+
+
+# -- dependencies ----------------------------------------------------------------------------
+
+
+def test_licences_of_what_tbgen_runs_on() -> None:
+    needed = [package for package in dependencies.packages() if package.needed]
+    assert {"numpy", "numba", "zstandard", "click", "tqdm", "llvmlite"} <= {p.name for p in needed}
+    assert not [p for p in needed if not dependencies.is_permissive(p.licence)]
+
+
+@pytest.mark.parametrize(
+    ("licence", "good"),
+    [
+        ("MIT", True), ("GPL-3.0-or-later", False), ("GPL-2.0-only OR MIT", True),
+        ("MPL-2.0 AND MIT", True), ("BSD-3-Clause AND GPL-3.0-only", False), ("not stated", False),
+    ],
+)  # fmt: skip
+def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
+    assert dependencies.is_permissive(licence) == good
+
+
+# -- what starts many processes --------------------------------------------------------------
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        (kills.processes, 12), (texts.lines, 10_000), (mutants.numba, 600),
+        pytest.param(mutants.c, 600, marks=no_gcc),
+        pytest.param(disks.build, 20, marks=no_gcc), pytest.param(disks.paging, 20, marks=no_gcc),
+        pytest.param(disks.dump, 20, marks=no_gcc), pytest.param(disks.kernels, 20, marks=no_gcc),
+        (limits.addresses, 20), (limits.data, 10), (limits.files, 10),
+        (directories.together, 2), (directories.vanishing, 10), (directories.forbidden, 10),
+        (oddities.places, 30), (oddities.streams, 40), (oddities.damage, 4),
+    ],
+    ids=lambda value: f"{value.__module__} {value.__name__}" if callable(value) else str(value),
+)  # fmt: skip
+def test_processes(part: object, count: int) -> None:
+    assert not findings(part, count)
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize("name", ["abuse", "flat"])
+def test_servers(name: str) -> None:
+    pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
+    import servers
+
+    assert not findings(servers.PARTS[name], 300)
