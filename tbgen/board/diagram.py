@@ -91,7 +91,8 @@ def draw(position: Position, look: Look, marks: Marks | None = None, *, alone: b
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
     inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
     side = text(look.language, position.side.name.lower())
-    label = f"{text(look.language, 'board')}: {text(look.language, 'to_move', side=side)}"
+    turn = text(look.language, "to_move", side=side)
+    label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"
     return "".join(
         [
             f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}" role="group" '
@@ -115,7 +116,8 @@ def thumbnail(position: Position, look: Look) -> str:
     uses = []
     for code, square in position.pieces():
         x, y = place(square, look.flip)
-        uses.append(f'<use href="#{piece_id(code)}" x="{x}" y="{y}"/>')
+        placed = f"translate({x} {y}) scale(1.25)"
+        uses.append(f'<use href="#{piece_id(code)}" transform="{placed}"/>')
     return (
         f'<svg class="board mini {look.board}" viewBox="{VIEW_BOX}" aria-hidden="true">'
         f'<use href="#empty-board"/>{"".join(uses)}</svg>'
@@ -161,13 +163,14 @@ def _under(marks: Marks, flip: bool) -> list[str]:
 def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
     """A piece; a link if it can be chosen."""
     x, y = place(square, look.flip)
-    name = f"{piece_name(code, look.language)}, {point_name(square, look.language)}"
+    stop = text(look.language, "list_stop")
+    name = f"{piece_name(code, look.language)}{stop}{point_name(square, look.language)}"
     use = (
         f'<use href="#{piece_id(code)}" transform="translate({x} {y})" '
         f'data-square="{square_name(square)}" data-code="{LETTERS[(code & 7) - 1]}"'
     )
     if square in marks.links and square not in marks.targets:
-        label = f"{name}, {text(look.language, 'may_move')}"
+        label = f"{name}{stop}{text(look.language, 'may_move')}"
         href = escape(marks.links[square])
         return f'<a href="{href}" tabindex="-1" aria-label="{escape(label)}">{use}/></a>'
     return f'{use} role="img" aria-label="{escape(name)}"/>'
@@ -195,7 +198,8 @@ def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
     found = []
     for square, point in sorted(heat.items()):
         x, y = place(square, look.flip)
-        title = f"{point_name(square, look.language)}: {text(look.language, point.outcome)}"
+        title = point_name(square, look.language) + text(look.language, "colon")
+        title += text(look.language, point.outcome)
         found.append(
             f'<a class="heat {point.outcome}" href="{escape(point.href)}" '
             f'aria-label="{escape(title)} {escape(point.label)}" transform="translate({x} {y})">'
@@ -210,8 +214,10 @@ def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
     for square, point in sorted(marks.targets.items()):
         x, y = place(square, look.flip)
         kind = "take" if position.board[square] else "go"
-        worth = f", {text(look.language, point.outcome)} {point.label}" if point.outcome else ""
-        label = escape(f"{point_name(square, look.language)}{worth}")
+        label = point_name(square, look.language)
+        if point.outcome:
+            label += text(look.language, "colon") + text(look.language, point.outcome)
+        label = escape(f"{label} {point.label}".strip())
         shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
         found.append(
             f'<a class="target {kind} {point.outcome}" href="{escape(marks.links[square])}" '

@@ -114,7 +114,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
         f"{longest_boards(figures, view)}{distances}"
         f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"
-        f'<p class="links">{escape(text(language, "download"))}: '
+        f'<p class="links">{escape(text(language, "download"))}{text(language, "colon")}'
         f"{link(f'/v1/tables/{name}', f'{name}.json')} "
         f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
         f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
@@ -151,9 +151,8 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         time = time_in_words(float(str(seconds)), language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
-        rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
-            language, "plies"
-        )
+        farthest = f"{figures.max_rule_distance} {text(language, 'plies')}"
+        rule += f"{text(language, 'list_stop')}{text(language, 'longest')} {farthest}"
     longest = [("longest", f"{figures.max_distance} {text(language, 'plies')}")]
     rows = [
         ("class", text(language, f"class_{kind}")),
@@ -192,7 +191,7 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 def _picture(figures: TableStatistics, order: int, view: View) -> str:
     """The histogram of an order, with its name."""
-    name = f"{text(view.language, 'order')} {order}"
+    name = text(view.language, "order_n", n=order)
     picture = histogram(figures, order, view.language)
     return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
 
@@ -211,7 +210,8 @@ def _captures(library: Library, view: View, material: Material) -> str:
         else:
             target, note = escape(name), text(language, "table_missing")
         piece = escape(text(language, "taking", piece=_taken(taken, language)))
-        items.append(f"<li>{piece}: {target} <small>{escape(note)}</small></li>")
+        colon = text(language, "colon")
+        items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
     return f'<ul class="captures">{"".join(items)}</ul>'
 
 

@@ -129,5 +129,6 @@ def _count(number: int) -> str:
 
 
 def _label(figures: TableStatistics, order: int, longest: int, language: str) -> str:
-    plies = text(language, "plies")
-    return f"{figures.material}, {text(language, 'order')} {order}: 0-{longest} {plies}"
+    order_name = text(language, "of_order", n=order)
+    plies = f"0-{longest} {text(language, 'plies')}"
+    return f"{figures.material}{order_name}{text(language, 'colon')}{plies}"

@@ -120,7 +120,7 @@ def film_page(library: Library, view: View) -> Answer:
         "round": text(language, "round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
-    title = f"{text(language, 'line')}: {view.position.material.name}"
+    title = f"{text(language, 'line')}{text(language, 'colon')}{view.position.material.name}"
     return Answer(page(view, title, main, data=data, css="workspace"), HTML)
 
 
@@ -128,10 +128,10 @@ def _controls(view: View, line: Mainline, ply: int) -> str:
     """Steps along the line: links for readers without scripts, buttons of the film for others."""
     language, last = view.language, len(line.moves)
     steps = [
-        ("first", "⏮", 0),
-        ("back", "◀", max(0, ply - 1)),
-        ("forward", "▶", min(last, ply + 1)),
-        ("last", "⏭", last),
+        ("first", "«", 0),
+        ("back", "‹", max(0, ply - 1)),
+        ("forward", "›", min(last, ply + 1)),
+        ("last", "»", last),
     ]
     found = [
         link(view.href(ply=to), sign, f"button step {key}",

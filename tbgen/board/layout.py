@@ -125,7 +125,8 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
                 links.append(f'<b aria-current="true">{escape(label)}</b>')
             else:
                 links.append(link(address(changed), label))
-        return f"<p><span>{escape(text(language, key))}:</span> {' '.join(links)}</p>"
+        name = escape(text(language, key) + text(language, "colon"))
+        return f"<p><span>{name}</span>{' '.join(links)}</p>"
 
     return "".join([
         row("language", (

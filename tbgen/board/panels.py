@@ -154,7 +154,7 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
     picture = histogram(figures, order, language, spot[1:] if spot else None)
     note = ""
     if picture:
-        name = f"{text(language, 'histogram')}: {text(language, 'order')} {order}"
+        name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
         picture = f"<h3>{escape(name)}</h3>{picture}"
         note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
     material = study.position.material

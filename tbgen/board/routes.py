@@ -282,7 +282,8 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     )
     title = text(language, "not_found") if answer.status == 404 else str(answer.status)
     address = View.href if picture else partial(with_settings, "/endgames")
-    return Answer(page(view, title, main, address, css="workspace"), HTML, answer.status)
+    whole = page(view, title, main, address, css="workspace")
+    return Answer(whole, HTML, answer.status, answer.headers)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

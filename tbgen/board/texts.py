@@ -178,7 +178,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{move}丢掉了{was}：现在是{now}。应走{best}。",
     ),
     "slip_reply": ("{reply} shows it.", "对方走{reply}即可。"),
-    "game_over": ("The game is over", "终局"),
+    "game_over": ("The game is over: {result} ({why})", "终局：{result}（{why}）"),
     "over_mate": ("{side} is mated", "{side}被将死"),
     "over_stalemate": ("{side} has no legal move", "{side}困毙"),
     "over_repetition": ("the position repeats", "局面重复"),
@@ -302,6 +302,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "按键（焦点在棋盘上时）：方向键移动光标，回车选择，空格走最佳着法，退格悔棋，起始键回到开头，"
         "「f」翻转棋盘。",
     ),
+    "metric_note": ("distance {to}", "距离{to}"),
+    "order_n": ("order {n}", "{n}阶"),
     "of_order": (", order {n}", "，{n}阶"),
     "colon": (": ", "："),
     "list_stop": (", ", "，"),

@@ -83,8 +83,9 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         reason = text(language, "draw_why")
     metric = ""
     if result.metric is not None:
-        distance = f"{text(language, 'metric')} {text(language, str(result.metric))}"
-        metric = f'<p class="under">{escape(rules_name(result.rule_set, language))}; {distance}</p>'
+        distance = text(language, "metric_note", to=text(language, str(result.metric)))
+        rules = rules_name(result.rule_set, language)
+        metric = f'<p class="under">{escape(rules)}{text(language, "list_stop")}{distance}</p>'
     red = "" if outcome == Outcome.DRAW else f" {winner.name.lower()}-wins"
     return (
         f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
@@ -150,7 +151,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
             )
         else:
             content = f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
-            found.append(details(heading, content, f"group {name}"))
+            found.append(details(heading, content, f"group {name}", is_open=outcome == kept))
     return f'<div id="moves">{"".join(found)}{_technical(study, view)}</div>'
 
 
@@ -246,8 +247,9 @@ def referee(study: Study, view: View) -> str:
     language = view.language
     reason = explain_judgement(judgement, study.rules, language)
     verdict = text(language, f"verdict_{judgement.verdict.text}")
+    name = escape(text(language, "referee") + text(language, "colon"))
     return (
-        f'<p class="notice referee" role="status"><b>{escape(text(language, "referee"))}:</b> '
+        f'<p class="notice referee" role="status"><b>{name}</b>'
         f"{escape(verdict)} {escape(reason)}</p>"
     )
 
@@ -263,7 +265,7 @@ def game_over(over: Over | None, view: View) -> str:
         result = text(language, "wins", side=text(language, over.winner.name.lower()))
         loser = text(language, over.winner.other.name.lower())
     why = text(language, f"over_{over.why}", side=loser)
-    said = f"{text(language, 'game_over')}: {result} ({why})"
+    said = text(language, "game_over", result=result, why=why)
     return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'
 
 
