@@ -11,6 +11,7 @@ from html import escape
 
 from tbgen.answers.units import size as readable
 from tbgen.board.figures import histogram, orders_of, share_bar
+from tbgen.board.gallery import bar_href
 from tbgen.board.http import HTML, Answer, RequestError
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, table, with_settings
@@ -111,7 +112,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
         f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
         f"{_facts(library, view, figures, file)}"
         f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
-        f"{longest_boards(figures, view)}{distances}"
+        f"{longest_boards(library, figures, view)}{distances}"
         f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"
         f'<p class="links">{escape(text(language, "download"))}{text(language, "colon")}'
@@ -192,7 +193,12 @@ def _results(view: View, figures: TableStatistics) -> str:
 def _picture(figures: TableStatistics, order: int, view: View) -> str:
     """The histogram of an order, with its name."""
     name = text(view.language, "order_n", n=order)
-    picture = histogram(figures, order, view.language)
+    picture = histogram(
+        figures,
+        order,
+        view.language,
+        address=lambda winner, plies: bar_href(view, figures, winner, order, plies),
+    )
     return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
 
 

@@ -7,6 +7,7 @@ share_bar   wins, draws and losses as one bar, with the shares in words
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from html import escape
 from math import log10
 
@@ -29,9 +30,16 @@ def orders_of(figures: TableStatistics) -> list[int]:
 
 
 def histogram(
-    figures: TableStatistics, order: int, language: str, here: tuple[Side, int] | None = None
+    figures: TableStatistics,
+    order: int,
+    language: str,
+    here: tuple[Side, int] | None = None,
+    address: Callable[[Side, int], str] = lambda winner, plies: "",
 ) -> str:
-    """The picture of one order; `here` marks the bar of a winner and so many plies."""
+    """The picture of one order; `here` marks the bar of a winner and so many plies.
+
+    `address` says where a bar leads, if it leads anywhere.
+    """
     bars: dict[tuple[str, int], int] = defaultdict(int)
     for line in figures.histogram:
         if line.plies is not None and line.order == order:
@@ -48,22 +56,26 @@ def histogram(
         height = (log10(count) + 0.3) * scale
         y = -height if winner == "red" else 0
         mark = " here" if here == (Side[winner.upper()], plies) else ""
-        parts.append(
+        bar = (
             f'<rect class="{winner}{mark}" x="{plies * step:.1f}" y="{y:.1f}" '
             f'width="{max(1, step - 1):.1f}" height="{height:.1f}">'
             f"<title>{plies}: {count:,}</title></rect>"
         )
+        href = escape(address(Side[winner.upper()], plies))
+        parts.append(f'<a href="{href}" aria-label="{plies}: {count:,}">{bar}</a>' if href else bar)
     if here is not None and (here[0].name.lower(), here[1]) in bars:
         x = (here[1] + 0.5) * step
         y = -_HEIGHT - 4 if here[0] == Side.RED else _HEIGHT + 4
         up = 8 if here[0] == Side.BLACK else -8
         parts.append(f'<path class="pointer" d="M{x:.1f} {y}l-6 {up}h12z"/>')
     width = (longest + 1) * step
+    below = _HEIGHT if any(winner == "black" for winner, _ in bars) else 0
+    height = _HEIGHT + below + 34
     return (
-        f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} '
-        f'{2 * _HEIGHT + 32}" style="max-width:{max(260, width + 60):.0f}px" role="img" '
+        f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} {height}" '
+        f'width="{width + 60:.0f}" height="{height}" role="group" '
         f'aria-label="{escape(_label(figures, order, longest, language))}">'
-        f"{_axes(width, longest, step, most, scale)}{''.join(parts)}</svg>"
+        f"{_axes(width, longest, step, most, scale, below)}{''.join(parts)}</svg>"
     )
 
 
@@ -98,20 +110,20 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
     )
 
 
-def _axes(width: float, longest: int, step: float, most: int, scale: float) -> str:
+def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
     """The line, ticks every so many plies, and powers of ten."""
     apart = next(gap for gap in (10, 20, 50, 100, 200, 500, 1000, 10**6) if longest / gap <= 8)
     parts = [f'<path class="axis" d="M0 0H{width:.0f}"/>']
     for plies in range(apart, longest + 1, apart):
         x = (plies + 0.5) * step
         parts.append(
-            f'<path class="tick" d="M{x:.1f} -{_HEIGHT}V{_HEIGHT}"/>'
-            f'<text x="{x:.1f}" y="{_HEIGHT + 13}">{plies}</text>'
+            f'<path class="tick" d="M{x:.1f} -{_HEIGHT}V{below}"/>'
+            f'<text x="{x:.1f}" y="{below + 13}">{plies}</text>'
         )
     power = 10 if most < 10**5 else 1000
     count = power
     while count <= most:
-        for sign in (-1, 1):
+        for sign in (-1, 1) if below else (-1,):
             y = sign * (log10(count) + 0.3) * scale
             parts.append(f'<path class="tick" d="M0 {y:.1f}H{width:.0f}"/>')
             if sign < 0:

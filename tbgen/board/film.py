@@ -220,7 +220,7 @@ def _rung(view: View, rung: Rung) -> str:
             plies = leaves.worth.plies if leaves.worth else 0
             n = moves_in_words(plies, language)
             parts.append(text(language, "rung_mate", move=name, n=n))
-    label = text(language, "list_stop").join(parts)
+    label = text(language, "choice_stop").join(parts)
     watch = link(
         replace(view.at(rung.position), mode="line").href(), text(language, "why_line"), "small"
     )

@@ -17,6 +17,7 @@ from html import escape
 from tbgen.answers.units import duration, size
 from tbgen.board.diagram import Point, thumbnail
 from tbgen.board.figures import histogram, orders_of, place_of
+from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win
 from tbgen.board.i18n import localise, text
 from tbgen.board.insight import heat_map, slip, verdicts
 from tbgen.board.layout import details, link, with_settings
@@ -28,6 +29,9 @@ from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.rules import check_legal
 from tbgen.tables import TablebaseError, TableStatistics
+
+QUICK_SLOTS = 2_000_000
+"""Slots for each side of a table in which a longest win is searched for beside a position."""
 
 
 def rules_panel(library: Library, study: Study, view: View) -> str:
@@ -151,7 +155,13 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
     spot = place_of(study.position, study.result)
     orders = orders_of(figures)
     order = spot[0] if spot else min(orders, default=0)
-    picture = histogram(figures, order, language, spot[1:] if spot else None)
+    picture = histogram(
+        figures,
+        order,
+        language,
+        spot[1:] if spot else None,
+        lambda winner, plies: bar_href(view, figures, winner, order, plies),
+    )
     note = ""
     if picture:
         name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
@@ -159,23 +169,38 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
         note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
     material = study.position.material
     more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    content = f"{picture}{note}{longest_boards(figures, view, most=4)}<p>{more}</p>"
+    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}<p>{more}</p>"
     return details(text(language, "this_endgame"), content, "panel endgame")
 
 
-def longest_boards(figures: TableStatistics, view: View, most: int | None = None) -> str:
-    """The longest win of each side and order, as small boards; empty for a drawn endgame."""
+def longest_boards(
+    library: Library, figures: TableStatistics, view: View, most: int | None = None
+) -> str:
+    """The longest win of each side and order, as small boards; empty for a drawn endgame.
+
+    A side whose longest distance is a loss has its longest win searched for, in small tables.
+    """
     language = view.language
+    limit = MAX_SLOTS if most is None else QUICK_SLOTS
+    longest = []
+    for entry in figures.longest:
+        if entry.value % 2:
+            plies = 255 - entry.value if entry.order else entry.value
+            winner = Side[entry.side.upper()]
+            longest.append((entry.order, winner, plies, Position.from_fen(entry.fen)))
+    for side in Side:
+        told = any(order == 0 and winner == side for order, winner, _, _ in longest)
+        if not told and figures.index_size <= limit:
+            position = longest_win(library, figures, side)
+            if position is not None:
+                longest.append((0, side, longest_plies(figures, side), position))
     found = []
-    for entry in sorted(figures.longest, key=lambda entry: (entry.order, entry.side != "red")):
-        if entry.value == 0 or not entry.value % 2:
-            continue
-        position = Position.from_fen(entry.fen)
-        plies = 255 - entry.value if entry.order else entry.value
-        side = text(language, "wins", side=text(language, entry.side))
-        said = text(language, "longest_of", side=side, n=moves_in_words(plies, language))
-        if entry.order:
-            said += text(language, "of_order", n=entry.order)
+    for order, winner, plies, position in sorted(longest, key=lambda entry: entry[:2]):
+        said = text(language, "wins", side=text(language, winner.name.lower()))
+        if plies:
+            said = text(language, "longest_of", side=said, n=moves_in_words(plies, language))
+        if order:
+            said += text(language, "of_order", n=order)
         found.append(
             f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
             f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"

@@ -32,6 +32,7 @@ from tbgen.board.diagram import STYLE, draw
 from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.film import film_page
+from tbgen.board.gallery import gallery_page
 from tbgen.board.http import HTML, SVG, Answer, Gate, Limits, RequestError, failure
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
@@ -83,9 +84,9 @@ def create_app(
         try:
             view = _view(library, request)
             check_legal(view.start)
-        except PositionError:
+        except PositionError as error:
             # The editor says what is wrong, and has the text in its field to be mended.
-            return _edit(library, request, 400)
+            return _edit(library, request, error)
         return _PAGES[view.mode](library, view)
 
     def endgames(request: Request) -> Answer:
@@ -97,6 +98,8 @@ def create_app(
         material = read_material(asked) or Material.parse(asked)
         if asked != material.name:
             return _moved(with_settings(f"/endgames/{material}", view))
+        if "plies" in request.query_params:
+            return gallery_page(library, view, material, request.query_params)
         return material_page(library, view, material)
 
     def find(request: Request) -> Answer:
@@ -113,7 +116,10 @@ def create_app(
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
         Route("/find", gate.endpoint("find", find, _as_page, cached=False)),
         Route("/endgames", gate.endpoint("endgames", endgames, _as_page)),
-        Route("/endgames/{material}", gate.endpoint("endgame", endgame, _as_page)),
+        Route(
+            "/endgames/{material}",
+            gate.endpoint("endgame", endgame, _as_page, takes_long=_always),
+        ),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
@@ -197,15 +203,21 @@ def _bare_view(request: Request, position: Position) -> View:
     return read_view(kept, position, request.headers.get("accept-language", ""))
 
 
-def _edit(library: Library, request: Request, status: int = 200) -> Answer:
-    """The editor; links that need a possible position lead to the first one meanwhile."""
+def _edit(library: Library, request: Request, error: PositionError | None = None) -> Answer:
+    """The editor; links that need a possible position lead to the first one meanwhile.
+
+    Raises the `error` that led here, if the position itself is not to blame.
+    """
     reading = read_sketch(request.query_params, library.first_position)
+    if error is not None and reading.problem is None and not reading.sketch.faults():
+        raise error
     view = View(library.first_position)
     with contextlib.suppress(InputError):
         view = _settings_only(library, request)
     with contextlib.suppress(InputError):
         view = view.at(reading.sketch.checked())
     chosen = request.query_params.get("piece", "")[:1]
+    status = 200 if error is None else 400
     return editor_page(library, replace(view, mode="edit"), reading, chosen, status)
 
 

@@ -202,8 +202,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ply_idle": ("idle", "闲"),
     "ladder": ("Why {side} cannot hold", "{side}为何守不住"),
     "rung_keep": (
-        "{moves}: order {n}, for ever: forbidden",
-        "{moves}：{n}阶，循环不变，属禁止着法",
+        "{moves} again and again: forbidden (order {n})",
+        "{moves}循环：禁止（{n}阶）",
     ),
     "rung_leave": ("or {move}: order {n}", "或{move}：落到{n}阶"),
     "rung_mate": ("or {move}: mated in {n}", "或{move}：{n}被杀"),
@@ -229,6 +229,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "按步数统计的局面数（对数）：上为红胜，下为黑胜。",
     ),
     "here": ("this position", "本局面"),
+    "gallery_count": ("{shown} of {n} positions.", "{n}个局面中的{shown}个。"),
     "missing_card": (
         "{name} has not been built. It needs {n} tables, of which {here} are here.",
         "尚未生成{name}。需要{n}个残局库，已有{here}个。",
@@ -307,4 +308,5 @@ TEXTS: dict[str, tuple[str, str]] = {
     "of_order": (", order {n}", "，{n}阶"),
     "colon": (": ", "："),
     "list_stop": (", ", "，"),
+    "choice_stop": ("; ", "；"),
 }

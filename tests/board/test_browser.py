@@ -27,7 +27,6 @@ from tests.kits.browsing import (  # noqa: E402
     one,
     open_page,
     own_value,
-    picture,
     touch,
     until,
 )  # fmt: skip
@@ -50,7 +49,6 @@ def test_a_line_of_thirty_plies(page: Any) -> None:
         until(lambda ply=ply: f"{36 - ply:03}" in own_value(page))
     assert len(moves_made(page)) == 30
     assert "7 plies" in one(page, ".reason").text
-    picture(page, "board")
     page.back()
     until(lambda: len(moves_made(page)) == 29 and "008" in own_value(page))
     page.refresh()
@@ -113,7 +111,6 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
         until(lambda ply=ply: one(page, ".film .now").get_attribute("data-frame") == str(ply))
     assert count(page, ".board .arrow.check") == 1
     assert "check" in one(page, ".caption").text
-    picture(page, "loop")
     one(page, "[data-step=last]").click()
     one(page, ".play-line").click()
     until(lambda: "round 2" in one(page, ".caption").text)
@@ -142,7 +139,6 @@ def test_playing_against_the_table(page: Any) -> None:
     assert "Look at the Red knight" in one(page, "details.hint").text
     one(page, "details.whole summary").click()
     assert len(one(page, "details.whole b").text) == 4
-    picture(page, "play")
     page.back()
     until(lambda: not moves_made(page) and count(page, ".plain-moves"))
     time.sleep(0.3)  # nobody answers a move that has been taken back
@@ -164,13 +160,11 @@ def test_the_referee_announces_forbidden_repetitions(page: Any) -> None:
     assert "checks on every move" in one(page, ".referee").text
     open_page(page, f"/play?{LOOP}&side=black&moves=d0d1,b1c3,d1d0")
     assert until(lambda: count(page, ".forbidden")) == 1
-    picture(page, "referee")
 
 
 def test_the_editor(page: Any) -> None:
     open_page(page, "/?mode=edit&fen=4k4/9/9/9/9/9/9/9/9/4K4_w")
     assert "kings face each other" in one(page, ".problem").text
-    picture(page, "editor")
     one(page, ".piece[data-piece='R']").click()
     click(page, "e4")
     until(lambda: count(page, ".pieces use") == 3)
@@ -202,10 +196,9 @@ def test_endgame_pages_in_three_languages(page: Any) -> None:
     assert page.find_elements(By.LINK_TEXT, "Rook against rook") == []
     page.find_element(By.LINK_TEXT, "Rook against knight").click()
     until(lambda: "KRKN" in one(page, "h1").text)
-    assert count(page, ".mini-board") == 3
+    assert count(page, ".mini-board") >= 3
     assert count(page, ".histogram") == 2
     assert count(page, ".graph a") == 3
-    picture(page, "endgame")
     for name, word in (("繁體", "紅方"), ("简体", "红方"), ("English", "Red to move")):
         page.find_element(By.LINK_TEXT, name).click()
         until(lambda word=word: word in one(page, "#main").text)
@@ -214,7 +207,6 @@ def test_endgame_pages_in_three_languages(page: Any) -> None:
     page.find_element(By.LINK_TEXT, "简体").click()
     until(lambda: "红方25步（13回合）杀" in one(page, ".reason").text)
     assert one(page, "a.move").text[0] in "帅车"
-    picture(page, "chinese")
 
 
 def test_a_phone(page: Any) -> None:
@@ -238,7 +230,6 @@ def test_a_phone(page: Any) -> None:
         touch(phone, "e7", "e8")
         until(lambda: moves_made(phone) == ["a0b2", "e7e8"])
         phone.execute_script("scrollTo(0, 0)")
-        picture(phone, "phone")
     finally:
         phone.quit()
 
@@ -267,6 +258,5 @@ def test_without_scripts() -> None:
         assert "kings face" in until(lambda: one(plain, ".problem").text)
         open_page(plain, "/endgame.cgi?994K4999991N7r2k5")
         assert "KRKN" in one(plain, ".turn").text
-        picture(plain, "no-script")
     finally:
         plain.quit()

@@ -244,7 +244,7 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
 def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     text = page(client, "/", fen=LOOP, mode="line")
     ladder = text.split('<ol class="ladder">')[1].split("</ol>")[0]
-    assert "order 1, for ever: forbidden" in ladder
+    assert "again and again: forbidden (order 1)" in ladder
     assert "mated in" in ladder
     rungs = re.findall(r'<a class="rung" href="([^"]+)"', ladder)
     assert len(rungs) == 2
@@ -281,6 +281,39 @@ def test_one_card_for_a_missing_table(client: TestClient) -> None:
         assert f"--tables {demo().tables}" in page(local, "/", fen=MISSING)
 
 
+def test_a_bar_leads_to_its_positions(client: TestClient) -> None:
+    text = page(client, "/endgames/KRKN")
+    bars = [link for link in links(text) if "plies=" in link]
+    assert len(bars) > 40
+    with open_tablebase(demo().tables) as tables:
+        for bar in bars[::9]:
+            asked = {key: value[0] for key, value in parse_qs(urlsplit(bar).query).items()}
+            boards = re.findall(r'class="mini-board" href="([^"]+)"', page(client, bar))
+            assert boards, bar
+            for board in boards:
+                fen = parse_qs(urlsplit(board.replace("&amp;", "&")).query)["fen"][0]
+                position = Position.from_fen(fen.replace("_", " "))
+                found = tables.probe(position)
+                winner = position.side if found.outcome == 1 else position.side.other
+                assert asked.items() >= {
+                    "won": winner.name.lower(), "order": str(found.order), "plies": str(found.plies)
+                }.items()  # fmt: skip
+    assert "There are no such positions" in page(
+        client, "/endgames/KRKN", 404, won="red", order="7", plies="3"
+    )
+
+
+def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
+    text = page(client, "/endgames/KRKN")
+    boards = re.findall(r'class="mini-board".*?<span>([^<]*)</span>', text)
+    assert [board for board in boards if "order" not in board and board.startswith("Red")]
+    assert [board for board in boards if board.startswith("Black wins")]
+    drawn = page(client, "/endgames/KCK")
+    assert "<h2>How long it takes" in text
+    assert "Longest" not in drawn
+    assert "<h2>How long it takes" not in drawn
+
+
 # -- one language ----------------------------------------------------------------------------
 
 PAGES = (
@@ -292,7 +325,8 @@ PAGES = (
     "/?mode=edit&fen=4k4/9/9/9/4R4/9/9/9/9/4K4_w", "/?fen=hello", f"/?fen={KNIGHT}x",
     f"/?fen={KNIGHT}&moves=a0a9", f"/?fen={KNIGHT}&moves=zz", f"/?fen={MISSING}",
     f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
-    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing", "/find?q=nonsense",
+    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing",
+    "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
     "/find?q=KRRKRR",
     "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
 )  # fmt: skip

@@ -24,7 +24,6 @@ from tests.kits.browsing import (  # noqa: E402
     moves_made,
     one,
     open_page,
-    picture,
     said,
     until,
 )  # fmt: skip
@@ -122,7 +121,6 @@ def test_a_piece_on_every_point(page: Any) -> None:
     one(page, ".where summary").click()
     page.find_element(By.PARTIAL_LINK_TEXT, "Red knight").click()
     until(lambda: count(page, ".heat") > 60)
-    picture(page, "heat")
     click(page, "e4")
     until(lambda: "4N4" in page.current_url and not count(page, ".heat"))
 

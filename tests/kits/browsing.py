@@ -1,11 +1,9 @@
-"""Looking at the board in a browser: finding, waiting, clicking squares, touching, pictures."""
+"""Looking at the board in a browser: finding, waiting, clicking squares, touching."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
@@ -19,9 +17,6 @@ KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
-
-PICTURES = os.environ.get("TBGEN_SCREENSHOTS")
-"""Where to keep pictures of what was seen; nowhere by default."""
 
 
 def open_page(driver: Any, path: str) -> None:
@@ -60,11 +55,6 @@ def moves_made(driver: Any) -> list[str]:
 def own_value(driver: Any) -> str:
     """The order-value of the position, which is folded away."""
     return str(one(driver, "code.own").get_attribute("textContent"))
-
-
-def picture(driver: Any, name: str) -> None:
-    if PICTURES:
-        driver.save_screenshot(str(Path(PICTURES) / f"{name}.png"))
 
 
 def at(driver: Any, square: str) -> tuple[int, int]:
