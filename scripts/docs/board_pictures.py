@@ -36,7 +36,7 @@ PICTURES = (
     ("loop", False, f"/?mode=line&{ORDER_8}&at=2", ""),
     ("slip", False, f"/?{SLIP}&moves=d0d1", ""),
     ("editor", False, "/?mode=edit&fen=9/9/4k4/9/9/9/9/3n6/9/R2K5_b", ""),
-    ("endgame", False, "/endgames/KRNKR?pieces=picture", ""),
+    ("endgame", False, "/endgames/KRNKR?pieces=picture", "scrollTo(0, 420)"),
     ("missing", False, "/?fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w&notation=wxf", ""),
     ("dark", False, f"/?{KNIGHT}&theme=dark&board=slate&from=a0",
      "document.querySelector('.endgame').open = true"),

@@ -106,7 +106,7 @@ def _navigation(view: View, on_board: bool) -> str:
     find = (
         f'<form class="find" action="/find" method="get" role="search">'
         f"{hidden_fields(view.settings())}"
-        f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="400" '
+        f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
         f'autocomplete="off" spellcheck="false">'
         f'<button type="submit">{escape(text(language, "find_go"))}</button></form>'
     )

@@ -27,8 +27,13 @@ from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
+from tbgen.play.preference import worth_of_move
+from tbgen.referee import Label
 from tbgen.rules import check_legal
 from tbgen.tables import TablebaseError, TableStatistics
+
+VALUED = 60
+"""Moves of a game, the last ones, whose values are told with it."""
 
 QUICK_SLOTS = 2_000_000
 """Slots for each side of a table in which a longest win is searched for beside a position."""
@@ -211,19 +216,44 @@ def longest_boards(
     return f'{heading}<div class="mini-boards">{"".join(found[:most])}</div>'
 
 
-def game_record(view: View) -> str:
-    """The moves played, in pairs, each a link to the position after it."""
+def game_record(library: Library, view: View) -> str:
+    """The moves played, in pairs, each a link to the position after it.
+
+    Where values are shown, each has what it was worth, as far as tables are here, and the
+    referee's label of what it does: a check, a chase, or nothing.
+    """
     if not view.moves:
         return ""
+    signs = _signs(library, view) if view.mode == "read" else [""] * len(view.moves)
     items = []
     for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
         reached = view.back(len(view.moves) - number)
         current = ' aria-current="true"' if number == len(view.moves) else ""
         label = format_move(position, move, view.notation)
-        items.append(link(reached.href(), label, "", current))
+        items.append(link(reached.href(), label, "", current) + signs[number - 1])
     heading = f"{text(view.language, 'game')} ({len(items)})"
     record = f'<p class="game">{pairs(items, view)}</p>'
     return details(heading, record, "panel record", is_open=True)
+
+
+def _signs(library: Library, view: View) -> list[str]:
+    """What each move of a game was worth to its side, and what it does; the last ones only."""
+    language, found = view.language, []
+    plies = library.judge(view.start, view.moves).plies
+    before = len(view.moves) - VALUED
+    for number, (ply, after) in enumerate(zip(plies, view.positions[1:], strict=True)):
+        worth = None
+        if number >= before:
+            with contextlib.suppress(TablebaseError, OSError):
+                worth = worth_of_move(library.tables.probe(after).exact, False)
+        sign = "" if worth is None else (
+            f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
+        )  # fmt: skip
+        if ply.label != Label.IDLE:
+            name = escape(text(language, f"ply_{ply.label}"))
+            sign += f' <i class="{ply.label}">{name}</i>'
+        found.append(sign)
+    return found
 
 
 def pairs(items: Sequence[str], view: View, first: int = 1) -> str:

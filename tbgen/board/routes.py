@@ -33,16 +33,17 @@ from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.film import film_page
 from tbgen.board.gallery import gallery_page
+from tbgen.board.games import GameText, follows_position, read_game
 from tbgen.board.http import HTML, SVG, Answer, Gate, Limits, RequestError, failure
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
 from tbgen.board.names import read_material
 from tbgen.board.pieces import piece_path
-from tbgen.board.state import View, read_view
+from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
 from tbgen.board.workspace import playing_page, reading_page
 from tbgen.indexing import Material, Position, Side
-from tbgen.indexing.errors import InputError, PositionError
+from tbgen.indexing.errors import InputError, MoveTextError, PositionError
 from tbgen.indexing.squares import PieceType
 from tbgen.notation import read_position
 from tbgen.play.tablebase import GameTablebase
@@ -222,7 +223,7 @@ def _edit(library: Library, request: Request, error: PositionError | None = None
 
 
 def _found(library: Library, request: Request) -> Answer:
-    """Where the text of the search box leads: an endgame, a position, or an error."""
+    """Where the text of the search box leads: an endgame, a position, a game, or an error."""
     asked = request.query_params.get("q", "").strip()
     view = _settings_only(library, request)
     if not asked:
@@ -232,11 +233,22 @@ def _found(library: Library, request: Request) -> Answer:
         if material.needs_table and material in {name.material for name in library.available()}:
             return _moved(with_settings(f"/endgames/{material}", view))
         raise RequestError(404, f"no table of {material}", "see the list of endgames")
-    if len(asked) > 400:
-        raise RequestError(400, f"the position has {len(asked)} characters", "")
-    read = read_position(asked)
+    if follows_position(asked):
+        return _game(view, read_game(asked))
+    try:
+        read = read_position(asked[: MAX_POSITION_TEXT + 1])
+    except PositionError as error:
+        try:
+            return _game(view, read_game(asked))
+        except MoveTextError as unreadable:
+            # One word that is no move was not meant as a game.
+            raise (unreadable if " " in asked else error) from None
     turned = view.flip or read.viewpoint == Side.BLACK
     return _moved(replace(view.at(read.position), flip=turned).href())
+
+
+def _game(view: View, game: GameText) -> Answer:
+    return _moved(replace(view, start=game.start, moves=game.moves, mode="read").href())
 
 
 def _moved(href: str) -> Answer:

@@ -249,7 +249,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "若一再出现，请告知管理员。",
     ),
     "back_to_board": ("Back to the board", "回到棋盘"),
-    "find": ("Endgame or position", "残局或局面"),
+    "find": ("Endgame, position or game", "残局、局面或棋谱"),
     "find_go": ("Find", "查找"),
     "zh": ("Characters", "汉字"),
     "latin": ("Letters", "字母"),

@@ -71,7 +71,7 @@ def reading_page(library: Library, view: View) -> Answer:
     side = (
         f"{move_groups(study, view, mechanism)}{rules_panel(library, study, view)}"
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
-        f"{game_record(view)}{share_panel(view)}"
+        f"{game_record(library, view)}{share_panel(view)}"
     )
     return _page(study, view, verdict, marks, side)
 
@@ -91,7 +91,7 @@ def playing_page(library: Library, view: View) -> Answer:
         f"<h1>{escape(you)}</h1>{over}{referee(study, view)}"
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
-    side = f"{_plain_moves(study, view)}{game_record(view)}{share_panel(view)}"
+    side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
     return _page(study, view, verdict, _marks(library, study, view, None), side)
 
 

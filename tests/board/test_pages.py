@@ -181,6 +181,39 @@ def test_names_of_endgames_are_read_again(name: str) -> None:
     assert read_material(name.lower()) == material
 
 
+GAMES = (
+    "炮二平五 马8进7 马二进三 车９平８",
+    "1. h2e2 h9g7 2. h0g2 i9h9",
+    "C2.5 H8+7 H2+3 R9.8",
+    '[Game "Chinese Chess"]\n[Red "?"]\n1. C2.5 {a comment} H8+7 (1... H2+3) 2. H2+3 R9.8 *',
+    "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
+    "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
+)
+"""One game in five forms."""
+
+
+@pytest.mark.parametrize("given", GAMES)
+def test_games_are_read_from_any_text(client: TestClient, given: str) -> None:
+    answer = client.get("/find", params={"q": given}, follow_redirects=False)
+    asked = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert asked["moves"] == ["h2e2,h9g7,h0g2,i9h9"]
+    assert asked["fen"] == ["rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w"]
+
+
+def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> None:
+    fen = LOOP.replace("_", " ")
+    text = page(client, "/find", q=f"{fen} - - 0 1 moves {JUDGED.replace(',', ' ')}")
+    record = text.split('<p class="game">')[1].split("</p>")[0]
+    assert record.count('<i class="check">check</i>') == 2
+    assert record.count('<b class="num win">') == 2
+    assert record.count('<b class="num loss">') == 2
+    assert "art. 6" in text
+    hidden = page(client, "/", fen=LOOP, moves=JUDGED, mode="play")
+    assert 'class="num' not in hidden
+    wrong = page(client, "/find", 400, q=f"{fen} d0d1 a0a9")
+    assert 'class="notice problem"' in wrong
+
+
 # -- the end of a game -----------------------------------------------------------------------
 
 
