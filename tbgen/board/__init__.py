@@ -5,7 +5,8 @@
     insight    what only tables know: heat maps, other rules, the loser's ladder, slips
 
     workspace  looking up and playing     film     best play to the end     editor   setting up
-    verdict    the answer and the moves   panels   what stands beside       endgames, figures
+    verdict    the answer and the moves   panels   what stands beside       puzzles, games
+    endgames   pages of tables            figures  their pictures           gallery  positions
     diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
     layout     what all pages share
 

@@ -46,6 +46,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"(.+) in (.+) is no piece", "{1}中的{0}不是棋子"),
     (r"(.+) does not name two sides", "{0}没有写出双方"),
     (r"there is no such page", "没有此页面"),
+    (r"no puzzle was found", "没有找到习题"),
     (r"the text has no moves", "没有着法"),
     (r"there are no such positions", "没有这样的局面"),
     (r"the server is busy", "服务器繁忙"),

@@ -110,7 +110,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
     words = escape(material_name(material, language))
     main = (
         f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
-        f"{_facts(library, view, figures, file)}"
+        f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
         f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
         f"{longest_boards(library, figures, view)}{distances}"
         f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
@@ -169,6 +169,14 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
     )
     return f'<dl class="facts">{items}</dl>'
+
+
+def _puzzle(figures: TableStatistics, view: View) -> str:
+    """A link to a puzzle; empty for an endgame that nobody wins."""
+    if not figures.red_to_move.wins + figures.black_to_move.wins:
+        return ""
+    href = with_settings(f"/puzzle/{figures.material}", view)
+    return f"<p>{link(href, text(view.language, 'puzzle'), 'button')}</p>"
 
 
 def _results(view: View, figures: TableStatistics) -> str:

@@ -40,6 +40,7 @@ from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
 from tbgen.board.names import read_material
 from tbgen.board.pieces import piece_path
+from tbgen.board.puzzles import find_puzzle
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
 from tbgen.board.workspace import playing_page, reading_page
 from tbgen.indexing import Material, Position, Side
@@ -103,6 +104,12 @@ def create_app(
             return gallery_page(library, view, material, request.query_params)
         return material_page(library, view, material)
 
+    def puzzle(request: Request) -> Answer:
+        view = _settings_only(library, request)
+        position = find_puzzle(library, Material.parse(request.path_params["material"]))
+        flip = position.side == Side.BLACK
+        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
+
     def find(request: Request) -> Answer:
         return _found(library, request)
 
@@ -116,6 +123,10 @@ def create_app(
         Route("/", gate.endpoint("board", board, _as_page, takes_long=_not_editing)),
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
         Route("/find", gate.endpoint("find", find, _as_page, cached=False)),
+        Route(
+            "/puzzle/{material}",
+            gate.endpoint("puzzle", puzzle, _as_page, cached=False, takes_long=_always),
+        ),
         Route("/endgames", gate.endpoint("endgames", endgames, _as_page)),
         Route(
             "/endgames/{material}",

@@ -229,6 +229,9 @@ TEXTS: dict[str, tuple[str, str]] = {
         "按步数统计的局面数（对数）：上为红胜，下为黑胜。",
     ),
     "here": ("this position", "本局面"),
+    "puzzle": ("Puzzle: find the only winning move", "习题：找出唯一的胜着"),
+    "new_puzzle": ("New puzzle", "新习题"),
+    "score": ("You won in {n}; perfect play takes {m}.", "您用{n}取胜；最佳为{m}。"),
     "gallery_count": ("{shown} of {n} positions.", "{n}个局面中的{shown}个。"),
     "missing_card": (
         "{name} has not been built. It needs {n} tables, of which {here} are here.",

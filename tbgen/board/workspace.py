@@ -15,7 +15,7 @@ from tbgen.answers.mechanism import Mechanism
 from tbgen.board.diagram import Arrow, Marks, Point, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
-from tbgen.board.layout import details, link, page
+from tbgen.board.layout import details, link, page, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.names import piece_name
 from tbgen.board.panels import (
@@ -37,6 +37,7 @@ from tbgen.board.verdict import (
     headline,
     move_groups,
     move_link,
+    moves_in_words,
     outcome_word,
     referee,
     short,
@@ -88,11 +89,24 @@ def playing_page(library: Library, view: View) -> Answer:
     turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
-        f"<h1>{escape(you)}</h1>{over}{referee(study, view)}"
+        f"<h1>{escape(you)}</h1>{over}{_score(library, study, view)}{referee(study, view)}"
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
     return _page(study, view, verdict, _marks(library, study, view, None), side)
+
+
+def _score(library: Library, study: Study, view: View) -> str:
+    """How long the reader's win took, and how long it takes; for wins by mate."""
+    over = study.over
+    if over is None or over.winner != view.human or over.why == "repetition":
+        return ""
+    first = library.probe(view.start).result
+    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
+        return ""
+    language = view.language
+    made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
+    return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
 
 
 def _page(study: Study, view: View, verdict: str, marks: Marks, side: str) -> Answer:
@@ -178,6 +192,9 @@ def _controls(study: Study, view: View) -> str:
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, text(language, "switch_sides"), "button"))
+        if study.result is not None and study.result.metric is not None:
+            href = with_settings(f"/puzzle/{study.result.material}", view)
+            found.append(link(href, text(language, "new_puzzle"), "button puzzle"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
             stop = f' data-stop="{escape(text(language, "stop"))}" hidden'

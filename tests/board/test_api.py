@@ -386,7 +386,7 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
 
 def test_the_documentation_names_every_address(client: TestClient) -> None:
     told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
-    pages = {"/", "/play", "/line", "/edit", "/find", "/static/{name}"}
+    pages = {"/", "/play", "/line", "/edit", "/find", "/puzzle/{material}", "/static/{name}"}
     there = {route.path for route in client.app.routes} - pages  # type: ignore[attr-defined]
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
 

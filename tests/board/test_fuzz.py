@@ -26,7 +26,7 @@ PATHS = (
     "/", "/play", "/edit", "/line", "/endgames", "/endgames/KRKN", "/endgame.cgi", "/play.cgi",
     "/export.pgn", "/v1/probe", "/v1/mainline", "/v1/judge", "/v1/render.svg", "/v1/tables",
     "/v1/tables/KRKN", "/v1/tables/KRKN/histogram", "/v1/tables/KRKN/graph", "/v1/graph/KRKN.dot",
-    "/find", "/static/board.js", "/healthz", "/metrics",
+    "/find", "/puzzle/KRKN", "/static/board.js", "/healthz", "/metrics",
 )  # fmt: skip
 
 NAMES = ("fen", "pos", "moves", "flip", "lang", "notation", "pieces", "theme", "side", "from",

@@ -110,5 +110,5 @@ export function address(element) {
 
 export function follows(link) {
   return link.origin === location.origin
-    && (link.pathname === "/" || link.pathname.startsWith("/endgames"));
+    && (link.pathname === "/" || ["/endgames", "/puzzle/"].some((start) => link.pathname.startsWith(start)));
 }
