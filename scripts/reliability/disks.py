@@ -200,7 +200,7 @@ def kernels(tally: Tally, budget: Budget, seed: int) -> None:
         def reset() -> None:
             job.reset()
             shutil.rmtree(cache, ignore_errors=True)
-            shutil.copytree(filled, cache, ignore=shutil.ignore_patterns("apart-*"))
+            shutil.copytree(filled, cache)
 
         inject(tally, budget, Job(command, cache, reset, job.check), seed, folder)
 

@@ -168,8 +168,6 @@ def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None
         alive = outlived(cache)
         tally.expect(not alive, f"compiler: processes {alive} outlive it")
     last_build(tally, site, directory, cache)
-    left = [*cache.glob("apart-*")]
-    tally.expect(not left, f"compiler: {left} stay in the cache")
 
 
 def outlived(cache: Path, patience: float = 5.0) -> list[int]:

@@ -177,7 +177,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
         plain, cache = Path(name) / "plain", Path(name) / "kernels"
         run(tbgen(*COMMANDS["build"], "--tables", plain))
         while budget.take():
-            shutil.copytree(filled, cache, ignore=shutil.ignore_patterns("apart-*"))
+            shutil.copytree(filled, cache)
             entries = sorted(cache.rglob("*.nb[ic]"))
             for entry in rng.sample(entries, min(len(entries), rng.choice((1, 2, 5)))):
                 _damage(entry, rng)

@@ -2,14 +2,19 @@
 
     state      a request's query  <->  View: the game so far, and how it is to be shown
     library    View  ->  Study: value, moves, suggestion and referee's verdict, from the tables
-    api        JSON, SVG and text of a study              /v1/...
-    pages      HTML of a study, readable without scripts  /, /play, /edit
-    endgames   HTML of tables                             /endgames/...
-    diagram    a position as SVG; `pieces` has the strokes of the pieces
-    editor     a page on which positions are set up
-    layout     what all pages share; `http`, what all answers share
-    words      reasons, `i18n` all other text, in English and in both Chinese scripts
-    server     routes, limits, headers, and running it
+    insight    what only tables know: heat maps, other rules, the loser's ladder, slips
+
+    workspace  looking up and playing     film     best play to the end     editor   setting up
+    verdict    the answer and the moves   panels   what stands beside       puzzles, games
+    endgames   pages of tables            figures  their pictures           gallery  positions
+    diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
+    layout     what all pages share
+
+    texts      messages; `i18n` looks them up in English and in both Chinese scripts
+    words      reasons and verdicts; `complaints` errors; `names` pieces, points and endgames
+
+    api, pgn   JSON, SVG and text of a study              /v1/...
+    http       what all answers share; `routes` addresses; `server` runs them
 
 Needs the extra `web`. Nothing here reads files of tables or judges moves: `library` asks
 `tbgen.play` and the referee, and what is said of their answers is in `tbgen.answers`, as for the

@@ -21,6 +21,7 @@ from tbgen.answers.mechanism import Mechanism, mechanism_of
 from tbgen.board.diagram import Marks, draw
 from tbgen.board.http import SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
+from tbgen.board.pgn import game_text
 from tbgen.board.state import View, position_text, read_view
 from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Position
@@ -28,7 +29,7 @@ from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
 from tbgen.notation import format_move, parse_position
 from tbgen.play.preference import RootMove
-from tbgen.rules import in_check, is_terminal
+from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
@@ -82,16 +83,13 @@ class Api:
         """A picture of a position."""
         view = _view(request)
         last = view.moves[-1] if view.moves else None
-        picture = draw(
-            view.position, flip=view.flip, pieces=view.pieces, marks=Marks(last), standalone=True
-        )
-        return Answer(picture, SVG)
+        return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
 
     def export(self, request: Request) -> Answer:
-        """The game as a PGN file in the form that xiangqi programs read."""
+        """The game as a PGN file; best play where there are no moves yet."""
         view = _view(request)
         return Answer(
-            game_text(view),
+            game_text(self._library, view),
             TEXT,
             headers={"content-disposition": 'attachment; filename="line.pgn"'},
         )
@@ -239,7 +237,7 @@ def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None)
     if view.notation != "iccs":
         answer["text"] = format_move(study.position, move.move, view.notation)
     if study.forbidden and move.move in study.forbidden:
-        answer["forbidden"] = study.forbidden[move.move]
+        answer["forbidden"] = study.forbidden[move.move].reason
     return answer
 
 
@@ -268,34 +266,6 @@ def _missing(study: Study) -> dict[str, str]:
     command = getattr(error, "command", "")
     message = str(error).removesuffix(f"; run: {command}")
     return {"error": message, "hint": f"run: {command}" if command else ""}
-
-
-def game_text(view: View) -> str:
-    """A game with its headers; moves in the view's notation, two to a line."""
-    formats = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
-    lines = [
-        '[Game "Chinese Chess"]',
-        f'[FEN "{view.start.fen}"]',
-        f'[Format "{formats.get(view.notation, view.notation)}"]',
-        f'[Result "{_result(view.position)}"]',
-        "",
-    ]
-    texts = [
-        format_move(position, move, view.notation)
-        for position, move in zip(view.positions, view.moves, strict=False)
-    ]
-    if view.start.side == 1 and texts:
-        texts.insert(0, "...")
-    for number in range(0, len(texts), 2):
-        lines.append(f"{number // 2 + 1}. {' '.join(texts[number : number + 2])}")
-    return "\n".join([*lines, _result(view.position), ""])
-
-
-def _result(position: Position) -> str:
-    """`1-0` where Black has no move left, `*` for a game that is not over."""
-    if not is_terminal(position):
-        return "*"
-    return "0-1" if position.side == 0 else "1-0"
 
 
 def _view(request: Request) -> View:

@@ -2,8 +2,9 @@
 
     text  ->  Sketch (a board that may be impossible)  ->  picture, changes as links, complaint
 
-Changes are links to the changed arrangement; the script adds placing pieces by hand, which leads
-to such links too.
+Changes are links to the changed arrangement: without scripts a piece of the palette is chosen
+first, and then every point is a link. What is typed is kept, however wrong it is. Of a possible
+position the verdict is there at once.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import urlencode
 
-from tbgen.board.diagram import draw
+from tbgen.board.complaints import complain
+from tbgen.board.diagram import Marks, Point, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
-from tbgen.board.layout import link, page
-from tbgen.board.pieces import piece_id, piece_path
+from tbgen.board.layout import details, hidden_fields, link, page
+from tbgen.board.library import Library
+from tbgen.board.names import piece_name, point_name
+from tbgen.board.pieces import piece_id
 from tbgen.board.state import View, position_text
+from tbgen.board.verdict import headline
 from tbgen.indexing import Position, Side
 from tbgen.indexing.errors import PositionError, excerpt
 from tbgen.indexing.material import MAX_COUNT
@@ -37,11 +42,20 @@ from tbgen.indexing.squares import (
     piece_code,
     piece_kind,
     piece_side,
-    square_name,
 )
 from tbgen.notation import format_position, read_position
 from tbgen.rules import check_legal
 from tbgen.rules.attacks import in_check, kings_face
+
+ERASER = "x"
+"""Chosen in the palette in place of a piece."""
+
+_AREA_FAULTS = {
+    PieceType.KING: "fault_area_king",
+    PieceType.ADVISOR: "fault_area_king",
+    PieceType.ELEPHANT: "fault_area_elephant",
+    PieceType.PAWN: "fault_area_pawn",
+}
 
 
 @dataclass(frozen=True)
@@ -64,16 +78,15 @@ class Sketch(Position):
         for code, square in self.pieces():
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
             if square not in area(side, kind):
-                name = piece_id(code)[2:]
-                found.append(("fault_area", {"piece": name, "square": square_name(square)}))
+                found.append((_AREA_FAULTS[kind], {"piece": code, "square": square}))
         for side in Side:
             for kind in PieceType:
                 count = counts[piece_code(side, kind)]
                 king = kind == PieceType.KING
                 if count > MAX_COUNT[kind] or (king and count != 1):
                     key = "fault_kings" if king else "fault_count"
-                    name, limit = piece_id(piece_code(side, kind))[2:], MAX_COUNT[kind]
-                    found.append((key, {"side": side, "n": count, "piece": name, "limit": limit}))
+                    code, limit = piece_code(side, kind), MAX_COUNT[kind]
+                    found.append((key, {"side": side, "n": count, "piece": code, "limit": limit}))
         if all(counts[piece_code(side, PieceType.KING)] == 1 for side in Side):
             if kings_face(self.board):
                 found.append(("fault_facing", {}))
@@ -89,138 +102,216 @@ class Sketch(Position):
             board[flip_square(target) if swap else target] = code ^ 8 if swap else code
         return Sketch(bytes(board), self.side.other if swap else self.side)
 
+    def with_piece(self, square: int, code: int) -> Sketch:
+        """The same with another piece, or none, on a square."""
+        board = bytearray(self.board)
+        board[square] = code
+        return Sketch(bytes(board), self.side)
+
     @property
     def address(self) -> str:
         """The FEN's board and side, as they are written into an address."""
         return "_".join(self.fen.split()[:2])
 
 
-def read_sketch(query: Mapping[str, str], default: Position) -> tuple[Sketch, PositionError | None]:
-    """The arrangement that a query describes, and what is wrong with its text.
+@dataclass(frozen=True)
+class Reading:
+    """What has been read of a text: as much of the board as could be, and what is wrong.
 
-    A FEN is read as far as it can be; text of other kinds must be a possible arrangement. Where
-    nothing can be read, the board is empty.
+    `typed` is the text itself, where it could not be read; `bad` are the squares of a rank that
+    is wrong.
     """
+
+    sketch: Sketch
+    problem: PositionError | None = None
+    typed: str = ""
+    bad: tuple[int, ...] = ()
+
+
+def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
+    """The arrangement that a query describes.
+
+    A FEN is read as far as it can be. Text of other kinds must be a possible arrangement; where
+    it is none, the board stays as it was (`was`, a FEN), or empty.
+    """
+    given = ""
     try:
-        given = position_text(query)
-        if given is None:
-            return Sketch(default.board, default.side), None
+        given = position_text(query) or ""
+        if not given.strip():
+            return Reading(Sketch(default.board, default.side))
         if "/" in given:
-            return _read_fen(given), None
+            return _read_fen(given)
         position = read_position(given).position
     except PositionError as error:
-        return Sketch(bytes(SQUARES), Side.RED), error
-    return Sketch(position.board, position.side), None
+        before = query.get("was", "")
+        kept = _read_fen(before[:120]).sketch if "/" in before else Sketch(bytes(SQUARES), Side.RED)
+        return Reading(kept, error, given[:400])
+    return Reading(Sketch(position.board, position.side))
 
 
-def editor_page(view: View, sketch: Sketch, problem: PositionError | None) -> Answer:
-    """The arrangement, the pieces to choose from, and what is wrong under the board."""
-    language = view.language
-    picture = draw(sketch, flip=view.flip, pieces=view.pieces, all_symbols=True)
+def editor_page(
+    library: Library, view: View, reading: Reading, chosen: str = "", status: int = 200
+) -> Answer:
+    """The arrangement, what it is worth or what is wrong with it, and the pieces to choose from.
+
+    `chosen` is the palette's piece (a FEN letter, or `ERASER`) for readers without scripts.
+    """
+    language, sketch = view.language, reading.sketch
+    letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
+    links = _placing(view, sketch, letter)
+    marks = Marks(links=links, targets=dict.fromkeys(links, Point("", "")), bad=reading.bad)
     main = (
-        f'<div class="left">{picture}{_verdict(view, sketch, problem)}</div>'
-        f'<div class="right"><h1>{escape(text(language, "editor"))}</h1>'
-        f"{_palette(view)}{_changes(view, sketch)}{_form(view, sketch)}</div>"
+        f'<section class="verdict">{_verdict(library, view, reading)}</section>'
+        f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
+        f'<section class="side"><h2 id="moves">{escape(text(language, "edit"))}</h2>'
+        f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
     )
-    data = {
-        "mode": "edit",
-        "fen": sketch.address,
-        "edit": _href(view, "@"),
-        "failed": text(language, "failed"),
-    }
-    title = text(language, "editor")
-    return Answer(page(view, title, main, lambda other: _href(other, sketch.address), data), HTML)
+    data = {"mode": "edit", "fen": sketch.address, "edit": _href(view, "@")}
+    title = text(language, "edit")
+    whole = page(
+        view, title, main, lambda other: _href(other, sketch.address), data, css="workspace"
+    )
+    return Answer(whole, HTML, status)
 
 
-def _read_fen(given: str) -> Sketch:
-    """The board of a FEN, whatever stands on it."""
+def _read_fen(given: str) -> Reading:
+    """The board of a FEN, whatever stands on it; of several faults the first is told."""
     fields = given.replace("_", " ").replace("+", " ").split()
     rows = fields[0].translate(LETTER_ALIASES).split("/") if fields else []
+    board = bytearray(SQUARES)
+    bad: tuple[int, ...] = ()
+    problem: PositionError | None = None
     if len(rows) != RANKS:
-        raise PositionError(
+        problem = PositionError(
             f"the FEN has {len(rows)} ranks", "a xiangqi board has ten, separated by '/'"
         )
-    board = bytearray(SQUARES)
-    for number, row in enumerate(rows):
-        file = 0
-        for letter in row:
-            if letter in "123456789":
-                file += int(letter)
-                continue
-            kind = LETTERS.find(letter.upper())
-            if kind < 0:
-                raise PositionError(
-                    f"{excerpt(letter)} is no piece letter", "pieces are K A B R N C P"
-                )
-            if file < FILES:
-                side = Side.RED if letter.isupper() else Side.BLACK
-                board[FILES * (RANKS - 1 - number) + file] = piece_code(side, kind)
-            file += 1
-        if file != FILES:
-            raise PositionError(
-                f"rank {RANKS - 1 - number} of the FEN has {file} files",
-                "every rank has nine files, a to i",
-            )
-    black = len(fields) > 1 and fields[1] == "b"
-    return Sketch(bytes(board), Side.BLACK if black else Side.RED)
+    for number, row in enumerate(rows[:RANKS]):
+        rank = RANKS - 1 - number
+        fault = _read_rank(row, rank, board)
+        if fault is not None and problem is None:
+            problem, bad = fault, tuple(range(FILES * rank, FILES * rank + FILES))
+    side = fields[1] if len(fields) > 1 else "w"
+    if side not in ("w", "r", "b") and problem is None:
+        problem = PositionError(f"{excerpt(side)} is no side to move", "write w (or r) or b")
+    sketch = Sketch(bytes(board), Side.BLACK if side == "b" else Side.RED)
+    return Reading(sketch, problem, given if problem is not None else "", bad)
 
 
-def _verdict(view: View, sketch: Sketch, problem: PositionError | None) -> str:
-    """Whether the position is possible, and what is wrong if not."""
-    language = view.language
-    if problem is not None:
-        text_only = f"{escape(str(problem))} ({escape(problem.hint)})"
-        faults = [f'<span lang="en">{text_only}</span>']
+def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
+    """Put the pieces of a rank onto the board; what is wrong with it."""
+    file, unknown = 0, ""
+    for letter in row:
+        if letter in "123456789":
+            file += int(letter)
+            continue
+        kind = LETTERS.find(letter.upper())
+        if kind < 0:
+            unknown = unknown or letter
+        elif file < FILES:
+            side = Side.RED if letter.isupper() else Side.BLACK
+            board[FILES * rank + file] = piece_code(side, kind)
+        file += 1
+    if unknown:
+        return PositionError(
+            f"{excerpt(unknown)} is no piece letter", "pieces are K A B R N C P, Black's small"
+        )
+    if file != FILES:
+        return PositionError(
+            f"rank {rank} of the FEN has {file} files", "every rank has nine files, a to i"
+        )
+    return None
+
+
+def _verdict(library: Library, view: View, reading: Reading) -> str:
+    """Whether the position is possible: what it is worth, or what is wrong."""
+    language, sketch = view.language, reading.sketch
+    if reading.problem is not None:
+        what, hint = complain(str(reading.problem), reading.problem.hint, language)
+        heading, faults = text(language, "not_understood"), [what]
+        if hint:
+            faults.append(hint)
     else:
-        faults = [escape(_fault(language, key, fields)) for key, fields in sketch.faults()]
+        heading = text(language, "impossible")
+        faults = [_fault(language, key, fields) for key, fields in sketch.faults()]
     if faults:
-        items = "".join(f"<li>{fault}</li>" for fault in faults)
-        heading = escape(text(language, "impossible"))
-        return f'<div class="notice problem" role="alert"><b>{heading}</b><ul>{items}</ul></div>'
+        items = "".join(f"<li>{escape(fault)}</li>" for fault in faults)
+        return (
+            f'<div class="notice problem" role="alert"><h1>{escape(heading)}</h1>'
+            f"<ul>{items}</ul></div>"
+        )
     position = sketch.checked()
-    study = view.at(position).href(mode="read")
-    play = view.at(position).href(mode="play", human=position.side)
+    shown = view.at(position)
+    study = library.probe(position)
+    links = (
+        link(shown.href(mode="read"), text(language, "study"), "button suggested"),
+        link(shown.href(mode="play", human=position.side), text(language, "play"), "button"),
+    )
     return (
-        f'<p class="notice fine" role="status">{escape(text(language, "possible"))} '
-        f"{link(study, text(language, 'study'), 'button')} "
-        f"{link(play, text(language, 'play'), 'button')}</p>"
+        f'<div class="fine">{headline(study, replace(shown, mode="read"), None)}'
+        f'<p class="controls">{"".join(links)}</p></div>'
     )
 
 
 def _fault(language: str, key: str, fields: dict[str, object]) -> str:
-    """A fault in words; sides are named in the language."""
-    named = {
-        name: text(language, value.name.lower()) if isinstance(value, Side) else value
-        for name, value in fields.items()
-    }
+    """A fault in words; sides, pieces and points are named in the language."""
+    named: dict[str, object] = {}
+    for name, value in fields.items():
+        if isinstance(value, Side):
+            named[name] = text(language, value.name.lower())
+        elif name == "piece" and isinstance(value, int):
+            named[name] = piece_name(value, language)
+        elif name == "square" and isinstance(value, int):
+            named[name] = point_name(value, language)
+        else:
+            named[name] = value
     return text(language, key, **named)
 
 
-def _palette(view: View) -> str:
-    """The fourteen pieces, for the script to place."""
-    found = []
-    for side in Side:
-        for kind in PieceType:
-            code = piece_code(side, kind)
-            name = piece_id(code)[2:]
-            path = piece_path(side, kind, view.pieces)
-            found.append(
-                f'<button type="button" class="piece" data-piece="{name}" aria-label="{name}">'
-                f'<svg viewBox="-50 -50 100 100" class="{side.name.lower()}">'
-                f'<circle class="disc" r="45"/>'
-                f'<path class="glyph" transform="scale(.58)" d="{path}"/></svg></button>'
-            )
-    note = escape(text(view.language, "palette"))
-    return f'<div class="palette" hidden>{"".join(found)}<p>{note}</p></div>'
+def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
+    """Links of the points on which the chosen piece can be put, or from where taken."""
+    if not letter:
+        return {}
+    code = EMPTY if letter == ERASER else _code(letter)
+    return {
+        square: _href(view, sketch.with_piece(square, code).address, letter)
+        for square in range(SQUARES)
+        if (code == EMPTY) == (sketch.board[square] != EMPTY)
+    }
+
+
+def _code(letter: str) -> int:
+    side = Side.RED if letter.isupper() else Side.BLACK
+    return piece_code(side, LETTERS.index(letter.upper()))
+
+
+def _palette(view: View, sketch: Sketch, chosen: str) -> str:
+    """The fourteen pieces and the eraser: links, which the script makes draggable."""
+    language, found = view.language, []
+    for letter in (*LETTERS, *LETTERS.lower(), ERASER):
+        if letter == ERASER:
+            name, picture = text(language, "eraser"), '<text y="14">×</text>'
+        else:
+            name = piece_name(_code(letter), language)
+            picture = f'<use href="#{piece_id(_code(letter))}"/>'
+        found.append(
+            f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
+            f'aria-pressed="{"true" if letter == chosen else "false"}" '
+            f'aria-label="{escape(name)}" title="{escape(name)}" '
+            f'href="{escape(_href(view, sketch.address, letter))}">'
+            f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
+        )
+    note = escape(text(language, "palette"))
+    return f'<div class="palette">{"".join(found)}</div><p class="under">{note}</p>'
 
 
 def _changes(view: View, sketch: Sketch) -> str:
     """Links to the same arrangement, changed."""
     language = view.language
     kings = bytearray(SQUARES)
-    kings[4], kings[85] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
+    kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
     other = Sketch(sketch.board, sketch.side.other)
-    side = f"{text(language, 'side')}: {text(language, sketch.side.name.lower())}"
+    side = f"{text(language, 'side')}{text(language, 'colon')}"
+    side += text(language, sketch.side.name.lower())
     entries = [
         (side, other, "side"),
         (text(language, "mirror"), sketch.moved(mirror=True), "mirror"),
@@ -236,24 +327,27 @@ def _changes(view: View, sketch: Sketch) -> str:
     return f'<div class="controls">{"".join(links)}</div>'
 
 
-def _form(view: View, sketch: Sketch) -> str:
+def _form(view: View, reading: Reading) -> str:
     """A field for the position as text; works without scripts."""
-    language = view.language
-    hidden = "".join(
-        f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
-        for key, value in view.settings().items()
-    )
+    language, sketch = view.language, reading.sketch
+    hidden = hidden_fields({"mode": "edit", "was": sketch.address} | view.settings())
+    typed = reading.typed or " ".join(sketch.fen.split()[:2])
     pai = ""
     if any(sketch.board) and EMPTY in sketch.board:
-        pai = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
+        code = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
+        pai = details("Pai", code)
     return (
-        f'<form action="/edit" method="get">{hidden}<label>{escape(text(language, "paste"))}'
-        f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">'
-        f"{escape(' '.join(sketch.fen.split()[:2]))}</textarea></label>"
+        f'<form class="text" action="/" method="get">{hidden}'
+        f"<label>{escape(text(language, 'paste'))}"
+        f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">{escape(typed)}'
+        f"</textarea></label>"
         f'<button type="submit">{escape(text(language, "set"))}</button></form>{pai}'
     )
 
 
-def _href(view: View, address: str) -> str:
-    """The editor with another arrangement."""
-    return f"/edit?{urlencode({'fen': address} | view.settings(), safe='/_@')}"
+def _href(view: View, address: str, piece: str = "") -> str:
+    """The editor with another arrangement, and perhaps a piece chosen in the palette."""
+    query = {"fen": address, "mode": "edit"} | view.settings()
+    if piece:
+        query["piece"] = piece
+    return f"/?{urlencode(query, safe='/_@')}"

@@ -9,15 +9,18 @@ from __future__ import annotations
 from functools import partial
 from html import escape
 
+from tbgen.answers.units import size as readable
+from tbgen.board.figures import histogram, orders_of, share_bar
+from tbgen.board.gallery import bar_href
 from tbgen.board.http import HTML, Answer, RequestError
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, table, with_settings
 from tbgen.board.library import Library
-from tbgen.board.pages import order_value
+from tbgen.board.names import material_name, piece_name
+from tbgen.board.panels import longest_boards, time_in_words
 from tbgen.board.state import View
-from tbgen.board.words import explain_distance
-from tbgen.indexing import Army, Material, Position
-from tbgen.indexing.squares import PieceType
+from tbgen.indexing import Army, Material, Side
+from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
@@ -67,12 +70,13 @@ def list_page(library: Library, view: View) -> Answer:
         try:
             figures, file = library.statistics(name.material)
         except (TablebaseError, OSError) as error:
-            row = [escape(name.material.name), escape(type(error).__name__), "", "", "", ""]
+            row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
+                   *[""] * 5]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"])
         groups[endgame_type(name.material.first)].append(row)
     head = [text(language, key) for key in
-            ("material", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
+            ("material", "men", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
     sections = [
         f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
         f"{table(head, rows, 'endgames')}</section>"
@@ -81,8 +85,10 @@ def list_page(library: Library, view: View) -> Answer:
     ]
     empty = "" if sections else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
     title = text(language, "endgames")
+    box = escape(text(language, "filter"))
+    filter_box = f'<p><input class="filter" hidden aria-label="{box}" placeholder="{box}"></p>'
     main = (
-        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{"".join(sections)}'
+        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{filter_box}{"".join(sections)}'
         f"<p>{escape(text(language, 'class_note'))}</p></div>"
     )
     return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
@@ -95,14 +101,21 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
     figures, file = library.statistics(material)
     language = view.language
     name = material.name
+    pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
+    distances = ""
+    if pictures:
+        note = f"<p>{escape(text(language, 'histogram_note'))}</p>"
+        distances = f"<h2>{escape(text(language, 'histogram'))}</h2>{note}"
+        distances += f'<div class="histograms">{pictures}</div>'
+    words = escape(material_name(material, language))
     main = (
-        f'<div class="wide"><h1>{name}</h1>{_facts(library, view, figures, file)}'
+        f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
+        f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
         f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
-        f"<h2>{escape(text(language, 'longest_wins'))}</h2>{_longest(view, figures)}"
-        f"<h2>{escape(text(language, 'histogram'))}</h2>{_histogram(view, figures)}"
+        f"{longest_boards(library, figures, view)}{distances}"
         f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"
-        f'<p class="links">{escape(text(language, "download"))}: '
+        f'<p class="links">{escape(text(language, "download"))}{text(language, "colon")}'
         f"{link(f'/v1/tables/{name}', f'{name}.json')} "
         f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
         f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
@@ -118,13 +131,15 @@ def _list_row(view: View, figures: TableStatistics, size: int) -> list[str]:
     language = view.language
     kind = outcome_class(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
+    material = Material.parse(figures.material)
     return [
-        link(href, figures.material),
+        f"{link(href, material_name(material, language))} <code>{figures.material}</code>",
+        str(material.men),
         f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>',
-        _bar(figures.red_to_move),
+        share_bar(figures.red_to_move),
         f"{figures.max_distance} {escape(text(language, 'plies'))}",
         f"{figures.rule_decided_rate:.1%}",
-        _bytes(size),
+        readable(size),
     ]
 
 
@@ -134,20 +149,20 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
     kind = outcome_class(figures.red_to_move)
     seconds, time = file["build_seconds"], text(language, "unknown_time")
     if seconds is not None:
-        time = text(language, "seconds", n=seconds)
+        time = time_in_words(float(str(seconds)), language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
-        rule += f", {text(language, 'longest')} {figures.max_rule_distance} " + text(
-            language, "plies"
-        )
+        farthest = f"{figures.max_rule_distance} {text(language, 'plies')}"
+        rule += f"{text(language, 'list_stop')}{text(language, 'longest')} {farthest}"
+    longest = [("longest", f"{figures.max_distance} {text(language, 'plies')}")]
     rows = [
         ("class", text(language, f"class_{kind}")),
         ("rules", text(language, f"rules_{library.tables.rule_set.unlimited}")),
         ("metric", text(language, figures.metric)),
         ("legal", f"{figures.legal:,}"),
-        ("longest", f"{figures.max_distance} {text(language, 'plies')}"),
+        *(longest if orders_of(figures) else []),
         ("rule_decided", rule),
-        ("size", text(language, "bytes", n=f"{file['bytes_on_disk']:,}")),
+        ("size", readable(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
     ]
     items = "".join(
@@ -156,80 +171,43 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
     return f'<dl class="facts">{items}</dl>'
 
 
+def _puzzle(figures: TableStatistics, view: View) -> str:
+    """A link to a puzzle; empty for an endgame that nobody wins."""
+    if not figures.red_to_move.wins + figures.black_to_move.wins:
+        return ""
+    href = with_settings(f"/puzzle/{figures.material}", view)
+    return f"<p>{link(href, text(view.language, 'puzzle'), 'button')}</p>"
+
+
 def _results(view: View, figures: TableStatistics) -> str:
-    """Win, draw and loss for either side to move."""
-    rows = []
+    """Wins of Red, draws and wins of Black, for either side to move."""
+    rows, language = [], view.language
     for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
-        turn = text(view.language, "to_move", side=text(view.language, side))
-        rows.append([escape(turn), _bar(counts), *(
-            f"{number:,}" for number in (counts.wins, counts.draws, counts.losses)
-        )])  # fmt: skip
-    head = ["", "", *(text(view.language, key) for key in ("win", "draw", "loss"))]
+        turn = text(language, "to_move", side=text(language, side))
+        numbers = [counts.wins, counts.draws, counts.losses]
+        if side == "black":
+            numbers.reverse()
+        bar = share_bar(counts, first="win" if side == "red" else "loss")
+        rows.append([escape(turn), bar, *(f"{number:,}" for number in numbers)])
+    names = [
+        text(language, "wins", side=text(language, "red")),
+        text(language, "drawn"),
+        text(language, "wins", side=text(language, "black")),
+    ]
+    head = [text(language, "turn_column"), text(language, "shares"), *names]
     return table(head, rows, "results")
 
 
-def _bar(counts: SideCounts) -> str:
-    """Shares of wins, draws and losses as a bar, and the numbers for those who cannot see it."""
-    parts, x = [], 0.0
-    for name, number in (("win", counts.wins), ("draw", counts.draws), ("loss", counts.losses)):
-        width = 100 * number / counts.legal if counts.legal else 0
-        parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
-        x += width
-    legal = counts.legal or 1
-    label = f"{counts.wins / legal:.1%} / {counts.draws / legal:.1%} / {counts.losses / legal:.1%}"
-    return (
-        f'<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
-        f'aria-label="{label}">{"".join(parts)}</svg> <small>{label}</small>'
+def _picture(figures: TableStatistics, order: int, view: View) -> str:
+    """The histogram of an order, with its name."""
+    name = text(view.language, "order_n", n=order)
+    picture = histogram(
+        figures,
+        order,
+        view.language,
+        address=lambda winner, plies: bar_href(view, figures, winner, order, plies),
     )
-
-
-def _longest(view: View, figures: TableStatistics) -> str:
-    """The longest lines per order and side to move, as links to the board."""
-    language = view.language
-    rows = []
-    for entry in figures.longest:
-        position = Position.from_fen(entry.fen)
-        plies = 255 - entry.value if entry.order else entry.value
-        distance = explain_distance(plies, language)
-        outcome = "win" if entry.value % 2 else "loss"
-        rows.append([
-            str(entry.order),
-            escape(text(language, "to_move", side=text(language, entry.side))),
-            escape(text(language, outcome)),
-            f"<code>{order_value(entry.order, entry.value)}</code>",
-            escape(distance),
-            link(view.at(position).href(), " ".join(entry.fen.split()[:2])),
-        ])  # fmt: skip
-    head = [text(language, "order"), text(language, "side"), "", text(language, "value"),
-            text(language, "longest"), text(language, "board")]  # fmt: skip
-    return table(head, rows, "longest")
-
-
-def _histogram(view: View, figures: TableStatistics) -> str:
-    """How many positions have each distance, one picture per order (the first few)."""
-    by_order: dict[int, dict[int, int]] = {}
-    for line in figures.histogram:
-        if line.plies is not None:
-            bars = by_order.setdefault(line.order, {})
-            bars[line.plies] = bars.get(line.plies, 0) + line.positions
-    pictures = []
-    for order, bars in sorted(by_order.items())[:6]:
-        most, longest = max(bars.values()), max(bars)
-        rects = "".join(
-            f'<rect class="{"win" if plies % 2 else "loss"}" x="{4 * plies}" '
-            f'y="{100 - max(1, 100 * count / most):.1f}" width="3" '
-            f'height="{max(1, 100 * count / most):.1f}"><title>{plies}: {count:,}</title></rect>'
-            for plies, count in sorted(bars.items())
-        )
-        width = max(4 * (longest + 1), 120)
-        order_name = f"{text(view.language, 'order')} {order}"
-        label = f"{order_name}: 0-{longest} {text(view.language, 'plies')}"
-        pictures.append(
-            f'<figure><svg class="histogram" viewBox="0 0 {width} 100" role="img" '
-            f'aria-label="{escape(label)}">{rects}</svg>'
-            f"<figcaption>{escape(label)}</figcaption></figure>"
-        )
-    return f'<div class="histograms">{"".join(pictures)}</div>'
+    return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
 
 
 def _captures(library: Library, view: View, material: Material) -> str:
@@ -238,15 +216,16 @@ def _captures(library: Library, view: View, material: Material) -> str:
     present = {name.material for name in library.available()}
     items = []
     for taken, child in library.children(material):
+        name = material_name(child, language)
         if not child.needs_table:
-            target, note = escape(child.name), text(language, "no_table_needed")
+            target, note = escape(name), text(language, "no_table_needed")
         elif child in present:
-            target = link(with_settings(f"/endgames/{child}", view), child.name)
-            note = ""
+            target, note = link(with_settings(f"/endgames/{child}", view), name), ""
         else:
-            target, note = escape(child.name), text(language, "table_missing")
-        piece = escape(text(language, "taking", piece=taken))
-        items.append(f"<li>{piece}: {target} <small>{escape(note)}</small></li>")
+            target, note = escape(name), text(language, "table_missing")
+        piece = escape(text(language, "taking", piece=_taken(taken, language)))
+        colon = text(language, "colon")
+        items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
     return f'<ul class="captures">{"".join(items)}</ul>'
 
 
@@ -283,13 +262,12 @@ def _graph(library: Library, view: View, material: Material) -> str:
     height = 70 * len(rows) + 10
     return (
         f'<svg class="graph" viewBox="0 0 {width} {height}" style="max-width:{width}px" '
-        f'role="img" aria-label="{escape(text(view.language, "graph"))}">'
+        f'role="group" aria-label="{escape(text(view.language, "graph"))}">'
         f"{''.join(lines)}{''.join(boxes)}</svg>"
     )
 
 
-def _bytes(size: int) -> str:
-    """`12 KiB`."""
-    from tbgen.answers.units import size as readable
-
-    return readable(size)
+def _taken(letter: str, language: str) -> str:
+    """The name of a piece that is taken, by its FEN letter."""
+    side = Side.RED if letter.isupper() else Side.BLACK
+    return piece_name(piece_code(side, LETTERS.index(letter.upper())), language)

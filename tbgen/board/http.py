@@ -45,6 +45,9 @@ LONG_THREADS = 1
 ANSWER_SECONDS = 20
 """How long a request may wait for its answer."""
 
+RETRY_SECONDS = 5
+"""When to ask again where the server was busy."""
+
 MAX_AGE = 60
 """Seconds for which an answer need not be asked for again; tables may be built meanwhile. Pages
 are always asked for, and mostly have not changed."""
@@ -102,7 +105,9 @@ def failure(error: Exception) -> Answer:
     Messages are those of the command line. The paths of this machine are not told.
     """
     if isinstance(error, RequestError):
-        return Answer({"error": str(error), "hint": error.hint}, status=error.status)
+        headers = {"retry-after": str(RETRY_SECONDS)} if error.status == 503 else None
+        said = {"error": str(error), "hint": error.hint}
+        return Answer(said, status=error.status, headers=headers)
     described = failures.describe(error)
     if described is None:
         raise error

@@ -1,20 +1,21 @@
 """The frame of every page, and the small pieces of HTML that pages share.
 
-    page(view, title, main)  ->  <html> head, navigation, <main id="main">, settings
+    page(view, title, main)  ->  <html> head, modes and pages, <main id="main">, settings
 
 The script replaces `main` when a link is followed; without it the links simply work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
+from tbgen.board.diagram import symbols
 from tbgen.board.i18n import LANGUAGES, text
 from tbgen.board.pieces import PIECE_SETS
-from tbgen.board.state import THEMES, View
+from tbgen.board.state import BOARDS, MODES, THEMES, View
 from tbgen.notation import MOVE_NOTATIONS
 
 
@@ -23,12 +24,13 @@ def page(
     title: str,
     main: str,
     address: Callable[[View], str] = View.href,
-    data: dict[str, str] | None = None,
+    data: Mapping[str, str] | None = None,
+    css: str = "",
 ) -> str:
     """A whole page.
 
     `address` says where this page is for a view with other settings; `data` are attributes of
-    `main` for the script.
+    `main` for the script, `css` its class.
     """
     language = view.language
     theme = f' data-theme="{view.theme}"' if view.theme else ""
@@ -38,10 +40,17 @@ def page(
         f'<!doctype html><html lang="{language}"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
+        f'<meta name="description" content="{escape(text(language, "start_here"))}">'
         f'<link rel="stylesheet" href="/static/board.css">'
         f'<link rel="icon" href="/static/icon.svg">'
         f'<script type="module" src="/static/board.js"></script></head><body>'
-        f'<header>{_navigation(view)}</header><main id="main"{attributes}>{main}</main>'
+        f'<a class="skip" href="#moves">{escape(text(language, "skip"))}</a>'
+        f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
+        f"{symbols(view.pieces, with_board=True)}</svg>"
+        f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
+        f'<p id="said" class="unseen" role="status"></p>'
+        f'<main id="main" class="{css}" data-failed="{escape(text(language, "failed"))}"'
+        f"{attributes}>{main}</main>"
         f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
 
@@ -52,9 +61,10 @@ def link(href: str, label: str, css: str = "", extra: str = "") -> str:
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
 
 
-def details(summary: str, content: str, css: str = "") -> str:
+def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
     """Something to open; `content` is HTML."""
-    return f'<details class="{css}"><summary>{escape(summary)}</summary>{content}</details>'
+    opened = " open" if is_open else ""
+    return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
@@ -62,28 +72,46 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> 
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
-        f'<div class="scroll"><table class="{css}"><thead><tr>{names}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table class="{css}"><thead><tr>{names}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
 def with_settings(path: str, view: View) -> str:
-    """The address of a page without a board, in the view's language and theme."""
-    query = {key: value for key, value in view.settings().items() if key in ("lang", "theme")}
+    """The address of a page without a board, with the view's settings."""
+    query = view.settings()
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def _navigation(view: View) -> str:
-    """The pages there are."""
-    entries = [
-        (view.href(mode="read", chosen=None), "board"),
-        (with_settings("/endgames", view), "endgames"),
-        (view.href(mode="edit", chosen=None), "editor"),
-    ]
-    links = "".join(link(href, text(view.language, key)) for href, key in entries)
-    return (
-        f"<nav>{link(with_settings('/', view), text(view.language, 'title'), 'home')}{links}</nav>"
+def hidden_fields(query: Mapping[str, str]) -> str:
+    """What a form sends along."""
+    return "".join(
+        f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
+        for key, value in query.items()
     )
+
+
+def _navigation(view: View, on_board: bool) -> str:
+    """The modes of the board, the other pages, and the box that finds."""
+    language = view.language
+    shown = replace(view, chosen=None, where=None, ply=0)
+    links = []
+    for mode in MODES:
+        human = view.human if view.mode == "play" else view.position.side
+        current = ' aria-current="page"' if on_board and mode == view.mode else ""
+        href = shown.href(mode=mode, human=human)
+        links.append(link(href, text(language, mode), f"tab {mode}", current))
+    links.append(link(with_settings("/endgames", view), text(language, "endgames"), "tab"))
+    label = escape(text(language, "find"))
+    find = (
+        f'<form class="find" action="/find" method="get" role="search">'
+        f"{hidden_fields(view.settings())}"
+        f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
+        f'autocomplete="off" spellcheck="false">'
+        f'<button type="submit">{escape(text(language, "find_go"))}</button></form>'
+    )
+    home = link(with_settings("/", view), text(language, "title"), "home")
+    return f'{home}<nav aria-label="{escape(text(language, "title"))}">{"".join(links)}</nav>{find}'
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
@@ -97,27 +125,30 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
                 links.append(f'<b aria-current="true">{escape(label)}</b>')
             else:
                 links.append(link(address(changed), label))
-        return f"<p><span>{escape(text(language, key))}:</span> {' '.join(links)}</p>"
+        name = escape(text(language, key) + text(language, "colon"))
+        return f"<p><span>{name}</span>{' '.join(links)}</p>"
 
-    rows = [
+    return "".join([
         row("language", (
             (_in_language(view, tag), name, tag == language) for tag, name in LANGUAGES.items()
         )),
-    ]  # fmt: skip
-    if address(replace(view, pieces=PIECE_SETS[-1])) != address(view):
-        # Only where pieces and moves are shown.
-        rows.append(row("notation", (
+        row("notation", (
             (replace(view, notation=name), _notation_name(language, name), name == view.notation)
             for name in MOVE_NOTATIONS
-        )))  # fmt: skip
-        rows.append(row("pieces", (
+        )),
+        row("pieces", (
             (replace(view, pieces=name), text(language, name), name == view.pieces)
             for name in PIECE_SETS
-        )))  # fmt: skip
-    rows.append(row("theme", (
-        (replace(view, theme=name), text(language, name), name == view.theme) for name in THEMES
-    )))  # fmt: skip
-    return "".join(rows)
+        )),
+        row("wooden", (
+            (replace(view, board=name), text(language, name), name == view.board)
+            for name in BOARDS
+        )),
+        row("theme", (
+            (replace(view, theme=name), text(language, name or "auto"), name == view.theme)
+            for name in THEMES
+        )),
+    ])  # fmt: skip
 
 
 def _in_language(view: View, language: str) -> View:

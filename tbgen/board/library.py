@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
@@ -30,6 +31,7 @@ from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tables import (
     MissingTableError,
     ProbeResult,
+    RuleSet,
     TablebaseError,
     TableName,
     TableStatistics,
@@ -40,6 +42,22 @@ from tbgen.tables import (
 MAX_LINE = 1000
 """Plies of a line of best play that are followed at most."""
 
+REMEMBERED = 128
+"""Answers that took long and are kept: a reader goes back and forth, and turns the board."""
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Over:
+    """The end of a game: who has won (None for a draw), and why.
+
+    `why` is "mate", "stalemate", "repetition", or "barren" where no attacker is left.
+    """
+
+    winner: Side | None
+    why: str
+
 
 @dataclass(frozen=True)
 class Study:
@@ -47,7 +65,8 @@ class Study:
 
     `result` is None if the position's own table is missing: `missing` then says why, and `moves`
     may still know where captures lead. `suggested` is the move to play, the game's history
-    considered. `forbidden` maps moves that lose at once by repetition to the referee's reason.
+    considered. `forbidden` maps moves that lose at once by repetition to the referee's judgement,
+    by `rules`.
     """
 
     position: Position
@@ -56,21 +75,79 @@ class Study:
     missing: MissingTableError | UnsupportedMaterialError | None = None
     suggested: RootMove | None = None
     judgement: Judgement | None = None
-    forbidden: dict[Move, str] | None = None
+    forbidden: dict[Move, Judgement] | None = None
+    rules: Rules = Rules.WXF
+
+    @property
+    def over(self) -> Over | None:
+        """How the game has ended, by the board or by the referee; None if it goes on."""
+        if not self.moves:
+            why = "mate" if in_check(self.position) else "stalemate"
+            return Over(self.position.side.other, why)
+        verdict = Verdict.UNDECIDED if self.judgement is None else self.judgement.verdict
+        if verdict != Verdict.UNDECIDED:
+            winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
+            return Over(winners.get(verdict), "repetition")
+        return None if self.position.material.needs_table else Over(None, "barren")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What building a table, and those that it needs and that are not here, takes."""
+
+    seconds: float
+    memory_bytes: int
+    disk_bytes: int
+
+
+Planner = Callable[[Material], Cost | None]
+"""Tells what a material's table would cost; None where it cannot be told."""
+
+
+class Memory:
+    """The last answers to questions that take long; may be asked from several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+        """The answer of that key: as it is remembered, or as `find` gives it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = find()
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > REMEMBERED:
+                self._kept.popitem(last=False)
+        return found
 
 
 class Library:
     """The tables of one directory, as the board shows them.
 
-    Tables that are built meanwhile are found when the directory has changed.
+    Tables that are built meanwhile are found when the directory has changed. `planner` tells the
+    cost of those that are missing, and `tables_option` completes the command that builds them.
     """
 
-    def __init__(self, tables: GameTablebase, directory: Path | None = None) -> None:
+    def __init__(
+        self,
+        tables: GameTablebase,
+        directory: Path | None = None,
+        planner: Planner | None = None,
+        tables_option: str = "",
+    ) -> None:
         self.tables = tables
+        self.tables_option = tables_option
         self._directory = directory
+        self._planner = planner
         self._changed = -1
         self._fingerprint = ""
         self._first_position: Position | None = None
+        self._memory = Memory()
+        self._others: dict[RuleSet, GameTablebase] = {}
         self._lock = Lock()
 
     # -- positions ---------------------------------------------------------------------------
@@ -107,17 +184,27 @@ class Library:
             suggested,
             judge_game(game, rules=rules) if _repeats(positions) else None,
             _forbidden(game, rules, positions, plain.moves),
+            rules,
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
         """What decides a position under the repetition rules; raises like `Tablebase.probe`."""
         if study.result is None or not study.result.order:
             return None
-        return find_mechanism(self.tables, study.position)
+        position = study.position
+        key = "mechanism", self.fingerprint, position
+        return self._memory.recall(key, lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
         """Best play of both sides; raises like `Tablebase.probe`."""
-        return self.tables.mainline(position, min(plies, MAX_LINE))
+        key = "line", self.fingerprint, position, min(plies, MAX_LINE)
+        return self._memory.recall(
+            key, lambda: self.tables.mainline(position, min(plies, MAX_LINE))
+        )
+
+    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+        """What `find` answers, remembered as long as the tables stay as they are."""
+        return self._memory.recall((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
         """The moves of a position without a table, those first that lead to known values."""
@@ -146,6 +233,30 @@ class Library:
         return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------
+
+    def others(self) -> list[GameTablebase]:
+        """The tables of every other rule set in the directory, without a limit on orders."""
+        own = self.tables.rule_set
+        _ = self.fingerprint
+        with self._lock:
+            names = [
+                name for name in self.tables.available() if name.rule_set != own and not name.orders
+            ]
+            for name in names:
+                if name.rule_set not in self._others:
+                    self._others[name.rule_set] = GameTablebase(
+                        rules=name.rules, orders=0, minor_chases=name.rule_set.choice
+                    )
+                with contextlib.suppress(KeyError):  # removed at this very moment
+                    self._others[name.rule_set].add_file(self.tables.path(name))
+            return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
+
+    def cost(self, material: Material) -> Cost | None:
+        """What the missing table of a material would cost; None where nobody can tell."""
+        planner = self._planner
+        return (
+            None if planner is None else self.recall(("cost", material), lambda: planner(material))
+        )
 
     def available(self) -> list[TableName]:
         """The tables of the rule set in use, fewest pieces first."""
@@ -182,6 +293,7 @@ class Library:
                         self.tables.add_directory(self._directory)
                 self._fingerprint = self._describe()
                 self._first_position = None
+                self._others = {}
                 self._changed = changed
             return self._fingerprint
 
@@ -226,7 +338,7 @@ class Library:
 
 def _forbidden(
     game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
-) -> dict[Move, str]:
+) -> dict[Move, Judgement]:
     """The moves that repeat a position of the game so that their side loses, and why.
 
     The game has been read once, and is judged with each of the moves at its end in turn.
@@ -237,7 +349,7 @@ def _forbidden(
         if choice.after in seen:
             game.push(choice.move)
             if verdict_on(game, rules=rules) == lost:
-                found[choice.move] = judge_game(game, rules=rules).reason
+                found[choice.move] = judge_game(game, rules=rules)
             game.pop()
     return found
 

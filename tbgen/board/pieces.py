@@ -1,7 +1,9 @@
-"""The pieces as strokes of the pen: fourteen Chinese characters and seven Latin letters.
+"""The pieces as strokes of the pen: Chinese characters, Latin letters and little pictures.
 
     strokes on a grid of 100 x 100, y down     "22,20 78,20; 50,8 50,94"
     a stroke is a line through its points; strokes are separated by semicolons
+
+As a brush does, what leads across is drawn thinner than what leads down.
 
 Drawn for this project from the way the characters are written, point by point; no font and no
 other piece set was traced. They have the project's licence (MIT). No font is needed to show them.
@@ -10,11 +12,12 @@ other piece set was traced. They have the project's licence (MIT). No font is ne
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 from tbgen.indexing.squares import LETTERS, PieceType, Side
 
-PIECE_SETS = ("zh", "latin")
-"""Chinese characters, or the letters of a FEN."""
+PIECE_SETS = ("zh", "latin", "picture")
+"""Chinese characters, the letters of a FEN, or pictures as of western chess."""
 
 _CHARIOT = "22,20 78,20; 28,35 72,35 72,65 28,65 28,35; 28,50 72,50; 12,79 88,79; 50,6 50,96"
 _HORSE = (
@@ -86,28 +89,65 @@ _LATIN = {
 }
 
 
+_PICTURES = {
+    PieceType.KING: "14,78 8,24 32,48 50,12 68,48 92,24 86,78 14,78; 14,92 86,92",
+    PieceType.ADVISOR: (
+        "22,44 22,30 36,12 64,12 78,30 78,44; 2,44 98,44; 30,44 30,68 50,90 70,68 70,44; "
+        "42,58 42,60; 58,58 58,60"
+    ),
+    PieceType.ELEPHANT: (
+        "6,90 6,46 22,26 54,22 76,24 90,42 94,80 84,88 78,80; 6,90 28,90 30,68 54,68 56,90 72,90 "
+        "72,62; 58,26 46,42 62,52; 78,40 78,42"
+    ),
+    PieceType.ROOK: (
+        "18,92 82,92 74,78 26,78 18,92; 30,78 34,40; 70,78 66,40; "
+        "20,40 20,10 38,10 38,22 44,22 44,10 56,10 56,22 62,22 62,10 80,10 80,40 20,40"
+    ),
+    PieceType.KNIGHT: (
+        "22,92 82,92 82,56 70,30 50,16 42,4 38,18 28,32 10,56 20,68 36,60 54,52 32,74 22,92; "
+        "42,34 44,36"
+    ),
+    PieceType.CANNON: (
+        "8,60 64,14 82,36 52,60; 60,8 88,42; 36,54 50,60 56,74 50,88 36,94 22,88 16,74 22,60 "
+        "36,54; 36,73 36,75; 56,82 94,94"
+    ),
+    PieceType.PAWN: (
+        "24,92 76,92 68,76 32,76 24,92; 38,76 44,48; 62,76 56,48; 32,48 68,48; "
+        "50,48 36,40 32,28 38,14 50,8 62,14 68,28 64,40 50,48"
+    ),
+}
+
+
 @cache
-def piece_path(side: Side, kind: PieceType, piece_set: str) -> str:
-    """The strokes of a piece as the `d` of an SVG path, around the origin, 100 units wide."""
-    if piece_set == "latin":
-        return _path([(_LATIN[kind], *_ALL)])
-    return _path(_CHARACTERS[side, kind])
+def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
+    """The strokes of a piece, heavy and thin, each as the `d` of an SVG path.
+
+    They are around the origin, 100 units wide. Only characters have thin ones.
+    """
+    if piece_set == "zh":
+        return strokes_path(_CHARACTERS[side, kind])
+    shape = (_LATIN if piece_set == "latin" else _PICTURES)[kind]
+    heavy, thin = strokes_path([(shape, *_ALL)])
+    return heavy + thin, ""
+
+
+def strokes_path(parts: list[_Part]) -> tuple[str, str]:
+    """All strokes of all parts, each fitted into its box: those that lead down, and across."""
+    heavy: list[str] = []
+    thin: list[str] = []
+    for strokes, left, top, width, height in parts:
+        for stroke in strokes.split(";"):
+            points = []
+            for point in stroke.split():
+                x, y = (float(number) for number in point.split(","))
+                points.append((left + x * width / 100 - 50, top + y * height / 100 - 50))
+            for (x0, y0), (x1, y1) in pairwise(points):
+                across = abs(x1 - x0) > 2.2 * abs(y1 - y0)
+                (thin if across else heavy).append(f"M{x0:g} {y0:g}L{x1:g} {y1:g}")
+    return "".join(heavy), "".join(thin)
 
 
 def piece_id(code: int) -> str:
     """The name of a piece code's symbol: its FEN letter behind `p-`, so `p-R` or `p-r`."""
     letter = LETTERS[(code & 7) - 1]
     return f"p-{letter.lower() if code & 8 else letter}"
-
-
-def _path(parts: list[_Part]) -> str:
-    """All strokes of all parts, each fitted into its box."""
-    text = []
-    for strokes, left, top, width, height in parts:
-        for stroke in strokes.split(";"):
-            points = []
-            for point in stroke.split():
-                x, y = (float(number) for number in point.split(","))
-                points.append(f"{left + x * width / 100 - 50:g} {top + y * height / 100 - 50:g}")
-            text.append("M" + "L".join(points))
-    return "".join(text)

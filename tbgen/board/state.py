@@ -1,8 +1,9 @@
 """What a request asks to see: the game so far and how to show it, to and from an address.
 
     /?fen=START&moves=h2e2,h9g7&flip=1&lang=zh-Hans   <->   View
-    /play?...                                               the same, values hidden
-    /edit?...                                               the same, on the editor
+    /?...&mode=play                                         the same, values hidden
+    /?...&mode=line&at=7                                    best play, after seven plies of it
+    /?...&mode=edit                                         the same, on the editor
 
 The whole state is in the address, so that every position has a permanent link, the browser's back
 button takes a move back, and nothing is kept on the server.
@@ -16,6 +17,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
+from tbgen.board.diagram import Look
 from tbgen.board.i18n import LANGUAGES
 from tbgen.board.pieces import PIECE_SETS
 from tbgen.indexing import Move, Position, Side
@@ -30,18 +32,22 @@ MAX_POSITION_TEXT = 400
 MAX_MOVES = 400
 """Plies of a game in an address: 2 kB."""
 
-PATHS = {"read": "/", "play": "/play", "edit": "/edit", "line": "/line"}
-"""The page of each mode."""
+MODES = ("read", "play", "line", "edit")
+"""Look up, play, watch best play, set up."""
 
-THEMES = ("light", "dark")
+THEMES = ("", "light", "dark")
+"""The browser's own colours, or one of two."""
+
+BOARDS = ("wood", "paper", "slate")
 
 
 @dataclass(frozen=True)
 class View:
     """A game and the way it is shown.
 
-    `moves` were played from `start`. `mode` is one of `PATHS`. `human` is the side that the
-    reader plays in the playing mode. `chosen` is the square of a piece about to move.
+    `moves` were played from `start`. `mode` is one of `MODES`. `human` is the side that the
+    reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
+    of one which is tried on every point. `ply` counts the plies of a line that have been shown.
     """
 
     start: Position
@@ -52,8 +58,11 @@ class View:
     notation: str = "iccs"
     pieces: str = "zh"
     theme: str = ""
+    board: str = BOARDS[0]
     human: Side = Side.RED
     chosen: int | None = None
+    where: int | None = None
+    ply: int = 0
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
 
@@ -73,34 +82,49 @@ class View:
     def after(self, move: Move) -> View:
         """The game with one more move; beyond `MAX_MOVES` its beginning is forgotten."""
         if len(self.moves) >= MAX_MOVES:
-            return replace(self, start=self.position.after(*move), moves=(), chosen=None)
-        return replace(self, moves=(*self.moves, move), chosen=None)
+            start = self.position.after(*move)
+            return replace(self, start=start, moves=(), **_MOMENTARY)
+        return replace(self, moves=(*self.moves, move), **_MOMENTARY)
 
     def back(self, plies: int = 1) -> View:
         """The game with the last moves taken back."""
-        return replace(self, moves=self.moves[: max(0, len(self.moves) - plies)], chosen=None)
+        kept = self.moves[: max(0, len(self.moves) - plies)]
+        return replace(self, moves=kept, **_MOMENTARY)
 
     def at(self, position: Position) -> View:
         """The same way of showing another position, without a game."""
-        return replace(self, start=position, moves=(), chosen=None)
+        return replace(self, start=position, moves=(), **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
         """The address of this view, or of one with some fields changed."""
         view = replace(self, **changes)
-        query = {"fen": " ".join(view.start.fen.split()[:2]).replace(" ", "_")}
+        query = {"fen": "_".join(view.start.fen.split()[:2])}
         if view.moves:
             query["moves"] = ",".join(move.iccs for move in view.moves)
-        query |= view.settings()
+        query |= view.mode_and_settings()
         if view.mode == "play" and view.human == Side.BLACK:
             query["side"] = "black"
+        if view.mode == "line" and view.ply:
+            query["at"] = str(view.ply)
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
-        return f"{PATHS[view.mode]}?{urlencode(query, safe='/,_')}"
+        if view.mode == "read" and view.where is not None:
+            query["where"] = square_name(view.where)
+        return f"/?{urlencode(query, safe='/,_')}"
 
     @property
     def usual_notation(self) -> str:
         """The notation of moves in the view's language, where none is asked for."""
         return default_notation(self.language)
+
+    def mode_and_settings(self) -> dict[str, str]:
+        """The part of the query that a form of this mode brings along."""
+        return ({} if self.mode == "read" else {"mode": self.mode}) | self.settings()
+
+    @property
+    def look(self) -> Look:
+        """How the board is drawn."""
+        return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
         """The part of the query that does not concern the position."""
@@ -115,7 +139,13 @@ class View:
             query["pieces"] = self.pieces
         if self.theme:
             query["theme"] = self.theme
+        if self.board != BOARDS[0]:
+            query["board"] = self.board
         return query
+
+
+_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0}
+"""What concerns one position only, as it is once another one is shown."""
 
 
 def default_notation(language: str) -> str:
@@ -133,9 +163,7 @@ def position_text(query: Mapping[str, str]) -> str | None:
     return text
 
 
-def read_view(
-    query: Mapping[str, str], default: Position, mode: str = "read", accept_language: str = ""
-) -> View:
+def read_view(query: Mapping[str, str], default: Position, accept_language: str = "") -> View:
     """The view that a query describes, `default` if it names no position.
 
     `fen` and `pos` take any notation of positions. Raises `InputError` with a hint.
@@ -150,14 +178,17 @@ def read_view(
     return View(
         start=start,
         moves=read_moves(start, query.get("moves", "")),
-        mode=mode,
+        mode=_one_of(query.get("mode", ""), MODES, MODES[0]),
         flip=query.get("flip", "") == "1" or viewpoint == Side.BLACK,
         language=language,
         notation=_one_of(query.get("notation", ""), MOVE_NOTATIONS, default_notation(language)),
         pieces=_one_of(query.get("pieces", ""), PIECE_SETS, PIECE_SETS[0]),
-        theme=_one_of(query.get("theme", ""), THEMES, ""),
+        theme=_one_of(query.get("theme", ""), THEMES, THEMES[0]),
+        board=_one_of(query.get("board", ""), BOARDS, BOARDS[0]),
         human=Side.BLACK if query.get("side") == "black" else Side.RED,
         chosen=parse_square(query["from"]) if query.get("from") else None,
+        where=parse_square(query["where"]) if query.get("where") else None,
+        ply=_count(query.get("at", "")),
         asked_language=asked in LANGUAGES,
     )
 
@@ -184,6 +215,11 @@ def preferred_language(accepted: str) -> str:
         if tag.startswith("en"):
             break
     return "en"
+
+
+def _count(text: str) -> int:
+    """A number of plies; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
 
 
 def _one_of(text: str, known: tuple[str, ...], default: str) -> str:

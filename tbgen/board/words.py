@@ -1,7 +1,7 @@
 """Reasons in the reader's language: `tbgen.answers.reasons` says what, `Chinese` here how.
 
 红方9步（5回合）杀                          order 0, distance to mate
-红方逼黑方炮长捉e4车（3阶），9步后          order 3
+红方逼黑方炮长捉五路车（3阶），9步后        order 3
 和棋
 """
 
@@ -13,11 +13,14 @@ from typing import ClassVar
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.board.i18n import text, traditional
+from tbgen.board.names import file_name
 from tbgen.indexing import Position, Side
-from tbgen.indexing.squares import square_name
 from tbgen.notation.chinese import piece_name
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
+from tbgen.referee import Judgement, Rules, Verdict
+from tbgen.referee.reasons import Conduct
+from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
 from tbgen.tables import ProbeResult
 
 
@@ -75,12 +78,12 @@ class Chinese(reasons.Words):
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """`炮长捉e4车`."""
+        """`炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(piece_name(piece.side, piece.kind) for piece in mechanism.by)
         name = piece_name(victim.side, victim.kind)
-        return f"{''.join(chasers)}长捉{square_name(victim.square)}{name}"
+        return f"{''.join(chasers)}长捉{file_name(victim.side, victim.square)}{name}"
 
 
 _CHINESE = Chinese()
@@ -113,6 +116,59 @@ def explain_move(
 def explain_line(line: Mainline, language: str) -> str:
     """How a line ends."""
     return _spell(reasons.explain_line(line, _words(language)), language)
+
+
+def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
+    """The referee's sentence on a repetition: what both sides did, the verdict, the article."""
+    if language == "en":
+        return judgement.reason
+    return _spell(_judged(judgement, rules), language)
+
+
+def _judged(judgement: Judgement, rules: Rules) -> str:
+    """What `tbgen.referee.reasons.explain` says, in simplified Chinese."""
+    if rules == Rules.NONE:
+        return "局面重复；不计循环规则，判和"
+    red, black = judgement.conducts
+    both = f"{_conduct(red)}，{_conduct(black)}"
+    if judgement.verdict in (Verdict.RED_WINS, Verdict.BLACK_WINS):
+        offender = black if judgement.verdict == Verdict.RED_WINS else red
+        article = "art. 8" if red.checks and black.checks else offender.article
+        return f"{both}：判{text('zh-Hans', offender.side.other.name.lower())}胜{_article(article)}"
+    if red.level == PERPETUAL_CHECK:
+        return f"双方长将：判和{_article('art. 7')}"
+    if red.level == PERPETUAL_CHASE:
+        return f"{both}：互捉，判和（图48）"
+    if rules == Rules.CHECK and (red.victims or black.victims):
+        return f"{both}：本规则允许长捉，判和"
+    return f"{both}：判和{_article(red.article or black.article or 'art. 5')}"
+
+
+def _conduct(conduct: Conduct) -> str:
+    """What one side did, as a clause."""
+    side = text("zh-Hans", conduct.side.name.lower())
+    if conduct.checks == conduct.plies:
+        return f"{side}步步将军"
+    if conduct.victims:
+        chasers = "".join(piece_name(conduct.side, kind) for kind in dict.fromkeys(conduct.chasers))
+        victims = "和".join(
+            ("" if victim.is_only else file_name(conduct.side.other, victim.square))
+            + piece_name(conduct.side.other, victim.kind)
+            for victim in conduct.victims
+        )
+        return f"{side}{chasers}步步捉{victims}"
+    if conduct.checks:
+        return f"{side}{'将捉并用' if conduct.chasing else '部分着将军'}"
+    if conduct.chasing:
+        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '部分着捉子'}"
+    return f"{side}走闲着"
+
+
+def _article(article: str) -> str:
+    """`art. 15` as `（第15条）`."""
+    if "root" in article:
+        return "（捉无真根子）"
+    return f"（第{article.removeprefix('art. ').removeprefix('point ')}条）" if article else ""
 
 
 def explain_distance(plies: int, language: str) -> str:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import socket
 import webbrowser
+from typing import TYPE_CHECKING
 
 import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.indexing.errors import InputError
+
+if TYPE_CHECKING:
+    from tbgen.board.library import Planner
+    from tbgen.indexing import Material
+    from tbgen.play.tablebase import GameTablebase
 
 DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 """Endgames of every type that build in seconds; one of them needs the repetition rules."""
@@ -53,7 +60,9 @@ def serve(
     with selection.open() as opened:
         count = len(opened.available())
         listener = _listen(host, port)
-        server = make_server(opened, selection.directory, host, port, log=log)
+        server = make_server(
+            opened, selection.directory, host, port, log=log, planner=_planner(selection, opened)
+        )
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if as_json:
@@ -65,6 +74,29 @@ def serve(
         if show:
             webbrowser.open(url)
         server.run(sockets=[listener])
+
+
+def _planner(selection: options.Selection, tables: GameTablebase) -> Planner:
+    """What the board says a missing table would cost: what `tbgen plan` says."""
+    from tbgen.board.library import Cost
+    from tbgen.building.plan import plan
+    from tbgen.tables import LimitExceededError, Rules
+
+    def cost(material: Material) -> Cost | None:
+        rules = tables.rule_set.rules or Rules(options.DEFAULT_RULES)
+        present = {name.material for name in tables.available() if name.rules == rules}
+        try:
+            planned = plan([material], rules, selection.directory)
+        except (InputError, LimitExceededError):
+            return None
+        missing = [table for table in planned if table.material not in present]
+        return Cost(
+            sum(table.seconds for table in missing),
+            max((table.memory_bytes for table in missing), default=0),
+            sum(table.disk_bytes for table in missing),
+        )
+
+    return cost
 
 
 def _require_extra() -> None:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from tbgen.compiling.folder import PACKAGE
+from tbgen.compiling.internals import HAS_DIGESTS
 from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
@@ -53,7 +54,9 @@ def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> 
     alone : whether this process compiles everything, as there is no memory for two
     """
     with compile_lock():
-        folder = CACHE_FOLDER if rules == Rules.WXF and not alone else None
+        # numba's own cache is unsafe while two processes write it (numba issue 4807).
+        two = rules == Rules.WXF and not alone and HAS_DIGESTS
+        folder = CACHE_FOLDER if two else None
         if folder is not None and not (folder / CHASES_COMPILED).exists():
             compiler = _second_compiler(folder)
             if ordered and compiler is not None:

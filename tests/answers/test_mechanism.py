@@ -116,13 +116,13 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
         "Black is forced into a perpetual chase, order 1, already"
     )
     assert words.explain_position(position, result, "zh-Hans", found) == (
-        "黑方已被迫炮长捉g8兵（1阶）"
+        "黑方已被迫炮长捉三路兵（1阶）"
     )
     assert words.explain_position(position, result, "zh-Hant", found) == (
-        "黑方已被迫炮長捉g8兵（1階）"
+        "黑方已被迫炮長捉三路兵（1階）"
     )
     line = chases.mainline(position)
-    assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉g8兵，红方胜"
+    assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉三路兵，红方胜"
 
 
 def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
@@ -154,7 +154,7 @@ def test_several_chasers_are_named() -> None:
     assert ENGLISH.chase(found) == (
         "perpetual chase of the rook on e4 by the knights and the cannon"
     )
-    assert words.Chinese().chase(found) == "马炮长捉e4车"
+    assert words.Chinese().chase(found) == "马炮长捉五路车"
 
 
 @pytest.mark.parametrize("plies", [4, 6])

@@ -1,0 +1,98 @@
+"""The pictures of docs/board.md: a served directory of tables, looked at with Chromium.
+
+    tables  ->  tbgen serve  ->  Chromium, or one that is a phone  ->  docs/board/*.png
+
+    tbgen build KRNKR KRKN KNKA --tables egtb --rules wxf
+    tbgen build KRNKR KRKN --tables egtb --rules none
+    python scripts/docs/board_pictures.py --tables egtb
+
+Needs the extras `dev` and `web`, chromium and chromedriver, and a font with Chinese characters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ORDER_8 = "fen=9/9/5k3/9/9/9/9/Nr7/9/R2K5_w"
+CHASE = "fen=9/9/4k4/9/9/1N7/9/3R5/4r4/3K5_w"
+KNIGHT = "fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
+SLIP = "fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
+
+PICTURES = (
+    # name, phone, address, what to do on the page
+    ("board", False, f"/?{ORDER_8}", ""),
+    ("targets", False, f"/?{CHASE}&from=d2", ""),
+    ("heat", False, f"/?{ORDER_8}&where=a0&board=paper", ""),
+    ("loop", False, f"/?mode=line&{ORDER_8}&at=2", ""),
+    ("slip", False, f"/?{SLIP}&moves=d0d1", ""),
+    ("editor", False, "/?mode=edit&fen=9/9/4k4/9/9/9/9/3n6/9/R2K5_b", ""),
+    ("endgame", False, "/endgames/KRNKR?pieces=picture", "scrollTo(0, 420)"),
+    ("missing", False, "/?fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w&notation=wxf", ""),
+    ("dark", False, f"/?{KNIGHT}&theme=dark&board=slate&from=a0",
+     "document.querySelector('.endgame').open = true"),
+    ("chinese", False, f"/?mode=line&{ORDER_8}&lang=zh-Hans&at=3", ""),
+    ("phone", True, f"/?{ORDER_8}&lang=zh-Hant", ""),
+)  # fmt: skip
+
+
+def browser(phone: bool) -> Any:
+    """A headless Chromium."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=980,820"):
+        options.add_argument(argument)
+    if phone:
+        metrics = {"width": 390, "height": 844, "pixelRatio": 1.5, "touch": True}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    options.binary_location = shutil.which("chromium") or "chromium-browser"
+    os.environ.setdefault("SE_OFFLINE", "true")  # nothing is downloaded
+    return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+
+def main() -> None:
+    """Serve the tables, and take every picture."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, default=Path("egtb"))
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "board")
+    asked = parser.parse_args()
+    command = [sys.executable, "-m", "tbgen", "serve", "--tables", str(asked.tables)]
+    server = subprocess.Popen(
+        [*command, "--rules", "wxf", "--port", "0", "--no-open", "--json"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    try:
+        url = json.loads(server.stdout.readline())["url"].rstrip("/")
+        for phone in (False, True):
+            driver = browser(phone)
+            try:
+                for name, on_phone, address, script in PICTURES:
+                    if on_phone == phone:
+                        driver.get(url + address)
+                        driver.execute_script(script or "return 0")
+                        time.sleep(0.5)  # until nothing moves any more
+                        driver.save_screenshot(str(asked.to / f"{name}.png"))
+                        print(asked.to / f"{name}.png")
+            finally:
+                driver.quit()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What is wrong with a request, in the reader's language.
+
+    "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
+
+Messages are made in English where the fault is found; those that a page can show are put into
+Chinese here, by their form. One that is not known becomes a general sentence, never English. What
+the reader has typed stands between 「 and 」.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tbgen.board.i18n import localise
+
+_SIDES = {"Red": "红方", "Black": "黑方"}
+_KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "车", "knight": "马",
+          "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士", "B": "象", "R": "车", "N": "马",
+          "C": "炮", "P": "兵"}  # fmt: skip
+
+_FORMS: tuple[tuple[str, str], ...] = (
+    (r"(.+) is no square", "{0}不是棋盘上的点"),
+    (r"(.+), in ICCS .*", "看不懂着法{0}"),
+    (r"(.+) is no move", "看不懂着法{0}"),
+    (r"(.+) is not legal.*", "{0}不是合法着法"),
+    (r"(.+) is no piece letter", "{0}不是棋子字母"),
+    (r"(.+) is no position: (.+) is no piece of Pai's string", "看不懂{0}：{1}不是棋子字母"),
+    (r"(.+) goes on after its tenth row", "{0}在第十行之后还有内容"),
+    (r"row (\d+) of (.+) has more than nine points", "第{0}行超过九格"),
+    (r"(.+) describes (\d+) of (\d+) points", "{0}只写了{1}格，棋盘有{2}格"),
+    (r"rank (\d+) of the FEN has (\d+) files", "底线起第{0}行（0至9）有{1}格，应为9格"),
+    (r"the FEN has (\d+) ranks", "有{0}行，应为10行"),
+    (r"the FEN has (\d+) fields", "有{0}段，应写棋盘和轮走方"),
+    (r"the (?:FEN|position) is empty", "没有写局面"),
+    (r"the position has (\d+) characters", "局面有{0}个字符，太长"),
+    (r"(.+) is no side to move", "{0}不是轮走方，红方写「w」，黑方写「b」"),
+    (r"(.+)'s (\w+) cannot stand on (.+)", "{0}{1}不能在「{2}」"),
+    (r"(.+) has (\d+) kings", "{0}有{1}个将（帅），应为一个"),
+    (r"(.+) has (\d+) pieces of the kind (\w)", "{0}有{1}个{2}，太多"),
+    (r"the kings face each other.*", "将帅照面"),
+    (r"(\w+) is in check.*", "{0}正被将军，却不轮到走棋"),
+    (r"the game has more than (\d+) moves", "着法超过{0}步"),
+    (r"no table of (\w+).*", "没有{0}的残局库"),
+    (r"(\w+) is always a draw", "{0}必和，不需要残局库"),
+    (r"(.+) is no material", "{0}不是子力名称"),
+    (r"(.+) in (.+) is no piece", "{1}中的{0}不是棋子"),
+    (r"(.+) does not name two sides", "{0}没有写出双方"),
+    (r"there is no such page", "没有此页面"),
+    (r"no puzzle was found", "没有找到习题"),
+    (r"the text has no moves", "没有着法"),
+    (r"there are no such positions", "没有这样的局面"),
+    (r"the server is busy", "服务器繁忙"),
+    (r"the answer takes too long", "计算时间太长"),
+    (r"something went wrong here", "服务器内部出错"),
+)
+"""Patterns of whole messages, and what they are in simplified Chinese."""
+
+_HINTS: tuple[tuple[str, str], ...] = (
+    (r"a xiangqi board has ten.*", "棋盘有十行，用斜线分开"),
+    (r"every rank has nine files.*", "每行九格"),
+    (r"pieces are K A B R N C P.*", "棋子字母为「K A B R N C P」，黑方小写"),
+    (r"write w .*", "轮走方写「w」或「b」"),
+    (r"(run: .*)", "请运行「{0}」"),
+    (r"a FEN looks like .*|give a FEN.*", "请写标准局面串、六整数编码或白氏记法"),
+    (r"the board is at /", "请回到棋盘"),
+    (r"name an endgame with an attacker", "请选有进攻子力的残局"),
+    (r"see the server's log", "详情见服务器日志"),
+    (r"try again in a moment", "请稍后再试"),
+)
+
+_CANNOT = "无法理解这个请求"
+
+
+def complain(message: str, hint: str, language: str) -> tuple[str, str]:
+    """A message and its hint as they are shown; a hint that has no Chinese form is left out."""
+    if language == "en":
+        return message[:1].upper() + message[1:], hint
+    said = _translated(message, _FORMS) or _CANNOT
+    return localise(language, "", said), localise(language, "", _translated(hint, _HINTS) or "")
+
+
+def _translated(message: str, forms: tuple[tuple[str, str], ...]) -> str | None:
+    for pattern, chinese in forms:
+        match = re.fullmatch(pattern, message, re.DOTALL)
+        if match:
+            return chinese.format(*(_word(group) for group in match.groups()))
+    return None
+
+
+def _word(found: str) -> str:
+    """A side or a piece in Chinese, a number as it is, anything else in corner brackets."""
+    if found in _SIDES or found in _KINDS:
+        return _SIDES.get(found) or _KINDS[found]
+    if found.isdecimal() or found.startswith("run: "):
+        return found.removeprefix("run: ")
+    return f"「{found}」"

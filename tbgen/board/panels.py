@@ -1,0 +1,307 @@
+"""What stands beside a position: parts of a page, each its own section.
+
+rules_panel     the outcome under every rule set that is here
+where_panel     a piece on every point
+slip_note       what the last move threw away
+missing_card    no table yet: what it takes
+endgame_panel   histogram with this position's bar, longest wins as small boards
+game_record     the moves so far, in pairs       share_panel   what can be taken away
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from html import escape
+
+from tbgen.answers.units import duration, size
+from tbgen.board.diagram import Point, thumbnail
+from tbgen.board.figures import histogram, orders_of, place_of
+from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win
+from tbgen.board.i18n import localise, text
+from tbgen.board.insight import heat_map, slip, verdicts
+from tbgen.board.layout import details, link, with_settings
+from tbgen.board.library import Library, Study
+from tbgen.board.names import material_name, piece_name, point_name
+from tbgen.board.state import View
+from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.indexing import Move, Position, PositionError, Side
+from tbgen.notation import format_move, format_position
+from tbgen.play.preference import worth_of_move
+from tbgen.referee import Label
+from tbgen.rules import check_legal
+from tbgen.tables import TablebaseError, TableStatistics
+
+VALUED = 60
+"""Moves of a game, the last ones, whose values are told with it."""
+
+QUICK_SLOTS = 2_000_000
+"""Slots for each side of a table in which a longest win is searched for beside a position."""
+
+
+def rules_panel(library: Library, study: Study, view: View) -> str:
+    """The outcome with and without rules of repetition; empty where one rule set is known."""
+    if study.result is None or not study.position.material.both_armed:
+        return ""
+    known = verdicts(library, study.position, study.result)
+    if len(known) < 2:
+        return ""
+    language = view.language
+    rows = [
+        f"<li><span>{escape(rules_name(rule_set, language))}</span> "
+        f'<b class="badge {outcome_word(result.outcome)}">'
+        f"{escape(text(language, outcome_word(result.outcome)))}</b> "
+        f"<small>{escape(short(result.exact))}</small></li>"
+        for rule_set, result in known
+    ]
+    differ = len({result.outcome for _, result in known}) > 1
+    mark = f'<p class="matter">{escape(text(language, "rules_matter"))}</p>' if differ else ""
+    content = f'{mark}<ul class="rules">{"".join(rows)}</ul>'
+    return details(text(language, "rules_table"), content, "panel", is_open=differ)
+
+
+def where_panel(study: Study, view: View) -> str:
+    """Which piece is tried on every point, as links."""
+    language = view.language
+    if study.result is None:
+        return ""
+    links = []
+    for code, square in view.position.pieces():
+        chosen = square == view.where
+        name = f"{piece_name(code, language)} {point_name(square, language)}"
+        href = view.href(where=None if chosen else square, chosen=None)
+        links.append(link(href, name, "button small" + (" on" if chosen else "")))
+    other = ""
+    flipped = Position(view.position.board, view.position.side.other)
+    with contextlib.suppress(PositionError):
+        check_legal(flipped)
+        side = text(language, flipped.side.name.lower())
+        href = view.at(flipped).href(where=view.where)
+        other = f"<p>{link(href, text(language, 'other_turn', side=side), 'button small')}</p>"
+    note = f"<p>{escape(text(language, 'where_note'))}</p>"
+    content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
+    return details(text(language, "where"), content, "panel where", is_open=view.where is not None)
+
+
+def heat(library: Library, view: View) -> dict[int, Point]:
+    """The points of the heat map that is asked for; each leads to its position."""
+    if view.where is None:
+        return {}
+    code, found = view.position.board[view.where], {}
+    for square, result in heat_map(library, view.position, view.where).items():
+        board = bytearray(view.position.board)
+        board[view.where], board[square] = 0, code
+        href = view.at(Position(bytes(board), view.position.side)).href()
+        found[square] = Point(outcome_word(result.outcome), short(result.exact), href)
+    return found
+
+
+def slip_note(library: Library, study: Study, view: View) -> str:
+    """What the last move threw away, what would have kept it, and the reply that shows it."""
+    found = slip(library, view)
+    if found is None:
+        return ""
+    language = view.language
+
+    def name(position: Position, move: Move) -> str:
+        return format_move(position, move, view.notation)
+
+    said = text(
+        language,
+        "slip",
+        move=name(found.before, view.moves[-1]),
+        was=text(language, outcome_word(found.lost.outcome)),
+        now=text(language, outcome_word(found.got.outcome)),
+        best=name(found.before, found.best.move),
+    )
+    if found.reply is not None:
+        reply = name(study.position, found.reply.move)
+        said += f" {text(language, 'slip_reply', reply=reply)}".replace("。 ", "。")
+    return f'<p class="notice slip">{escape(said)}</p>'
+
+
+def missing_card(library: Library, study: Study, view: View) -> str:
+    """One card for a position without a table: what is missing, what it takes, the command."""
+    language, material = view.language, study.position.material
+    name = f"{material_name(material, language)} ({material.name})"
+    error = study.missing
+    command = getattr(error, "command", "")
+    if not command:
+        said = text(language, "missing_never", name=name)
+        return f'<section class="card missing"><p>{escape(said)}</p></section>'
+    needed = [node for node in material.closure() if node.needs_table]
+    present = {entry.material for entry in library.available()}
+    here = sum(node in present for node in needed)
+    said = escape(text(language, "missing_card", name=name, n=len(needed), here=here))
+    cost = library.cost(material)
+    takes = "" if cost is None else text(
+        language, "missing_cost",
+        time=time_in_words(cost.seconds, language),
+        memory=size(cost.memory_bytes), disk=size(cost.disk_bytes),
+    )  # fmt: skip
+    shell = f"{command}{library.tables_option}"
+    return (
+        f'<section class="card missing"><p>{said} {escape(takes)}</p>'
+        f"<p>{escape(text(language, 'missing_how'))}</p>"
+        f'<p class="command"><code>{escape(shell)}</code> {_copy(shell, language)}</p>'
+        f'<p class="under">{escape(text(language, "missing_captures"))}</p></section>'
+    )
+
+
+def endgame_panel(library: Library, study: Study, view: View) -> str:
+    """The endgame of a position: its histogram with the position's bar, and its longest wins."""
+    if study.result is None or study.result.metric is None:
+        return ""
+    try:
+        figures, _ = library.statistics(study.position.material)
+    except (TablebaseError, OSError):
+        return ""
+    language = view.language
+    spot = place_of(study.position, study.result)
+    orders = orders_of(figures)
+    order = spot[0] if spot else min(orders, default=0)
+    picture = histogram(
+        figures,
+        order,
+        language,
+        spot[1:] if spot else None,
+        lambda winner, plies: bar_href(view, figures, winner, order, plies),
+    )
+    note = ""
+    if picture:
+        name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
+        picture = f"<h3>{escape(name)}</h3>{picture}"
+        note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
+    material = study.position.material
+    more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}<p>{more}</p>"
+    return details(text(language, "this_endgame"), content, "panel endgame")
+
+
+def longest_boards(
+    library: Library, figures: TableStatistics, view: View, most: int | None = None
+) -> str:
+    """The longest win of each side and order, as small boards; empty for a drawn endgame.
+
+    A side whose longest distance is a loss has its longest win searched for, in small tables.
+    """
+    language = view.language
+    limit = MAX_SLOTS if most is None else QUICK_SLOTS
+    longest = []
+    for entry in figures.longest:
+        if entry.value % 2:
+            plies = 255 - entry.value if entry.order else entry.value
+            winner = Side[entry.side.upper()]
+            longest.append((entry.order, winner, plies, Position.from_fen(entry.fen)))
+    for side in Side:
+        told = any(order == 0 and winner == side for order, winner, _, _ in longest)
+        if not told and figures.index_size <= limit:
+            position = longest_win(library, figures, side)
+            if position is not None:
+                longest.append((0, side, longest_plies(figures, side), position))
+    found = []
+    for order, winner, plies, position in sorted(longest, key=lambda entry: entry[:2]):
+        said = text(language, "wins", side=text(language, winner.name.lower()))
+        if plies:
+            said = text(language, "longest_of", side=said, n=moves_in_words(plies, language))
+        if order:
+            said += text(language, "of_order", n=order)
+        found.append(
+            f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
+            f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
+        )
+    if not found:
+        return ""
+    heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
+    return f'{heading}<div class="mini-boards">{"".join(found[:most])}</div>'
+
+
+def game_record(library: Library, view: View) -> str:
+    """The moves played, in pairs, each a link to the position after it.
+
+    Where values are shown, each has what it was worth, as far as tables are here, and the
+    referee's label of what it does: a check, a chase, or nothing.
+    """
+    if not view.moves:
+        return ""
+    signs = _signs(library, view) if view.mode == "read" else [""] * len(view.moves)
+    items = []
+    for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
+        reached = view.back(len(view.moves) - number)
+        current = ' aria-current="true"' if number == len(view.moves) else ""
+        label = format_move(position, move, view.notation)
+        items.append(link(reached.href(), label, "", current) + signs[number - 1])
+    heading = f"{text(view.language, 'game')} ({len(items)})"
+    record = f'<p class="game">{pairs(items, view)}</p>'
+    return details(heading, record, "panel record", is_open=True)
+
+
+def _signs(library: Library, view: View) -> list[str]:
+    """What each move of a game was worth to its side, and what it does; the last ones only."""
+    language, found = view.language, []
+    plies = library.judge(view.start, view.moves).plies
+    before = len(view.moves) - VALUED
+    for number, (ply, after) in enumerate(zip(plies, view.positions[1:], strict=True)):
+        worth = None
+        if number >= before:
+            with contextlib.suppress(TablebaseError, OSError):
+                worth = worth_of_move(library.tables.probe(after).exact, False)
+        sign = "" if worth is None else (
+            f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
+        )  # fmt: skip
+        if ply.label != Label.IDLE:
+            name = escape(text(language, f"ply_{ply.label}"))
+            sign += f' <i class="{ply.label}">{name}</i>'
+        found.append(sign)
+    return found
+
+
+def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
+    """Moves as a record has them: `1. one other 2. one other`."""
+    found = list(items)
+    if view.start.side == 1 and found:
+        found.insert(0, "…")
+    return " ".join(
+        f'<span class="pair"><b>{first + number // 2}.</b> '
+        f"{' '.join(found[number : number + 2])}</span>"
+        for number in range(0, len(found), 2)
+    )
+
+
+def share_panel(view: View) -> str:
+    """The position and the line to take away."""
+    language = view.language
+    shown = view.href(mode="read", chosen=None, where=None)
+    export, picture = (
+        shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
+    )
+    single = view.at(view.position).href(mode="read")
+    links = (
+        f'<p class="links">{link(single, text(language, "permalink"))} '
+        f"{link(export, text(language, 'export'))} {link(picture, 'SVG')} "
+        f"{link(shown.replace('/?', '/v1/probe?', 1), 'JSON')}</p>"
+    )
+    below = Side.BLACK if view.flip else Side.RED
+    codes = "".join(
+        f"<p><code>{escape(code)}</code> {_copy(code, language)}</p>"
+        for code in (view.position.fen, format_position(view.position, "pai", below))
+    )
+    keys = f'<p class="under">{escape(text(language, "keys"))}</p>'
+    content = f'{links}<div class="codes">{codes}</div>{keys}'
+    return details(text(language, "share"), content, "panel")
+
+
+def time_in_words(seconds: float, language: str) -> str:
+    """`12 s`, `12秒`."""
+    for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
+        if seconds < most:
+            return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
+    return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
+
+
+def _copy(content: str, language: str) -> str:
+    """A button that copies a text; only where scripts run."""
+    return (
+        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
+        f'data-done="{escape(text(language, "copied"))}">{escape(text(language, "copy"))}</button>'
+    )

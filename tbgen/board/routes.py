@@ -1,0 +1,378 @@
+"""Routes, old links and error pages.
+
+    tables directory  ->  Library  ->  Starlette application
+
+The application keeps no state but caches and counts of requests; running it is for `server`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mimetypes
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from tbgen.board.api import Api
+from tbgen.board.complaints import complain
+from tbgen.board.diagram import STYLE, draw
+from tbgen.board.editor import editor_page, read_sketch
+from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
+from tbgen.board.film import film_page
+from tbgen.board.gallery import gallery_page
+from tbgen.board.games import GameText, follows_position, read_game
+from tbgen.board.http import (
+    HTML,
+    SECURITY_HEADERS,
+    SVG,
+    Answer,
+    Gate,
+    Limits,
+    RequestError,
+    failure,
+)
+from tbgen.board.i18n import text
+from tbgen.board.layout import link, page, with_settings
+from tbgen.board.library import Library, Planner
+from tbgen.board.names import read_material
+from tbgen.board.pieces import piece_path
+from tbgen.board.puzzles import find_puzzle
+from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
+from tbgen.board.workspace import playing_page, reading_page
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.errors import InputError, MoveTextError, PositionError
+from tbgen.indexing.squares import PieceType
+from tbgen.notation import read_position
+from tbgen.play.tablebase import GameTablebase
+from tbgen.rules import check_legal
+
+_PAGES: dict[str, Callable[[Library, View], Answer]] = {
+    "read": reading_page,
+    "play": playing_page,
+    "line": film_page,
+}
+
+_ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
+"""Where the links of an error page lead."""
+
+
+def create_app(
+    tables: GameTablebase,
+    directory: Path | None = None,
+    *,
+    loopback_only: bool = False,
+    planner: Planner | None = None,
+) -> Starlette:
+    """The application for some tables; more of them may come into `directory` later.
+
+    With `loopback_only` nobody is answered who asks for another machine's name, and only then is
+    the directory named, in the command that builds a missing table; `planner` tells its cost. Work
+    with the tables ends when nobody waits for it: their `checkpoint` is the application's.
+    """
+    known = directory is not None and loopback_only
+    option = f" --tables {shlex.quote(str(directory))}" if known else ""
+    library = Library(tables, directory, planner, option)
+    gate = Gate(lambda: library.fingerprint)
+    tables.checkpoint = gate.checkpoint
+    static = _static_files()
+
+    def board(request: Request) -> Answer:
+        if request.query_params.get("mode") == "edit":
+            return _edit(library, request)
+        try:
+            view = _view(library, request)
+            check_legal(view.start)
+        except PositionError as error:
+            # The editor says what is wrong, and has the text in its field to be mended.
+            return _edit(library, request, error)
+        return _PAGES[view.mode](library, view)
+
+    def endgames(request: Request) -> Answer:
+        return list_page(library, _settings_only(library, request))
+
+    def endgame(request: Request) -> Answer:
+        view = _settings_only(library, request)
+        asked = request.path_params["material"]
+        material = read_material(asked) or Material.parse(asked)
+        if asked != material.name:
+            return _moved(with_settings(f"/endgames/{material}", view))
+        if "plies" in request.query_params:
+            return gallery_page(library, view, material, request.query_params)
+        return material_page(library, view, material)
+
+    def puzzle(request: Request) -> Answer:
+        view = _settings_only(library, request)
+        position = find_puzzle(library, Material.parse(request.path_params["material"]))
+        flip = position.side == Side.BLACK
+        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
+
+    def find(request: Request) -> Answer:
+        return _found(library, request)
+
+    def file(request: Request) -> Answer:
+        content = static.get(request.path_params["name"])
+        if content is None:
+            raise RequestError(404, "there is no such file", "see /")
+        return Answer(content[0], content[1])
+
+    routes = [
+        Route("/", gate.endpoint("board", board, _as_page, takes_long=_not_editing)),
+        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
+        Route("/find", gate.endpoint("find", find, _as_page, cached=False)),
+        Route(
+            "/puzzle/{material}",
+            gate.endpoint("puzzle", puzzle, _as_page, cached=False, takes_long=_always),
+        ),
+        Route("/endgames", gate.endpoint("endgames", endgames, _as_page)),
+        Route(
+            "/endgames/{material}",
+            gate.endpoint("endgame", endgame, _as_page, takes_long=_always),
+        ),
+        Route("/endgame.cgi", _old_link("")),
+        Route("/play.cgi", _old_link("play")),
+        Route("/static/{name}", gate.endpoint("static", file)),
+        *_api_routes(Api(library), gate),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(Limits, loopback_only=loopback_only),
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
+        ],
+        exception_handlers={404: _not_found, 500: _bug},
+    )
+    app.state.gate = gate
+    return app
+
+
+def _api_routes(api: Api, gate: Gate) -> list[Route]:
+    """The addresses that programs ask."""
+
+    def follows_play(request: Request) -> bool:
+        """Whether a probe is of a whole game, or is to be explained by a line."""
+        return bool({"moves", "explain"} & request.query_params.keys())
+
+    def metrics(request: Request) -> Answer:
+        return api.metrics(gate)
+
+    def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+        """Refuse materials whose graph would be enormous."""
+
+        def answer(request: Request) -> Answer:
+            size = closure_size(Material.parse(request.path_params["material"]))
+            if size > 10 * MAX_NODES:
+                raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
+            return function(request)
+
+        return answer
+
+    return [
+        Route("/export.pgn", gate.endpoint("export", api.export)),
+        Route("/v1/probe", gate.endpoint("probe", api.probe, takes_long=follows_play)),
+        Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
+        Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),
+        Route("/v1/render.svg", gate.endpoint("render", api.render)),
+        Route("/v1/tables", gate.endpoint("tables", api.tables)),
+        Route("/v1/tables/{material}", gate.endpoint("table", api.table)),
+        Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
+        Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
+        Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
+        Route("/healthz", gate.endpoint("health", api.health, cached=False)),
+        Route("/metrics", gate.endpoint("metrics", metrics, cached=False)),
+    ]
+
+
+def _always(request: Request) -> bool:
+    return True
+
+
+def _not_editing(request: Request) -> bool:
+    return request.query_params.get("mode") != "edit"
+
+
+def _view(library: Library, request: Request) -> View:
+    """The view that a request for a page describes."""
+    return read_view(
+        request.query_params, library.first_position, request.headers.get("accept-language", "")
+    )
+
+
+def _settings_only(library: Library, request: Request) -> View:
+    """A view of the first position, with the settings that are asked for."""
+    return _bare_view(request, library.first_position)
+
+
+def _bare_view(request: Request, position: Position) -> View:
+    kept = {
+        key: value
+        for key, value in request.query_params.items()
+        if key in ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
+    }
+    return read_view(kept, position, request.headers.get("accept-language", ""))
+
+
+def _edit(library: Library, request: Request, error: PositionError | None = None) -> Answer:
+    """The editor; links that need a possible position lead to the first one meanwhile.
+
+    Raises the `error` that led here, if the position itself is not to blame.
+    """
+    reading = read_sketch(request.query_params, library.first_position)
+    if error is not None and reading.problem is None and not reading.sketch.faults():
+        raise error
+    view = View(library.first_position)
+    with contextlib.suppress(InputError):
+        view = _settings_only(library, request)
+    with contextlib.suppress(InputError):
+        view = view.at(reading.sketch.checked())
+    chosen = request.query_params.get("piece", "")[:1]
+    status = 200 if error is None else 400
+    return editor_page(library, replace(view, mode="edit"), reading, chosen, status)
+
+
+def _found(library: Library, request: Request) -> Answer:
+    """Where the text of the search box leads: an endgame, a position, a game, or an error."""
+    asked = request.query_params.get("q", "").strip()
+    view = _settings_only(library, request)
+    if not asked:
+        return _moved(with_settings("/", view))
+    material = read_material(asked)
+    if material is not None:
+        if material.needs_table and material in {name.material for name in library.available()}:
+            return _moved(with_settings(f"/endgames/{material}", view))
+        raise RequestError(404, f"no table of {material}", "see the list of endgames")
+    if follows_position(asked):
+        return _game(view, read_game(asked))
+    try:
+        read = read_position(asked[: MAX_POSITION_TEXT + 1])
+    except PositionError as error:
+        try:
+            return _game(view, read_game(asked))
+        except MoveTextError as unreadable:
+            # One word that is no move was not meant as a game.
+            raise (unreadable if " " in asked else error) from None
+    turned = view.flip or read.viewpoint == Side.BLACK
+    return _moved(replace(view.at(read.position), flip=turned).href())
+
+
+def _game(view: View, game: GameText) -> Answer:
+    return _moved(replace(view, start=game.start, moves=game.moves, mode="read").href())
+
+
+def _moved(href: str) -> Answer:
+    return Answer("", HTML, 303, {"location": href})
+
+
+def _old_mode(mode: str) -> Callable[[Request], Any]:
+    """The addresses of modes when they were pages of their own."""
+
+    async def redirect(request: Request) -> Response:
+        query = [(key, value) for key, value in parse_qsl(request.url.query) if key != "mode"]
+        target = urlencode([*query, ("mode", mode)], safe="/,_")
+        return RedirectResponse(f"/?{target}", 301)
+
+    return redirect
+
+
+def _old_link(mode: str) -> Callable[[Request], Any]:
+    """Pai's addresses, in which the whole query is a position in his notation."""
+    suffix = f"&mode={mode}" if mode else ""
+
+    async def redirect(request: Request) -> Response:
+        position = unquote_plus(request.url.query)
+        return RedirectResponse(f"/?pos={quote(position, safe='')}{suffix}", 301)
+
+    return redirect
+
+
+# -- errors ----------------------------------------------------------------------------------
+
+
+def _as_page(request: Request, answer: Answer) -> Answer:
+    """An error as a page for people, with the board that was asked for, if it can be read."""
+    body = answer.body
+    assert not isinstance(body, str | bytes)
+    view = View(_ANY_POSITION)
+    with contextlib.suppress(InputError):
+        view = _bare_view(request, _ANY_POSITION)
+    picture = ""
+    with contextlib.suppress(InputError):
+        if "fen" in request.query_params or "pos" in request.query_params:
+            asked = {key: value for key, value in request.query_params.items() if key != "moves"}
+            view = read_view(asked, _ANY_POSITION, request.headers.get("accept-language", ""))
+            check_legal(view.start)
+            picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
+    language = view.language
+    what, hint = complain(str(body["error"]), str(body["hint"]), language)
+    report = f" {text(language, 'error_report')}" if answer.status >= 500 else ""
+    key = "board" if picture else "back_to_board"
+    back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
+    main = (
+        f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
+        f"<p>{escape(hint)}{escape(report)}</p></div>"
+        f"<p>{link(back, text(language, key), 'button')}</p></div>{picture}"
+    )
+    title = text(language, "not_found") if answer.status == 404 else str(answer.status)
+    address = View.href if picture else partial(with_settings, "/endgames")
+    whole = page(view, title, main, address, css="workspace")
+    return Answer(whole, HTML, answer.status, answer.headers)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """An address that no route has."""
+    return _dressed(request, RequestError(404, "there is no such page", "the board is at /"))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    """An error that only a bug explains; its traceback goes to the log.
+
+    It is answered outside of `Limits`, which gives their headers to all other answers.
+    """
+    answer = _dressed(
+        request, RequestError(500, "something went wrong here", "see the server's log")
+    )
+    answer.headers.update(SECURITY_HEADERS)
+    return answer
+
+
+def _dressed(request: Request, error: RequestError) -> Response:
+    """An error as JSON, or as a page where one is asked for."""
+    answer = failure(error)
+    if "text/html" in request.headers.get("accept", ""):
+        answer = _as_page(request, answer)
+    return Response(answer.content(), answer.status, media_type=answer.media_type)
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def _static_files() -> dict[str, tuple[bytes, str]]:
+    """Script, style and icon by name, read once: no path of a request reaches the disk."""
+    found = {}
+    for item in (resources.files("tbgen.board") / "static").iterdir():
+        media = mimetypes.guess_type(item.name)[0] or "application/octet-stream"
+        found[item.name] = (item.read_bytes(), media)
+    found["icon.svg"] = (_icon().encode(), SVG)
+    return found
+
+
+def _icon() -> str:
+    """The red king."""
+    path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'
+        f'<g class="red"><circle class="disc" r="45"/>'
+        f'<path class="glyph" transform="scale(.58)" d="{path}"/></g></svg>'
+    )

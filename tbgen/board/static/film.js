@@ -1,0 +1,129 @@
+// Lines that play themselves: best play on the board of the mode "line", and move by move in the
+// mode "read". A film ends where the referee, mate or a draw ends it; a loop goes round.
+
+import { arrow, board, clear, fromFen, glide, main, mark, pieceOn, showPieces, point, still } from "./picture.js";
+import { go, onArrival, state } from "./travel.js";
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+let film = null;
+
+export function filming() {
+  return film !== null;
+}
+
+function placement(ply) {
+  const found = fromFen(main().dataset.start);
+  for (const shot of film.shots.slice(0, ply)) {
+    found[shot.move.slice(2)] = found[shot.move.slice(0, 2)];
+    delete found[shot.move.slice(0, 2)];
+  }
+  return found;
+}
+
+export function show(ply) {
+  const shot = film.shots[ply - 1];
+  const forward = ply === film.at + 1 || (film.at === film.shots.length && ply === film.loop + 1);
+  clear(".last, .arrow, .checked, .selected");
+  if (forward && shot) step(shot.move);
+  else showPieces(placement(ply));
+  film.at = ply;
+  for (const link of main().querySelectorAll(".film .frame")) {
+    link.classList.toggle("now", Number(link.dataset.frame) === ply);
+  }
+  if (shot) {
+    mark("last", shot.move.slice(0, 2), 50);
+    mark("last", shot.move.slice(2), 50);
+    for (const [from, to, kind] of shot.arrows) arrow(from, to, kind);
+  }
+  const now = main().querySelector(".film .now");
+  now?.scrollIntoView({ block: "nearest" });
+  const parts = [now?.textContent, shot?.label];
+  if (film.rounds) parts.push(main().dataset.round.replace("@", film.rounds + 1));
+  main().querySelector(".caption").textContent = parts.filter(Boolean).join(" · ");
+}
+
+function step(move) {
+  const use = pieceOn(move.slice(0, 2));
+  if (!use) return;
+  pieceOn(move.slice(2))?.remove();
+  const [x, y] = point(move.slice(2));
+  use.dataset.square = move.slice(2);
+  use.setAttribute("transform", `translate(${x} ${y})`);
+  if (!still()) glide(use, move.slice(0, 2), move.slice(2), 220);
+}
+
+// One step of the buttons or the keys: "first", "back", "forward", "last", "loop".
+export function seek(where) {
+  const last = film.shots.length;
+  film.rounds = 0;
+  const to = { first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where];
+  show(to);
+  history.replaceState(null, "", withPly(to));
+}
+
+export function seekTo(ply) {
+  film.rounds = 0;
+  show(ply);
+  history.replaceState(null, "", withPly(ply));
+}
+
+function withPly(ply) {
+  const address = new URL(location.href);
+  if (ply) address.searchParams.set("at", ply);
+  else address.searchParams.delete("at");
+  return address.href;
+}
+
+export async function playFilm() {
+  if (stopPlaying()) return;
+  const player = (state.player = { stopped: false });
+  const button = main().querySelector(".play-line");
+  label(button, true);
+  if (film.at === film.shots.length && film.loop === null) show(0);
+  while (!player.stopped && button.isConnected) {
+    if (film.at === film.shots.length) {
+      if (film.loop === null) break;
+      film.rounds += 1;
+      show(film.loop + 1);
+    } else show(film.at + 1);
+    await pause(1800 - Number(main().querySelector(".speed input")?.value || 700));
+  }
+  if (!player.stopped) stopPlaying();
+}
+
+export async function autoplay() {
+  if (stopPlaying()) return;
+  const player = (state.player = { stopped: false });
+  label(main().querySelector(".autoplay"), true);
+  let keep = "push";
+  while (!player.stopped && main().dataset.suggested && !main().dataset.over) {
+    // One entry of the history for all of it: going back is going back to where it began.
+    if (!(await go(main().dataset.suggested, { keep }))) break;
+    keep = "replace";
+    await pause(700);
+  }
+  if (!player.stopped) stopPlaying();
+}
+
+function label(button, playing) {
+  if (!button) return;
+  button.dataset.play ??= button.textContent;
+  button.textContent = playing ? button.dataset.stop : button.dataset.play;
+}
+
+export function stopPlaying() {
+  if (!state.player) return false;
+  state.player.stopped = true;
+  state.player = null;
+  label(main().querySelector(".autoplay, .play-line"), false);
+  return true;
+}
+
+onArrival(() => {
+  const data = main().dataset;
+  film = null;
+  for (const hidden of main().querySelectorAll(".autoplay, .play-line, .speed, .copy")) hidden.hidden = false;
+  if (state.player) label(main().querySelector(".autoplay"), true);
+  if (data.mode !== "line" || !board()) return;
+  film = { shots: JSON.parse(data.film), loop: data.loop === "" ? null : Number(data.loop), at: Number(data.at), rounds: 0 };
+});

@@ -1,0 +1,49 @@
+// Making moves on the board: choosing a piece shows where it may go and what that is worth.
+
+import { arrow, board, clear, main, mark, target } from "./picture.js";
+import { go, onArrival, state } from "./travel.js";
+
+let known = {};
+
+// Moves of the page: { h2e2: [address, outcome, label], ... }
+export function moves() {
+  return known;
+}
+
+export function choose(name) {
+  clear(".selected, .target");
+  state.chosen = null;
+  const own = Object.keys(known).filter((move) => move.startsWith(name || "-"));
+  board().classList.toggle("choosing", own.length > 0);
+  if (!own.length) return;
+  state.chosen = name;
+  mark("selected", name, 51);
+  for (const move of own) target(move.slice(2), known[move][1], known[move][2]);
+}
+
+export function press(name) {
+  if (!name) return choose(null);
+  const made = state.chosen && known[state.chosen + name];
+  if (made) {
+    state.chosen = null;
+    return go(made[0]);
+  }
+  return choose(name === state.chosen ? null : name);
+}
+
+function point(event) {
+  const link = event.target.closest?.("[data-move]");
+  if (!board()) return;
+  clear(".arrow.hover");
+  if (link && main().contains(link)) arrow(link.dataset.move.slice(0, 2), link.dataset.move.slice(2), "hover");
+}
+
+document.addEventListener("mouseover", point);
+document.addEventListener("focusin", point);
+
+onArrival(() => {
+  known = JSON.parse(main().dataset.moves || "{}");
+  state.chosen = null;
+  // Without scripts the chosen piece shows its targets as links; here they are marks.
+  if (main().dataset.chosen && board()) choose(main().dataset.chosen);
+});

@@ -1,0 +1,152 @@
+// The board on the screen: squares and points, pieces, marks and arrows. It knows no addresses.
+
+const SVG = "http://www.w3.org/2000/svg";
+const STEP = 100;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+export const main = () => document.getElementById("main");
+export const board = () => main().querySelector(".stage svg.board");
+export const still = () => calm.matches;
+const turned = () => board().dataset.flip === "1";
+
+export function square(file, rank) {
+  return "abcdefghi"[file] + rank;
+}
+
+export function point(name) {
+  const file = "abcdefghi".indexOf(name[0]);
+  const rank = Number(name[1]);
+  return turned() ? [STEP * (8 - file), STEP * rank] : [STEP * file, STEP * (9 - rank)];
+}
+
+export function pointer(event) {
+  return new DOMPoint(event.clientX, event.clientY)
+    .matrixTransform(board().getScreenCTM().inverse());
+}
+
+export function squareAt(event) {
+  const at = pointer(event);
+  const x = Math.round(at.x / STEP);
+  const y = Math.round(at.y / STEP);
+  if (x < 0 || x > 8 || y < 0 || y > 9) return null;
+  return turned() ? square(8 - x, y) : square(x, 9 - y);
+}
+
+export function pieceOn(name) {
+  return board().querySelector(`.pieces use[data-square="${name}"]`);
+}
+
+// Pieces by square: { e0: "K", ... }
+export function cells() {
+  const found = {};
+  for (const use of board().querySelectorAll(".pieces use")) {
+    found[use.dataset.square] = use.getAttribute("href").slice(3);
+  }
+  return found;
+}
+
+export function fromFen(fen) {
+  const found = {};
+  fen.split("_")[0].split("/").forEach((row, at) => {
+    let file = 0;
+    for (const letter of row) {
+      if (letter >= "1" && letter <= "9") file += Number(letter);
+      else found[square(file++, 9 - at)] = letter;
+    }
+  });
+  return found;
+}
+
+export function toFen(found) {
+  const rows = [];
+  for (let rank = 9; rank >= 0; rank -= 1) {
+    let row = "";
+    let blanks = 0;
+    for (let file = 0; file < 9; file += 1) {
+      const piece = found[square(file, rank)];
+      if (!piece) blanks += 1;
+      else {
+        row += (blanks || "") + piece;
+        blanks = 0;
+      }
+    }
+    rows.push(row + (blanks || ""));
+  }
+  return rows.join("/");
+}
+
+export function showPieces(found) {
+  const group = board().querySelector(".pieces");
+  group.replaceChildren();
+  for (const [name, letter] of Object.entries(found)) group.append(newPiece(letter, ...point(name), name));
+}
+
+export function newPiece(letter, x, y, name = "") {
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#p-${letter}`);
+  use.setAttribute("transform", `translate(${x} ${y})`);
+  use.dataset.square = name;
+  return use;
+}
+
+export function glide(use, from, to, milliseconds = 200) {
+  if (calm.matches) return;
+  const [x0, y0] = point(from);
+  const [x, y] = point(to);
+  use.animate(
+    [{ transform: `translate(${x0}px,${y0}px)` }, { transform: `translate(${x}px,${y}px)` }],
+    { duration: milliseconds, easing: "ease-in-out" },
+  );
+}
+
+export function mark(kind, name, radius) {
+  const circle = document.createElementNS(SVG, "circle");
+  const [x, y] = point(name);
+  circle.setAttribute("class", kind);
+  circle.setAttribute("cx", x);
+  circle.setAttribute("cy", y);
+  circle.setAttribute("r", radius);
+  board().insertBefore(circle, board().querySelector(".pieces"));
+  return circle;
+}
+
+// Where a piece may go, with what the move is worth.
+export function target(name, outcome, label) {
+  const group = document.createElementNS(SVG, "g");
+  const [x, y] = point(name);
+  group.setAttribute("class", `target ${pieceOn(name) ? "take" : "go"} ${outcome}`);
+  group.setAttribute("transform", `translate(${x} ${y})`);
+  const circle = document.createElementNS(SVG, "circle");
+  circle.setAttribute("r", 31);
+  group.append(circle);
+  if (label) {
+    const text = document.createElementNS(SVG, "text");
+    text.setAttribute("y", 10);
+    text.textContent = label;
+    group.append(text);
+  }
+  board().append(group);
+}
+
+export function arrow(from, to, kind) {
+  const [x0, y0] = point(from);
+  const [x1, y1] = point(to);
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+  const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
+  const tip = kind === "hover" ? 12 : 26;
+  const [begin, neck, end] = [24, length - tip - 34, length - tip];
+  const corners = [[begin, -7], [neck, -9], [neck, -24], [end, 0], [neck, 24], [neck, 9], [begin, 7]];
+  const polygon = document.createElementNS(SVG, "polygon");
+  polygon.setAttribute("class", `arrow ${kind}`);
+  polygon.setAttribute("points", corners.map(([along, off]) =>
+    `${Math.round(x0 + along * ux - off * uy)},${Math.round(y0 + along * uy + off * ux)}`).join(" "));
+  board().append(polygon);
+}
+
+export function clear(css) {
+  for (const old of board().querySelectorAll(css)) old.remove();
+}
+
+export function say(words) {
+  document.getElementById("said").textContent = words;
+}

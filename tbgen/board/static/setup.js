@@ -1,0 +1,114 @@
+// Setting a position up: pieces are dragged or put onto points, and dragged off again.
+
+import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./picture.js";
+import { go, onArrival, state } from "./travel.js";
+
+const ERASER = "x";
+
+export function editing() {
+  return main().dataset.mode === "edit";
+}
+
+function set(found) {
+  const side = main().dataset.fen.split("_")[1];
+  return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false, keep: "replace" });
+}
+
+// A point has been pressed, or a piece dropped there (null: off the board).
+export function edit(name) {
+  const found = cells();
+  if (state.chosen) {
+    const moved = found[state.chosen];
+    delete found[state.chosen];
+    if (name && name !== state.chosen) found[name] = moved;
+    state.chosen = null;
+    return set(found);
+  }
+  if (state.piece && name) {
+    if (state.piece === ERASER || found[name] === state.piece) delete found[name];
+    else found[name] = state.piece;
+    return set(found);
+  }
+  if (name && found[name]) {
+    state.chosen = name;
+    mark("selected", name, 51);
+  }
+  return undefined;
+}
+
+export function takePiece(letter) {
+  state.piece = state.piece === letter ? null : letter;
+  showPalette();
+}
+
+function showPalette() {
+  for (const button of main().querySelectorAll(".palette .piece")) {
+    button.setAttribute("aria-pressed", String(button.dataset.piece === state.piece));
+  }
+}
+
+// Drag a piece from the palette; a short press only chooses it.
+document.addEventListener("pointerdown", (event) => {
+  const button = event.target.closest(".palette .piece");
+  if (!button || event.button) return;
+  const letter = button.dataset.piece;
+  let ghost = null;
+  const move = (now) => {
+    if (!ghost && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < 8) return;
+    if (!ghost && letter !== ERASER) {
+      ghost = newPiece(letter, 0, 0);
+      ghost.classList.add("dragging");
+      board().append(ghost);
+    }
+    const at = pointer(now);
+    ghost?.setAttribute("transform", `translate(${at.x} ${at.y})`);
+  };
+  const end = (now) => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", end);
+    removeEventListener("pointercancel", end);
+    if (!ghost) return;
+    ghost.remove();
+    const inside = now.type === "pointerup" && board().contains(document.elementFromPoint(now.clientX, now.clientY));
+    const name = inside && squareAt(now);
+    if (name) set({ ...cells(), [name]: letter });
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", end);
+  addEventListener("pointercancel", end);
+  button.releasePointerCapture?.(event.pointerId);
+});
+
+document.addEventListener("touchstart", (event) => {
+  if (event.target.closest(".palette .piece")) event.preventDefault();
+}, { passive: false });
+
+// A finger that only touches the palette makes no click, since its touch is taken.
+document.addEventListener("touchend", (event) => {
+  const button = event.target.closest(".palette .piece");
+  const end = event.changedTouches[0];
+  if (button && button.contains(document.elementFromPoint(end.clientX, end.clientY))) takePiece(button.dataset.piece);
+});
+
+// The text is checked as it is typed; the field keeps the focus and its text.
+let typing = null;
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  if (!field.matches("form.text textarea")) return;
+  clearTimeout(typing);
+  typing = setTimeout(async () => {
+    const [typed, from, to] = [field.value, field.selectionStart, field.selectionEnd];
+    const query = new URLSearchParams(new FormData(field.form));
+    if (!(await go(`/?${query}`, { animate: false, keep: "replace" }))) return;
+    const now = main().querySelector("form.text textarea");
+    if (!now) return;
+    now.value = typed;
+    now.focus();
+    now.setSelectionRange(from, to);
+  }, 400);
+});
+
+onArrival(() => {
+  if (editing()) showPalette();
+  else state.piece = null;
+});

@@ -1,0 +1,114 @@
+// Following links without leaving the page: a link's address -> fetch -> a new <main>.
+//
+// Errors keep the board, and say what is wrong above it. What is new is said to readers of the
+// screen, and the focus stays where it was.
+
+import { board, cells, glide, main, pieceOn, say, still } from "./picture.js";
+
+export const state = {
+  chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
+};
+
+const arrivals = [];
+
+// Something to do after each page.
+export function onArrival(what) {
+  arrivals.push(what);
+}
+
+export async function go(href, { keep = "push", animate = true, reply = true } = {}) {
+  state.loading?.abort();
+  clearTimeout(state.reply);
+  const request = (state.loading = new AbortController());
+  main().classList.add("busy");
+  let answer, text;
+  try {
+    answer = await fetch(href, { signal: request.signal, headers: { accept: "text/html" } });
+    text = await answer.text();
+  } catch (error) {
+    if (error.name !== "AbortError") complain(main().dataset.failed);
+    return false;
+  }
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const next = page.getElementById("main");
+  if (!next || (!answer.ok && !next.dataset.mode)) {
+    complain(next?.querySelector(".problem")?.textContent || main().dataset.failed);
+    return false;
+  }
+  const before = board() && { pieces: cells(), flip: board().dataset.flip };
+  const sameForm = main().dataset.mode === next.dataset.mode;
+  const focus = focused();
+  for (const part of ["header", "svg.symbols", "#main", "#settings"]) {
+    document.querySelector(part).replaceWith(page.querySelector(part));
+  }
+  document.title = page.title;
+  document.documentElement.lang = page.documentElement.lang;
+  const theme = page.documentElement.dataset.theme;
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  const reached = answer.redirected ? answer.url : href;
+  if (keep === "push") history.pushState(null, "", reached);
+  if (keep === "replace") history.replaceState(null, "", reached);
+  if (!sameForm) scrollTo(0, 0);
+  arrive(reply);
+  refocus(focus);
+  say(summary());
+  if (animate && before && board()) slide(before);
+  return true;
+}
+
+export function arrive(reply) {
+  main().classList.remove("busy");
+  for (const what of arrivals) what(reply);
+}
+
+export function complain(words) {
+  main().classList.remove("busy");
+  main().querySelector(".problem.here")?.remove();
+  const note = document.createElement("p");
+  note.className = "notice problem here";
+  note.setAttribute("role", "alert");
+  note.textContent = words || "?";
+  (main().querySelector(".verdict") || main()).prepend(note);
+}
+
+// What a reader of the screen is told of a new page.
+function summary() {
+  const parts = main().querySelectorAll(".verdict h1, .verdict .turn, .notice.over, .problem li");
+  return [...parts].map((part) => part.textContent.trim()).join(". ");
+}
+
+// How to find the focused element again on the next page.
+function focused() {
+  const active = document.activeElement;
+  if (!active || active === document.body) return null;
+  if (board()?.contains(active)) return "board";
+  const css = [...active.classList].find((name) => !["button", "small"].includes(name));
+  return css && main().contains(active) ? `.${css}` : "board";
+}
+
+function refocus(css) {
+  if (!css) return;
+  const found = css !== "board" && main().querySelector(css);
+  (found || board())?.focus({ preventScroll: true });
+}
+
+function slide(before) {
+  const move = main().dataset.last;
+  if (!move || still() || before.flip !== board().dataset.flip) return;
+  const [from, to] = [move.slice(0, 2), move.slice(2)];
+  const use = pieceOn(to);
+  const letter = use?.getAttribute("href").slice(3);
+  if (letter && before.pieces[from] === letter && before.pieces[to] !== letter) glide(use, from, to);
+}
+
+export function address(element) {
+  // Links inside a picture carry an SVGAnimatedString.
+  const value = element.href;
+  return new URL(typeof value === "string" ? value : value.baseVal, location.href);
+}
+
+export function follows(link) {
+  return link.origin === location.origin
+    && (link.pathname === "/" || ["/endgames", "/puzzle/"].some((start) => link.pathname.startsWith(start)));
+}

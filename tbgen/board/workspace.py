@@ -1,0 +1,273 @@
+"""One board in its modes: looking up and playing; the line is in `film`, setting up in `editor`.
+
+    <main>  verdict | stage (board and buttons) | side (moves and panels)
+
+Every move is a link to the position after it, so the pages work without scripts; pieces on the
+board are links too (`from=`), and then the points they can go to, with what the move is worth.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from tbgen.answers.mechanism import Mechanism
+from tbgen.board.diagram import Arrow, Marks, Point, draw
+from tbgen.board.http import HTML, Answer
+from tbgen.board.i18n import text
+from tbgen.board.layout import details, link, page, with_settings
+from tbgen.board.library import Library, Study
+from tbgen.board.names import piece_name
+from tbgen.board.panels import (
+    endgame_panel,
+    game_record,
+    heat,
+    missing_card,
+    rules_panel,
+    share_panel,
+    slip_note,
+    where_panel,
+)
+from tbgen.board.state import View
+from tbgen.board.verdict import (
+    chase_arrows,
+    checkers,
+    forbidden,
+    game_over,
+    headline,
+    move_groups,
+    move_link,
+    moves_in_words,
+    outcome_word,
+    referee,
+    short,
+)
+from tbgen.board.words import explain_judgement
+from tbgen.indexing.squares import square_name
+from tbgen.notation import format_move
+from tbgen.play.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.rules.attacks import find_king
+from tbgen.tables import Outcome
+
+MOST_ARROWS = 3
+"""Best moves that are drawn on the board; more of them would hide it."""
+
+
+def reading_page(library: Library, view: View) -> Answer:
+    """A position with all that is known of it."""
+    study = library.study(view.positions, view.moves)
+    mechanism = library.mechanism(study)
+    if view.where is not None and not view.position.board[view.where]:
+        view = view.back(0)
+    marks = _marks(library, study, view, mechanism)
+    welcome = ""
+    if not view.moves and view.start == library.first_position:
+        welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
+    card = missing_card(library, study, view) if study.missing is not None else ""
+    verdict = (
+        f"{welcome}{game_over(study.over, view)}{referee(study, view)}"
+        f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"
+    )
+    side = (
+        f"{move_groups(study, view, mechanism)}{rules_panel(library, study, view)}"
+        f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
+        f"{game_record(library, view)}{share_panel(view)}"
+    )
+    return _page(study, view, verdict, marks, side)
+
+
+def playing_page(library: Library, view: View) -> Answer:
+    """A game against the table; nothing tells what a move is worth."""
+    study = library.study(view.positions, view.moves)
+    language = view.language
+    over = game_over(study.over, view)
+    task = ""
+    if not over:
+        task = text(language, "hidden" if _readers_turn(view) else "table_thinks")
+    you = text(language, "you_play", side=text(language, view.human.name.lower()))
+    turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
+    lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
+    verdict = (
+        f"<h1>{escape(you)}</h1>{over}{_score(library, study, view)}{referee(study, view)}"
+        f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
+    )
+    side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
+    return _page(study, view, verdict, _marks(library, study, view, None), side)
+
+
+def _score(library: Library, study: Study, view: View) -> str:
+    """How long the reader's win took, and how long it takes; for wins by mate."""
+    over = study.over
+    if over is None or over.winner != view.human or over.why == "repetition":
+        return ""
+    first = library.probe(view.start).result
+    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
+        return ""
+    language = view.language
+    made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
+    return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
+
+
+def _page(study: Study, view: View, verdict: str, marks: Marks, side: str) -> Answer:
+    """The frame of both modes."""
+    main = (
+        f'<section class="verdict">{verdict}</section>'
+        f'<section class="stage">{draw(study.position, view.look, marks)}'
+        f"{_controls(study, view)}</section>"
+        f'<section class="side">{side}</section>'
+    )
+    title = study.position.material.name
+    return Answer(page(view, title, main, data=_data(study, view), css="workspace"), HTML)
+
+
+def _readers_turn(view: View) -> bool:
+    return view.position.side == view.human
+
+
+# -- the board -------------------------------------------------------------------------------
+
+
+def _marks(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
+    """What may move is a link, and so is where the chosen piece may go; arrows say the rest."""
+    links, targets = dict[int, str](), dict[int, Point]()
+    reading = view.mode == "read"
+    for move in study.moves:
+        source, target = move.move
+        if source == view.chosen:
+            links[target] = view.after(move.move).href()
+            targets[target] = _point(move) if reading else Point("", "")
+        elif source not in targets:
+            links.setdefault(source, view.href(chosen=source, where=None))
+    if view.chosen is not None:
+        links[view.chosen] = view.href(chosen=None)
+    arrows: list[Arrow] = []
+    checked = None
+    if in_check(study.position):
+        checked = find_king(study.position.board, study.position.side)
+        arrows = checkers(study.position)
+    tried = heat(library, view) if reading else {}
+    if reading and not tried:
+        arrows += chase_arrows(study.position, mechanism)
+        arrows += [
+            Arrow(move.move.source, move.move.target, "best")
+            for move in [move for move in study.moves if move.best][:MOST_ARROWS]
+            if move.outcome == Outcome.WIN
+        ]
+    return Marks(
+        last=view.moves[-1] if view.moves else None,
+        links=links,
+        selected=view.where if tried else view.chosen,
+        targets=targets,
+        arrows=arrows,
+        heat=tried,
+        checked=checked,
+    )
+
+
+def _point(move: RootMove) -> Point:
+    return Point(outcome_word(move.outcome), short(move.worth))
+
+
+def _controls(study: Study, view: View) -> str:
+    """What can be done with the position, as links that look like buttons."""
+    language, playing = view.language, view.mode == "play"
+    suggested = None if study.over else study.suggested
+    found = []
+    if playing and suggested is not None and _readers_turn(view):
+        piece = piece_name(study.position.board[suggested.move.source], language)
+        name = format_move(study.position, suggested.move, view.notation)
+        first = f"<p>{escape(text(language, 'hint_piece', piece=piece))}</p>"
+        whole = details(text(language, "hint"), f"<b>{escape(name)}</b>", "whole")
+        found.append(details(text(language, "hint"), first + whole, "hint button"))
+    elif suggested is not None:
+        key = "table_move" if playing else "suggested"
+        href = view.after(suggested.move).href()
+        mark = f' data-move="{suggested.move.iccs}"'
+        found.append(link(href, text(language, key), "button suggested", mark))
+    if view.moves:
+        found.append(link(_back(view), text(language, "take_back"), "button back"))
+        start = view.back(len(view.moves)).href()
+        found.append(link(start, text(language, "start_over"), "button start"))
+    if playing:
+        other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
+        found.append(link(other, text(language, "switch_sides"), "button"))
+        if study.result is not None and study.result.metric is not None:
+            href = with_settings(f"/puzzle/{study.result.material}", view)
+            found.append(link(href, text(language, "new_puzzle"), "button puzzle"))
+    elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
+        if not study.over:
+            stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
+            found.append(
+                f'<button type="button" class="autoplay"{stop}>'
+                f"{escape(text(language, 'autoplay'))}</button>"
+            )
+        key = "why_line" if study.result.order else "line"
+        href = view.href(mode="line", chosen=None, where=None)
+        found.append(link(href, text(language, key), "button film-link"))
+    found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
+    return f'<div class="controls">{"".join(found)}</div>'
+
+
+def _back(view: View) -> str:
+    """Where taking back leads: in the playing mode to the reader's own turn."""
+    alone = view.mode != "play" or not _readers_turn(view) or len(view.moves) < 2
+    return view.back(1 if alone else 2).href()
+
+
+def _data(study: Study, view: View) -> dict[str, str]:
+    """What the script needs to know: where keys lead, and where every move does."""
+    reading = view.mode == "read"
+    data = {
+        "mode": view.mode,
+        "moves": json.dumps(
+            {
+                move.move.iccs: [
+                    view.after(move.move).href(),
+                    *((outcome_word(move.outcome), short(move.worth)) if reading else ("", "")),
+                ]
+                for move in study.moves
+            },
+            separators=(",", ":"),
+            ensure_ascii=False,
+        ),
+        "last": view.moves[-1].iccs if view.moves else "",
+        "flip": view.href(flip=not view.flip),
+    }
+    if view.chosen is not None:
+        data["chosen"] = square_name(view.chosen)
+    if view.moves:
+        data["back"] = _back(view)
+        data["first"] = view.back(len(view.moves)).href()
+    over = study.over is not None
+    if over:
+        data["over"] = "1"
+    if study.suggested and not over:
+        href = view.after(study.suggested.move).href()
+        if reading or not _readers_turn(view):
+            data["suggested"] = href
+        if not reading and not _readers_turn(view):
+            data["reply"] = href
+    return data
+
+
+# -- playing ---------------------------------------------------------------------------------
+
+
+def _plain_moves(study: Study, view: View) -> str:
+    """The moves in the playing mode, by name."""
+    if not _readers_turn(view) or study.over:
+        return ""
+    language = view.language
+    moves = sorted(study.moves, key=lambda move: move.move.iccs)
+    links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
+    heading = f"{text(language, 'moves')} ({len(moves)})"
+    colon = text(language, "colon")
+    warnings = "".join(
+        f'<p class="notice referee"><b>{escape(text(language, "referee"))}{colon}</b> '
+        f"{escape(format_move(study.position, move, view.notation))}{colon}"
+        f"{escape(explain_judgement(judgement, study.rules, language))}</p>"
+        for move, judgement in (study.forbidden or {}).items()
+    )
+    listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
+    return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

@@ -1,0 +1,155 @@
+"""What only tables know, on pages: every point, other rules, ladders, films, bars, puzzles."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.library import Library
+from tbgen.board.puzzles import find_puzzle
+from tbgen.board.server import create_app
+from tbgen.indexing import Material, Position
+from tbgen.tables import Outcome
+from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
+from tests.kits.boardkit import demo
+from tests.kits.built import built
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(demo().tables) as tables:
+        yield TestClient(create_app(tables, demo().tables))
+
+
+# -- what only tables know -------------------------------------------------------------------
+
+
+def test_a_piece_on_every_point(client: TestClient) -> None:
+    text = page(client, "/", fen=KNIGHT, where="a0")
+    points = re.findall(r'<a class="heat (\w+)" href="([^"]+)" aria-label="([^"]+)"', text)
+    assert len(points) > 60
+    with open_tablebase(demo().tables) as tables:
+        for outcome, href, _ in points[::7]:
+            fen = parse_qs(urlsplit(href).query)["fen"][0].replace("_", " ")
+            assert tables.probe(Position.from_fen(fen)).outcome.name.lower() == outcome
+
+
+def test_rules_side_by_side(tmp_path: Path) -> None:
+    shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
+    shutil.copy(built("KRKN", rules="none") / "KRKN.none.dtm.xqt", tmp_path)
+    with open_tablebase(tmp_path, rules="wxf") as tables:
+        client = TestClient(create_app(tables, tmp_path))
+        text = page(client, "/", fen=LOOP)
+        assert "The rules change this position" in text
+        panel = text.split('<ul class="rules">')[1].split("</ul>")[0]
+        assert re.findall(r'class="badge (\w+)"', panel) == ["win", "draw"]
+        same = page(client, "/", fen="9/9/4k4/9/9/9/9/9/9/R2K4n_w")
+        assert "The rules change this position" not in same
+
+
+def test_the_ladder_ends_in_mate(client: TestClient) -> None:
+    text = page(client, "/", fen=LOOP, mode="line")
+    ladder = text.split('<ol class="ladder">')[1].split("</ol>")[0]
+    assert "again and again: forbidden (order 1)" in ladder
+    assert "mated in" in ladder
+    rungs = re.findall(r'<a class="rung" href="([^"]+)"', ladder)
+    assert len(rungs) == 2
+    last = page(client, rungs[-1].replace("&amp;", "&"))
+    assert "Red wins" in last
+    assert "mate in" in last
+
+
+def test_the_film_shows_who_checks_whom(client: TestClient) -> None:
+    text = page(client, "/", fen=LOOP, mode="line", at="2")
+    assert 'class="arrow check"' in text
+    assert 'class="checked"' in text
+    assert "Black checks on every move" in text
+    assert "art. 6" in text
+
+
+def test_what_a_move_threw_away(client: TestClient) -> None:
+    fen = "5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
+    text = page(client, "/", fen=fen, moves="d0d1")
+    assert "d0d1 threw away the win: now it is a loss. d0e0 kept it." in text
+    assert "threw away" not in page(client, "/", fen=fen, moves="d0e0")
+    assert "threw away" not in page(client, "/", fen=fen, moves="d0d1", mode="play")
+
+
+def test_one_card_for_a_missing_table(client: TestClient) -> None:
+    text = page(client, "/", fen=MISSING)
+    assert text.count("tbgen build KRKNA --rules wxf") == 2  # shown, and to be copied
+    assert "Rook against knight and advisor (KRKNA) has not been built" in text
+    assert "--tables" not in text
+    with open_tablebase(demo().tables) as tables:
+        local = TestClient(
+            create_app(tables, demo().tables, loopback_only=True), base_url="http://localhost"
+        )
+        assert f"--tables {demo().tables}" in page(local, "/", fen=MISSING)
+
+
+def test_a_bar_leads_to_its_positions(client: TestClient) -> None:
+    text = page(client, "/endgames/KRKN")
+    bars = [link for link in links(text) if "plies=" in link]
+    assert len(bars) > 40
+    with open_tablebase(demo().tables) as tables:
+        for bar in bars[::9]:
+            asked = {key: value[0] for key, value in parse_qs(urlsplit(bar).query).items()}
+            boards = re.findall(r'class="mini-board" href="([^"]+)"', page(client, bar))
+            assert boards, bar
+            for board in boards:
+                fen = parse_qs(urlsplit(board.replace("&amp;", "&")).query)["fen"][0]
+                position = Position.from_fen(fen.replace("_", " "))
+                found = tables.probe(position)
+                winner = position.side if found.outcome == 1 else position.side.other
+                assert asked.items() >= {
+                    "won": winner.name.lower(), "order": str(found.order), "plies": str(found.plies)
+                }.items()  # fmt: skip
+    assert "There are no such positions" in page(
+        client, "/endgames/KRKN", 404, won="red", order="7", plies="3"
+    )
+
+
+def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
+    text = page(client, "/endgames/KRKN")
+    boards = re.findall(r'class="mini-board".*?<span>([^<]*)</span>', text)
+    assert [board for board in boards if "order" not in board and board.startswith("Red")]
+    assert [board for board in boards if board.startswith("Black wins")]
+    drawn = page(client, "/endgames/KCK")
+    assert "<h2>How long it takes" in text
+    assert "Longest" not in drawn
+    assert "<h2>How long it takes" not in drawn
+
+
+def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:
+    with open_tablebase(demo().tables) as tables:
+        library = Library(tables)
+        for name, seed in (("KRKN", 0), ("KRKN", 1), ("KRKN", 5)):
+            position = find_puzzle(library, Material.parse(name), seed)
+            outcomes = [move.outcome for move in tables.probe_root(position)]
+            assert outcomes.count(Outcome.WIN) == 1
+            assert find_puzzle(library, Material.parse(name), seed) == position
+    answer = client.get("/puzzle/KRKN?lang=zh-Hant", follow_redirects=False)
+    assert answer.status_code == 303
+    shown = page(client, answer.headers["location"])
+    assert 'data-mode="play"' in shown
+    assert 'lang="zh-Hant"' in shown
+    assert "/puzzle/KRKN" in page(client, "/endgames/KRKN")
+
+
+def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
+    text = page(client, "/", fen="3k5/9/9/9/R8/9/9/9/9/4K4_w", moves="a5d5", mode="play")
+    assert "You won in 1 move; perfect play takes 1 move." in text
+    query = {"fen": "3k5/9/9/9/R8/9/9/9/9/4K4_w", "moves": "a5d5", "mode": "play"}
+    lost = page(client, "/", **query, side="black")
+    assert "You won" not in lost

@@ -1,0 +1,346 @@
+"""The pages: no position breaks them, nothing chosen or typed is lost, one language each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board import routes
+from tbgen.board.i18n import LANGUAGES
+from tbgen.board.layout import with_settings
+from tbgen.board.names import material_name, read_material
+from tbgen.board.server import create_app
+from tbgen.board.state import View
+from tbgen.indexing import Material, Position
+from tbgen.rules import legal_moves
+from tests.kits.boardkit import demo
+
+LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
+"""Black must check for ever."""
+JUDGED = "d0d1,b1c3,d1d0,c3b1"
+"""What the referee gives to Red."""
+KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5_w"
+BARREN = "9/4k4/4P4/9/9/9/9/9/9/3K5_b"
+"""Black's best move takes the last attacker."""
+MISSING = "3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(demo().tables) as tables:
+        yield TestClient(create_app(tables, demo().tables), raise_server_exceptions=False)
+
+
+def page(client: TestClient, path: str, status: int = 200, **query: str) -> str:
+    answer = client.get(path, params=query or None, headers={"accept": "text/html"})
+    assert answer.status_code == status, (path, query, answer.text[:300])
+    return answer.text
+
+
+# -- no position breaks a page ---------------------------------------------------------------
+
+
+def test_every_child_of_every_longest_position_has_its_page(client: TestClient) -> None:
+    with open_tablebase(demo().tables) as tables:
+        starts = {
+            Position.from_fen(entry.fen)
+            for name in tables.available()
+            for entry in tables.stats(name.material).longest
+        }
+    assert len(starts) > 20
+    for start in starts:
+        for move in legal_moves(start):
+            fen = "_".join(start.fen.split()[:2])
+            text = page(client, "/", fen=fen, moves=move.iccs)
+            assert '<h1><span class="badge' in text
+
+
+def test_positions_without_attackers_or_without_a_move(client: TestClient, tmp_path: Path) -> None:
+    for mode in ("read", "play", "line", "edit"):
+        assert page(client, "/", fen=BARREN, moves="e8e7", mode=mode)
+    with open_tablebase(tmp_path) as tables:
+        empty = TestClient(create_app(tables))
+        mated = page(empty, "/", fen="3P1k3/9/5P3/6P2/9/9/9/9/5K3/9_b")
+        assert "Red wins" in mated
+        stuck = page(empty, "/", fen="3k5/2P6/9/9/9/9/9/9/9/4K4_b")
+        assert "Red wins" in stuck
+        assert "no move, which loses" in stuck
+
+
+def test_a_bug_is_a_page_with_the_board(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setitem(routes._PAGES, "read", broken)  # type: ignore[arg-type]
+    text = page(client, "/", 500, fen=KNIGHT, lang="zh-Hans")
+    assert 'data-square="a0"' in text
+    assert "服务器内部出错" in text
+    assert client.get("/", params={"fen": KNIGHT}).json().keys() == {"error", "hint"}
+
+
+# -- nothing is lost -------------------------------------------------------------------------
+
+CHOSEN = {"notation": "wxf", "pieces": "latin", "board": "paper", "lang": "en", "theme": "dark"}
+
+
+def links(text: str) -> list[str]:
+    return [link.replace("&amp;", "&") for link in re.findall(r'href="(/[^"#]*)"', text)]
+
+
+@pytest.mark.parametrize("path", ["/", "/endgames", "/endgames/KRKN", "/?mode=edit", "/nothing"])
+def test_settings_go_along_with_every_link(client: TestClient, path: str) -> None:
+    query = "&".join(f"{key}={value}" for key, value in CHOSEN.items())
+    answer = client.get(
+        f"{path}{'&' if '?' in path else '?'}{query}", headers={"accept": "text/html"}
+    )
+    main = answer.text.split('<footer id="settings"')[0]
+    for link in links(main):
+        if link.startswith(("/static", "/v1", "/export")):
+            continue
+        asked = {key: value[0] for key, value in parse_qs(urlsplit(link).query).items()}
+        assert CHOSEN.items() <= asked.items(), link
+
+
+def test_every_setting_can_be_chosen_whatever_is_chosen(client: TestClient) -> None:
+    for path in ("/", "/endgames", "/endgames/KRKN"):
+        text = page(client, path, **CHOSEN)
+        rows = text.split('<footer id="settings"')[1].count("<p>")
+        assert rows == 5
+        assert "as the browser" in text
+        assert "Characters" in text
+
+
+def test_what_was_typed_is_kept(client: TestClient) -> None:
+    typed = "9/9/4k4/9/9/9/9/3n6/9/R2K5 b"
+    for query in ({"mode": "edit"}, {}):
+        text = page(client, "/", 200 if query else 400, fen=typed, **query)
+        assert f">{typed}</textarea>" in text
+        assert "not understood" in text
+        assert "Rank 2 of the FEN has 10 files" in text
+        assert text.count('class="bad"') == 9
+        assert 'data-square="d2"' in text
+    text = page(client, "/", 400, fen="hello")
+    assert ">hello</textarea>" in text
+    text = page(client, "/", mode="edit", fen="hello", was=KNIGHT)
+    assert 'data-square="a0"' in text
+    assert "is no side to move" in page(client, "/", mode="edit", fen=KNIGHT[:-1] + "x")
+
+
+def test_the_editor_without_scripts_puts_pieces_down(client: TestClient) -> None:
+    text = page(client, "/", mode="edit", fen="3k5/9/9/9/9/9/9/9/9/4K4_w")
+    palette = next(link for link in links(text) if link.endswith("piece=R"))
+    text = page(client, palette)
+    target = next(link for link in links(text) if "/9/9/9/9/9/9/9/9/R3K4_w" in link)
+    assert 'data-square="a0"' in page(client, target)
+
+
+def test_the_editor_tells_the_value_at_once(client: TestClient) -> None:
+    assert "mate in 19 moves" in page(client, "/", mode="edit", fen=KNIGHT)
+
+
+def test_an_endgame_has_one_address(client: TestClient) -> None:
+    for name in ("knkr", "KNvKR", "krkn"):
+        answer = client.get(f"/endgames/{name}", follow_redirects=False)
+        assert answer.status_code == 303
+        assert answer.headers["location"] == "/endgames/KRKN"
+
+
+def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
+    def found(words: str) -> str:
+        answer = client.get("/find", params={"q": words}, follow_redirects=False)
+        return str(answer.headers.get("location"))
+
+    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "rook"):
+        expected = "None" if words == "rook" else "/endgames/KRKN"
+        assert found(words) == expected, words
+    assert found("994K4999991N7r2k5") == f"/?fen={LOOP}"
+    assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 w") == f"/?fen={LOOP}"
+    assert found("") == "/"
+
+
+@pytest.mark.parametrize("name", ["KRNKR", "KNPKAABB", "KRRKA", "KCPABKAB", "KPPPKAABB", "KRK"])
+def test_names_of_endgames_are_read_again(name: str) -> None:
+    material = Material.parse(name)
+    for language in ("zh-Hans", "zh-Hant"):
+        assert read_material(material_name(material, language)) == material
+    assert read_material(name.lower()) == material
+
+
+GAMES = (
+    "炮二平五 马8进7 马二进三 车９平８",
+    "1. h2e2 h9g7 2. h0g2 i9h9",
+    "C2.5 H8+7 H2+3 R9.8",
+    '[Game "Chinese Chess"]\n[Red "?"]\n1. C2.5 {a comment} H8+7 (1... H2+3) 2. H2+3 R9.8 *',
+    "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
+    "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
+)
+"""One game in five forms."""
+
+
+@pytest.mark.parametrize("given", GAMES)
+def test_games_are_read_from_any_text(client: TestClient, given: str) -> None:
+    answer = client.get("/find", params={"q": given}, follow_redirects=False)
+    asked = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert asked["moves"] == ["h2e2,h9g7,h0g2,i9h9"]
+    assert asked["fen"] == ["rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w"]
+
+
+def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> None:
+    fen = LOOP.replace("_", " ")
+    text = page(client, "/find", q=f"{fen} - - 0 1 moves {JUDGED.replace(',', ' ')}")
+    record = text.split('<p class="game">')[1].split("</p>")[0]
+    assert record.count('<i class="check">check</i>') == 2
+    assert record.count('<b class="num win">') == 2
+    assert record.count('<b class="num loss">') == 2
+    assert "art. 6" in text
+    hidden = page(client, "/", fen=LOOP, moves=JUDGED, mode="play")
+    assert 'class="num' not in hidden
+    wrong = page(client, "/find", 400, q=f"{fen} d0d1 a0a9")
+    assert 'class="notice problem"' in wrong
+
+
+# -- the end of a game -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "said"),
+    [
+        (LOOP, JUDGED, "Red wins (the position repeats)"),
+        (BARREN, "e8e7", "Draw (no piece is left that can attack)"),
+        ("3k5/9/9/9/R8/9/9/9/9/4K4_w", "a5d5", "Red wins (Black is mated)"),
+    ],
+)
+def test_nothing_is_suggested_when_a_game_is_over(
+    client: TestClient, fen: str, moves: str, said: str
+) -> None:
+    for side in ("red", "black"):
+        text = page(client, "/", fen=fen, moves=moves, mode="play", side=side)
+        assert f"The game is over: {said}" in text
+        assert 'data-over="1"' in text
+        assert "suggested" not in text
+        assert "data-reply" not in text
+
+
+def test_an_export_tells_result_and_reason(client: TestClient) -> None:
+    text = client.get("/export.pgn", params={"fen": LOOP, "moves": JUDGED}).text
+    assert '[Result "1-0"]' in text
+    assert "{Red's moves are idle, Black checks" in text or "Black checks on every move" in text
+    assert "art. 6" in text
+    best = client.get("/export.pgn", params={"fen": KNIGHT}).text
+    assert best.count("{00-") == 37
+    assert best.rstrip().endswith("1-0")
+    draw = client.get("/export.pgn", params={"fen": BARREN, "moves": "e8e7"}).text
+    assert '[Result "1/2-1/2"]' in draw
+
+
+# -- one language ----------------------------------------------------------------------------
+
+PAGES = (
+    f"/?fen={LOOP}", f"/?fen={LOOP}&from=a0", f"/?fen={LOOP}&where=a0", f"/?fen={KNIGHT}",
+    f"/?fen={LOOP}&moves={JUDGED}", f"/?fen={LOOP}&moves={JUDGED}&mode=play",
+    f"/?fen={LOOP}&moves=d0d1,b1c3,d1d0&mode=play&side=black", f"/?fen={LOOP}&mode=line&at=2",
+    f"/?fen={LOOP}&mode=edit", "/?mode=edit&fen=4k4/9/9/9/9/9/9/9/A3P4/4K3R_w",
+    "/?mode=edit&fen=9/9/9/9/9/9/9/9/RRR6/4K4_b", "/?mode=edit&fen=9/9/9/9/9/9/9/9/10/4K4_b",
+    "/?mode=edit&fen=4k4/9/9/9/4R4/9/9/9/9/4K4_w", "/?fen=hello", f"/?fen={KNIGHT}x",
+    f"/?fen={KNIGHT}&moves=a0a9", f"/?fen={KNIGHT}&moves=zz", f"/?fen={MISSING}",
+    f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
+    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing",
+    "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
+    "/find?q=KRRKRR",
+    "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
+)  # fmt: skip
+
+NAMES = (
+    r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
+    r"ICCS|WXF|SVG|JSON|DOT|FEN|PGN|Pai|DTM", r"[KMG]?i?B", r"\d+[kMG]", r"tbgen serve --demo",
+)  # fmt: skip
+"""Latin letters that belong: quoted text, endgames, names of notations and formats, units."""
+
+SIMPLIFIED = set(
+    "为从体决减则动单变后启响图复将对导库开执换择数无时杀标残毙没浅点环离码类红终结继续编联胜节规计记设询语请谱负"
+    "败车转轮载边过还进选链键镜长间阶隐页马盘摆录汉应务双荐号帅个宫横说军违两张层势处优伤侧关养内写况净击划创别"
+    "办华协卫历压县参发员问围国圆场坏块坚声备头夺奖学实审宽对寻导尽岁岛师带广庆异强归当径总恶态战户护报担拟择损据"
+    "敌断旧显权条来极构样档检楼欢气测济满灭灯炼热爱状独献现画监盖确种积称稳简粮紧纠纪纯纳线练组细经绕绝统缓缩网"
+    "罗罚职脑脱药获营补装见观觉览触订认讨让议论证评识译试话该详误读调谁贝责货质购费资赛赢赶跃轨软较输达迁迟适遗释"
+    "钟钥铁银锁错门闭闲队阵阴际陆险随难静顶项顺须顾预领颜题风飞馆驱验骑鱼鸟齿龙与产亲亿仅会余价们举义习书买乱亏"
+    "丢约许运这暂杂"
+) - set("后内余")
+"""Characters that traditional Chinese writes otherwise, from a list made for this test."""
+
+
+class Visible(HTMLParser):
+    """What a page shows or tells: texts and labels, but no codes."""
+
+    SILENT = ("script", "style", "code", "textarea")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in self.SILENT
+        self.found += [
+            value or ""
+            for name, value in attrs
+            if name in ("title", "aria-label", "placeholder", "data-stop", "data-failed")
+        ]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in self.SILENT
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.found.append(data)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: str) -> None:
+    for language in ("zh-Hans", "zh-Hant"):
+        answer = client.get(
+            f"{path}{'&' if '?' in path else '?'}lang={language}", headers={"accept": "text/html"}
+        )
+        assert answer.status_code in (200, 400, 404)
+        shown = Visible()
+        shown.feed(answer.text)
+        for text in shown.found:
+            plain = re.sub("|".join(NAMES), "", text)
+            assert not re.search(r"[A-Za-z]{2}", plain), text
+            assert not re.search(r"[\u4e00-\u9fff] ?[,;:.]( |$)", plain), text
+            if language == "zh-Hant":
+                assert not set(plain) & SIMPLIFIED, text
+
+
+def test_an_english_page_has_no_chinese(client: TestClient) -> None:
+    for path in PAGES:
+        shown = Visible()
+        shown.feed(client.get(path, headers={"accept": "text/html"}).text)
+        text = " ".join(shown.found)
+        for name in (*LANGUAGES.values(), "炮二平五"):
+            text = text.replace(name, "")
+        assert not re.search(r"[\u4e00-\u9fff]", text), path
+
+
+def test_pages_are_small(client: TestClient) -> None:
+    for path in PAGES:
+        answer = client.get(path, headers={"accept": "text/html", "accept-encoding": "gzip"})
+        assert int(answer.headers["content-length"]) < 60_000, path
+
+
+def test_settings_of_a_view_are_in_its_addresses() -> None:
+    view = View(Position.from_fen(KNIGHT.replace("_", " ")), board="slate", pieces="picture")
+    assert with_settings("/endgames", view) == "/endgames?pieces=picture&board=slate"
+    assert view.href().endswith("&pieces=picture&board=slate")

@@ -1,0 +1,120 @@
+"""Looking at the board in a browser: finding, waiting, clicking squares, touching."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+
+from tests.kits.boardkit import demo
+
+KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
+"""Red mates in 37 plies."""
+
+LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
+"""Black must check for ever."""
+
+
+def open_page(driver: Any, path: str) -> None:
+    driver.get(demo().url + path)
+
+
+def until(what: Callable[[], Any], seconds: float = 8) -> Any:
+    """What `what` returns as soon as it is true; elements may vanish while it looks."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            found = what()
+        except Exception:
+            if time.monotonic() > end:
+                raise
+            found = None
+        if found:
+            return found
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def one(driver: Any, css: str) -> Any:
+    return driver.find_element(By.CSS_SELECTOR, css)
+
+
+def count(driver: Any, css: str) -> int:
+    return len(driver.find_elements(By.CSS_SELECTOR, css))
+
+
+def moves_made(driver: Any) -> list[str]:
+    found = parse_qs(urlparse(driver.current_url).query).get("moves", [""])[0]
+    return found.split(",") if found else []
+
+
+def own_value(driver: Any) -> str:
+    """The order-value of the position, which is folded away."""
+    return str(one(driver, "code.own").get_attribute("textContent"))
+
+
+def at(driver: Any, square: str) -> tuple[int, int]:
+    """Where a square is on the screen."""
+    return tuple(
+        driver.execute_script(
+            """const svg = document.querySelector(".stage svg.board");
+            const file = "abcdefghi".indexOf(arguments[0][0]), rank = +arguments[0][1];
+            const turned = svg.dataset.flip === "1";
+            svg.scrollIntoView({block: "nearest"});
+            const x = turned ? 8 - file : file, y = turned ? rank : 9 - rank;
+            const p = new DOMPoint(100 * x, 100 * y).matrixTransform(svg.getScreenCTM());
+            return [Math.round(p.x), Math.round(p.y)];""",
+            square,
+        )
+    )
+
+
+def click(driver: Any, square: str) -> None:
+    x, y = at(driver, square)
+    chain = ActionChains(driver, duration=0)
+    chain.w3c_actions.pointer_action.move_to_location(x, y)
+    chain.w3c_actions.pointer_action.click()
+    chain.perform()
+
+
+def touch(driver: Any, square: str, target: str | None = None) -> None:
+    """Tap a square with a finger, or drag from it to another."""
+
+    def event(kind: str, points: list[dict[str, int]]) -> None:
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    x, y = at(driver, square)
+    event("touchStart", [{"x": x, "y": y}])
+    if target is not None:
+        to_x, to_y = at(driver, target)
+        for step in range(1, 5):
+            event("touchMove", [{"x": x + (to_x - x) * step // 4, "y": y + (to_y - y) * step // 4}])
+    event("touchEnd", [])
+
+
+def no_complaints(driver: Any) -> None:
+    serious = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert not serious, serious
+
+
+def said(driver: Any) -> str:
+    """What a reader of the screen was told last."""
+    return str(one(driver, "#said").get_attribute("textContent"))
+
+
+def drag_from(driver: Any, css: str, square: str) -> None:
+    """Drag the middle of an element onto a square."""
+    box = one(driver, css).rect
+    target = at(driver, square)
+    chain = ActionChains(driver, duration=20)
+    pointer = chain.w3c_actions.pointer_action
+    pointer.move_to_location(int(box["x"] + box["width"] / 2), int(box["y"] + box["height"] / 2))
+    pointer.pointer_down()
+    pointer.move_to_location(target[0] + 20, target[1] + 20)
+    pointer.move_to_location(*target)
+    pointer.pointer_up()
+    chain.perform()
