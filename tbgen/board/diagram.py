@@ -59,17 +59,22 @@ def draw(
     marks: Marks | None = None,
     standalone: bool = False,
     all_symbols: bool = False,
+    width: int | None = None,
 ) -> str:
-    """The picture; `all_symbols` also defines pieces that are not on the board."""
+    """The picture; `all_symbols` also defines pieces that are not on the board.
+
+    `width` is in pixels; without it a picture is as wide as the place that it is shown in.
+    """
     marks = marks or Marks()
     used = {code for code in position.board if code}
     if all_symbols:
         used = {piece_code(side, kind) for side in Side for kind in PieceType}
     space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
     style = f"<style>{STYLE}</style>" if standalone else ""
+    size = f' width="{width}" height="{width * 1060 // 960}"' if width else ""
     return "".join(
         [
-            f'<svg{space} class="board" viewBox="{_VIEW_BOX}" role="group" '
+            f'<svg{space} class="board" viewBox="{_VIEW_BOX}"{size} role="group" '
             f'aria-label="{escape(position.fen)}" data-flip="{int(flip)}">{style}<defs>',
             *(_symbol(code, pieces) for code in sorted(used)),
             f'</defs><rect class="wood" x="-80" y="-80" width="960" height="1060" rx="16"/>'

@@ -10,6 +10,7 @@ import click
 from tbgen.building.builder import Builder
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.lessons import show_next
 from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import Material
 from tbgen.tables.names import Metric, Rules, RuleSet
@@ -71,3 +72,9 @@ def build(
             "tables": progress.tables,
         }
         show_json(answer)
+        return
+    show_next(
+        (f"tbgen verify {' '.join(materials)}", "proves them from the rules"),
+        (f"tbgen stats {wanted[0]}", "counts, and the longest wins, ready for probe"),
+        ("tbgen serve", "the board in a browser"),
+    )

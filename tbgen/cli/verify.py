@@ -12,10 +12,14 @@ from tqdm import tqdm
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.lessons import show_next
 from tbgen.indexing import InputError, Material
 
 if TYPE_CHECKING:
     from tbgen.verify import VerifyReport
+
+NAMED_BELOW = 12
+"""As many supporting tables are named in full; more make no line that anybody would type."""
 
 
 @click.command(cls=Command)
@@ -63,7 +67,21 @@ def verify(
     ok = all(proof.ok for proof in reports)
     if as_json:
         show_json({"ok": ok, "tables": [proof.to_json() for proof in reports]})
+    elif ok:
+        _suggest(wanted)
     ctx.exit(failures.OK if ok else failures.FINDINGS)
+
+
+def _suggest(proven: list[Material]) -> None:
+    """Name the tables that the proofs rest on, if they were not all among them."""
+    below = {m for material in proven for m in material.closure() if m.needs_table}
+    if below.issubset(proven):
+        return
+    names = sorted((material.name for material in below), key=lambda name: (len(name), name))
+    if len(names) <= NAMED_BELOW:
+        show_next((f"tbgen verify {' '.join(names)}", "proves what this rests on, too"))
+    else:
+        show_next(("tbgen verify MATERIAL...", f"the {len(names)} tables that this rests on"))
 
 
 class _LiveLine:
