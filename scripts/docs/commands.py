@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
+from click import Argument, Choice, Command, Context, IntRange, Option, Parameter
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -48,28 +48,28 @@ write answers alone.
 """
 
 
-def kind(parameter: click.Parameter) -> str:
+def kind(parameter: Parameter) -> str:
     """What an option takes: its choices, else its name for it; nothing for a flag."""
-    if isinstance(parameter, click.Option) and parameter.is_flag:
+    if isinstance(parameter, Option) and parameter.is_flag:
         return ""
-    if isinstance(parameter.type, click.Choice):
+    if isinstance(parameter.type, Choice):
         return " " + "|".join(parameter.type.choices)
-    if isinstance(parameter.type, click.IntRange):
+    if isinstance(parameter.type, IntRange):
         return f" {parameter.metavar or 'N'}"
     return f" {parameter.metavar or parameter.type.name.upper()}"
 
 
-def names(option: click.Option) -> str:
+def names(option: Option) -> str:
     """How an option is written: `--out, -o FILE`, `--flip/--no-flip`."""
     plain = ", ".join(sorted(option.opts, key=len, reverse=True))
     return "/".join([plain, *option.secondary_opts]) + kind(option)
 
 
-def arguments(command: click.Command) -> str:
+def arguments(command: Command) -> str:
     """The arguments in the usage line."""
     words = []
     for argument in command.params:
-        if isinstance(argument, click.Argument):
+        if isinstance(argument, Argument):
             word = argument.metavar or (argument.name or "").upper()
             many = argument.nargs == -1 and not word.endswith("...")
             words.append(f"{word}..." if many else word)
@@ -81,7 +81,7 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def section(name: str, command: click.Command) -> Iterator[str]:
+def section(name: str, command: Command) -> Iterator[str]:
     """What the page says of a command."""
     yield f"## {name}\n"
     yield f"`tbgen {name}{arguments(command)}`\n"
@@ -89,9 +89,9 @@ def section(name: str, command: click.Command) -> Iterator[str]:
         yield f"{' '.join(paragraph.split())}\n"
     yield "| option | |\n|---|---|"
     for option in command.params:
-        if isinstance(option, click.Option) and option.help:
+        if isinstance(option, Option) and option.help:
             yield f"| `{cell(names(option))}` | {cell(option.help)} |"
-        elif isinstance(option, click.Option):
+        elif isinstance(option, Option):
             yield f"| `{cell(names(option))}` | Default: {option.show_default}. |"
     lesson = LESSONS[name]
     yield "\n| example | |\n|---|---|"
@@ -104,7 +104,7 @@ def section(name: str, command: click.Command) -> Iterator[str]:
 def page() -> str:
     """The whole page."""
     lines = [HEAD]
-    context = click.Context(main)
+    context = Context(main)
     for name in COMMANDS:
         command = main.get_command(context, name)  # type: ignore[attr-defined]
         lines.extend(section(name, command))

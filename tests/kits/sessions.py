@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 
 OMITTED = "..."
 
@@ -11,8 +12,9 @@ Step = tuple[str, list[str]]
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The blocks of a page in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    """The blocks of a page in a language; those inside a list are brought to the margin."""
+    form = rf"^( *)```{language}\n(.*?)^\1```$"
+    return [dedent(text) for _, text in re.findall(form, page, re.MULTILINE | re.DOTALL)]
 
 
 def steps_of(block: str) -> list[Step]:
