@@ -27,6 +27,8 @@ object on one line; so does the HTTP API ([The board](board.md#http)). The same 
 [answers.schema.json](answers.schema.json) (JSON Schema 2020-12; `#/$defs/probe` is the answer of
 `probe`). The tests compare what the commands print with it. Fields may be added; none goes away or
 changes its meaning without a line in the changelog.
+[openapi.json](openapi.json) (OpenAPI 3.1, written by `python scripts/docs/openapi.py`) has the
+addresses of the HTTP API, with examples, and what the board adds to these answers.
 
 Outcomes, values, orders and plies are defined in [Values](values.md). *Or null* is said where a
 field may be null.

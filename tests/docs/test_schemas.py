@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("jsonschema")
+
+import jsonschema
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
 from tbgen.cli.lessons import FORK, LOOP, LOOP_FEN
 from tests.kits.built import built
 from tests.kits.paths import DOCS
-
-jsonschema = pytest.importorskip("jsonschema")
 
 SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 
