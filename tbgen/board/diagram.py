@@ -85,17 +85,28 @@ class Look:
     language: str = "en"
 
 
-def draw(position: Position, look: Look, marks: Marks | None = None, *, alone: bool = False) -> str:
-    """The picture; one that stands `alone` brings its colours and symbols along."""
+def draw(
+    position: Position,
+    look: Look,
+    marks: Marks | None = None,
+    *,
+    alone: bool = False,
+    width: int | None = None,
+) -> str:
+    """The picture; one that stands `alone` brings its colours and symbols along.
+
+    `width` is in pixels; without it a picture is as wide as the place that it is shown in.
+    """
     marks = marks or Marks()
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
     inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
+    size = f' width="{width}"' if width else ""
     side = text(look.language, position.side.name.lower())
     turn = text(look.language, "to_move", side=side)
     label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"
     return "".join(
         [
-            f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}" role="group" '
+            f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}"{size} role="group" '
             f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
             f'data-fen="{escape("_".join(position.fen.split()[:2]))}">{inside}',
             scenery(look.flip, look.notation),

@@ -3,6 +3,7 @@
     options    options that several commands share
     materials  the arguments that name materials, one by one or as sets
     command    the class of every command: answers on stdout, failures on stderr
+    lessons    examples and next steps, for `--help` and for somebody at a terminal
     progress   how far a build is, on stderr
     proofs     how far proofs are, and what they found
     streams    text in any encoding, in and out
@@ -17,9 +18,11 @@ from __future__ import annotations
 import importlib
 
 import click
+from click.shell_completion import CompletionItem
 
 from tbgen import __version__
 from tbgen.cli.command import HELP_NAMES, Group
+from tbgen.cli.lessons import FIRST_STEPS, write_lesson
 
 COMMANDS = {
     "plan": "Which tables a build would make, and what they would cost.",
@@ -35,6 +38,7 @@ COMMANDS = {
     "dump": "A table, or a sample of it, as CSV or as a NumPy array.",
     "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
     "convert": "Write a position, or moves from it, in another notation.",
+    "diagram": "A position as a picture.",
     "engine": "The engine: UCI or UCCI on stdin and stdout.",
     "serve": "The board in a browser, and the HTTP API.",
     "doctor": "Report on the environment.",
@@ -59,6 +63,16 @@ class _LazyGroup(Group):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """End the help with first steps."""
+        write_lesson(formatter, FIRST_STEPS)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing them: a shell asks at every Tab."""
+        found = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": HELP_NAMES})

@@ -14,6 +14,7 @@ from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.packing import pack_closure
 from tbgen.cli import options
 from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
+from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
@@ -21,6 +22,9 @@ from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, Rules, RuleSet
+
+_NAMED = 8
+"""As many materials are named in full; more make no line that anybody would type."""
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -138,6 +142,8 @@ def build(
             "left_out": outcome.left_out,
         }
         show_json(answer)
+    elif not described:
+        _suggest(wanted)
     ctx.exit(described[0][1].status if described else failures.OK)
 
 
@@ -198,3 +204,13 @@ def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
     if failure is None:
         raise error
     return failure
+
+
+def _suggest(built: list[Material]) -> None:
+    """Name what may come next."""
+    names = " ".join(map(str, built)) if len(built) <= _NAMED else "MATERIAL..."
+    show_next(
+        (f"tbgen verify --closure {names}", "proves them from the rules"),
+        (f"tbgen stats {built[0]}", "counts, and the longest wins, ready for probe"),
+        ("tbgen serve", "the board in a browser"),
+    )

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from tbgen.answers import failures
+from tbgen.cli.lessons import LESSONS, write_lesson
 from tbgen.cli.streams import json_text, never_fail_to_write
 
 HELP_NAMES = ["-h", "--help"]
@@ -112,6 +113,10 @@ class Command(_Reporting):
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
         super().__init__(*args, **options)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """End the help with examples."""
+        write_lesson(formatter, LESSONS.get(self.name or ""))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and report what went wrong."""

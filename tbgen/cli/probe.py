@@ -11,6 +11,7 @@ from tbgen.answers.as_json import outcome_name, probe_answer
 from tbgen.answers.mechanism import find_mechanism
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json, show_traceback, tables_option
+from tbgen.cli.lessons import show_next
 from tbgen.cli.streams import read_lines
 from tbgen.indexing import Position
 from tbgen.notation import format_position, parse_position
@@ -69,6 +70,7 @@ def probe(
             show_json(answer)
         else:
             _show(parse_position(text), answer)
+            _suggest(answer)
 
 
 def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> dict[str, Any]:
@@ -132,6 +134,15 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
             f"{value:>5}  {order:>5}  {move['reason']}{', check' if move['check'] else ''}"
         )
     click.echo("\nvalue: of the position after the move, in plies at order 0, else 255 - plies")
+
+
+def _suggest(answer: dict[str, Any]) -> None:
+    """What a reader may ask next: a draw forces nothing, and has no line."""
+    board = ("tbgen serve", "the board in a browser")
+    if answer["outcome"] == "draw" or not answer["moves"]:
+        show_next(board)
+    else:
+        show_next((f'tbgen line "{answer["fen"]}"', "best play to the end"), board)
 
 
 def _pad(text: str, width: int) -> str:

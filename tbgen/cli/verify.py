@@ -11,6 +11,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.lessons import show_next
 from tbgen.cli.proofs import ClosureProgress, LiveLine, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import InputError, Material
@@ -91,7 +92,17 @@ def verify(
         status, tables = _prove_each(ordered, how)
     if as_json:
         show_json({"ok": status == failures.OK, "tables": tables})
+    elif status == failures.OK and not closure:
+        _suggest(wanted)
     ctx.exit(status)
+
+
+def _suggest(proven: list[Material]) -> None:
+    """Name the proof of what the proofs rest on, if that was not all among them."""
+    below = {m for material in proven for m in material.closure() if m.needs_table}
+    if not below.issubset(proven):
+        names = " ".join(material.name for material in proven)
+        show_next((f"tbgen verify --closure {names}", "proves what this rests on, too"))
 
 
 @dataclass(frozen=True, slots=True)

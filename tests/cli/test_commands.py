@@ -68,7 +68,7 @@ def test_table_of_commands_agrees_with_them(name: str) -> None:
     shown = CliRunner().invoke(main, [name, "-h"])
     assert shown.exit_code == 0
     assert ("--json" in shown.output) == (name != "engine")  # which speaks UCI and UCCI
-    assert "--tables" in shown.output or name in ("convert", "judge")
+    assert "--tables" in shown.output or name in ("convert", "diagram", "judge")
     assert CliRunner().invoke(main, [name, "--help"]).output == shown.output
 
 

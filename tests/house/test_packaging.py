@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
+import pytest
+
+import tbgen
 from tests.kits.paths import ROOT
 
-SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+SETTINGS = PROJECT["tool"]["setuptools"]
 FOLDERS = {
     "tbgen": ROOT / "tbgen",
     "tbgen.indexing": ROOT / "indexing",
@@ -44,3 +53,35 @@ def test_every_file_beside_the_code_is_installed() -> None:
             if not any(fnmatch(relative, pattern) for pattern in patterns):
                 missing.append(f"{name}: {relative}")
     assert not missing
+
+
+def test_one_version_everywhere() -> None:
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    assert cited is not None
+    assert cited[1] == PROJECT["project"]["version"] == tbgen.__version__
+
+
+@pytest.mark.certification
+def test_the_wheel_is_built_without_complaint(tmp_path: Path) -> None:
+    """In a copy, since building leaves folders behind; pip gets setuptools from the index."""
+    ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "egtb", "site")
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=ignored)
+    command = [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-deps", "--wheel-dir"]
+    result = subprocess.run(
+        [*command, str(tmp_path), str(tmp_path / "copy")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    said = result.stdout + result.stderr
+    assert "would be ignored" not in said
+    assert "Deprecat" not in said
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {
+        f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}"
+        for package, folder in packages().items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert names == expected

@@ -1,0 +1,382 @@
+"""Every field of every answer with `--json`, described once, as JSON Schema.
+
+    text, whole, number, flag, record, several, or_null    kinds of fields
+    ANSWERS                                                the answer of each command
+
+`python scripts/docs/schemas.py` writes the schema and the page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def text(meaning: str, *choices: str) -> Schema:
+    """A string, one of some choices if there are any."""
+    return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
+
+
+def whole(meaning: str) -> Schema:
+    """An integer from 0 on."""
+    return {"type": "integer", "minimum": 0, "description": meaning}
+
+
+def number(meaning: str) -> Schema:
+    """A number from 0 on."""
+    return {"type": "number", "minimum": 0, "description": meaning}
+
+
+def flag(meaning: str) -> Schema:
+    """A truth value."""
+    return {"type": "boolean", "description": meaning}
+
+
+def or_null(schema: Schema) -> Schema:
+    """The same, or null."""
+    found = schema | {"type": [schema["type"], "null"]}
+    return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+
+
+def record(meaning: str, **fields: Schema) -> Schema:
+    """An object that has all of these fields."""
+    return {
+        "type": "object",
+        "description": meaning,
+        "properties": fields,
+        "required": list(fields),
+    }
+
+
+def several(meaning: str, items: Schema) -> Schema:
+    """A list."""
+    return {"type": "array", "description": meaning, "items": items}
+
+
+SIDE = text("the side to move", "red", "black")
+FEN = text("the position, six fields, one notation for all")
+MATERIAL = text("canonical name (docs/format.md)")
+RULES = text("rule set of the table", "none", "check", "wxf")
+MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but under wxf"))
+METRIC = text("what distances count to", "dtm", "dtc")
+LIMIT = or_null(whole("most orders that were searched; null without a limit"))
+SQUARE = text("as `e4`")
+
+PIECE = record(
+    "a piece, where it stands in the position asked about",
+    side=text("its colour", "red", "black"),
+    piece=text("`rook`, `knight`, ..."),
+    square=SQUARE,
+)
+MECHANISM = or_null(
+    record(
+        "the offence that decides, where best play reaches its loop in 80 plies; else null",
+        kind=text("the offence", "check", "chase"),
+        offender=text("who loses by it", "red", "black"),
+        victim=or_null(PIECE | {"description": "the piece that is chased; null for checks"}),
+        by=several("the pieces that check or chase", PIECE),
+    )
+)
+POSITION = {
+    "fen": FEN,
+    "material": MATERIAL,
+    "rules": or_null(RULES | {"description": "rule set of the table; null if none is needed"}),
+    "minor_chases": MINOR,
+    "metric": or_null(METRIC | {"description": "metric of the table; null if none is needed"}),
+    "side": SIDE,
+    "outcome": text("for the side to move", "win", "draw", "loss"),
+    "value": whole("the number that Fang, Hsu & Hsu print"),
+    "order": whole("0: by mate or conversion; k: by the rules of repetition"),
+    "plies": or_null(whole("distance; null for a draw")),
+    "in_check": flag("whether the side to move is in check"),
+    "reason": text("the outcome in words"),
+    "mechanism": MECHANISM,
+}
+MOVE = {
+    "move": text("in the notation asked for"),
+    "outcome": text("for the side that moves", "win", "draw", "loss", "unknown"),
+    "value": or_null(whole("of the position after the move; null where its table is missing")),
+    "order": or_null(whole("of the position after the move")),
+    "plies": or_null(whole("of the position after the move")),
+    "capture": flag("whether it takes a piece"),
+    "check": flag("whether it gives check"),
+    "best": flag("whether no move is better"),
+    "reason": text("what it does, in words"),
+}
+JUDGEMENT = record(
+    "the referee's answer",
+    fen=FEN | {"description": "the first position"},
+    moves=several("what was played, as ICCS", text("a move")),
+    verdict=text("who wins", "undecided", "draw", "red wins", "black wins"),
+    level=record(
+        "of each side's offence: 2 perpetual check, 1 perpetual chase, 0 none",
+        red=whole("Red's"),
+        black=whole("Black's"),
+    ),
+    plies=several(
+        "every ply with its label",
+        record(
+            "a ply",
+            move=text("as ICCS"),
+            side=SIDE | {"description": "who played it"},
+            label=text("what it does", "check", "chase", "idle"),
+            chased=several("the pieces that it chases, after the move", SQUARE),
+            by=several("the pieces that chase them, after the move", SQUARE),
+        ),
+    ),
+    reason=text("the verdict in words, with the article"),
+)
+SIDE_COUNTS = {
+    "wins": whole("won by the side to move"),
+    "draws": whole("drawn"),
+    "losses": whole("lost by the side to move"),
+}
+
+
+def counted(side: str) -> Schema:
+    """The counts of `stats` with one side to move."""
+    return record(f"{side} to move", legal=whole("legal positions"), **SIDE_COUNTS)
+
+
+def proven(side: str) -> Schema:
+    """The counts of `verify` with one side to move."""
+    return record(
+        f"{side} to move",
+        positions=whole("legal positions"),
+        **SIDE_COUNTS,
+        rule_decided=whole("of order 1 and above"),
+        direct=whole("direct wins, value 255"),
+        direct_checks=whole("of these by perpetual check"),
+        direct_chases=whole("of these by perpetual chase"),
+    )
+
+
+ANSWERS: dict[str, Schema] = {
+    "plan": record(
+        "what a build would take",
+        rules=RULES,
+        minor_chases=MINOR,
+        orders_limit=LIMIT,
+        tables=several(
+            "bottom-up",
+            record(
+                "a table",
+                material=MATERIAL,
+                index_size=whole("slots for each side to move"),
+                placements=whole("slots that are positions, legal or not"),
+                holes=whole("slots that are none"),
+                memory_bytes=whole("memory while it is built"),
+                disk_bytes=whole("its file, estimated"),
+                cpu_seconds=number("processor time, estimated"),
+                seconds=number("time, estimated"),
+                present=flag("whether it is finished"),
+            ),
+        ),
+        missing=whole("tables to build"),
+        memory_bytes=whole("the largest of them"),
+        disk_bytes=whole("all of them"),
+        seconds=number("all of them"),
+    ),
+    "build": record(
+        "what was built",
+        directory=text("as it was named"),
+        rules=RULES,
+        minor_chases=MINOR,
+        tables=several(
+            "in the order of building; those that were there lack size and time",
+            {
+                "type": "object",
+                "description": "a table",
+                "properties": {
+                    "table": text("its name, as `KRKN.wxf.dtm`"),
+                    "built": flag("false if it was there"),
+                    "bytes_on_disk": whole("its file"),
+                    "build_seconds": number("time"),
+                },
+                "required": ["table", "built"],
+            },
+        ),
+    ),
+    "probe": record(
+        "a position",
+        **POSITION,
+        moves=several("every legal move, best first", record("a move", **MOVE)),
+    ),
+    "line": record(
+        "best play of both sides",
+        **POSITION,
+        ending=text("how it ends", "mate", "stalemate", "loop", "draw", "unknown", "cut"),
+        end=text("how it ends, in words"),
+        winner=or_null(text("who wins; null for a draw or an end unknown", "red", "black")),
+        loop_start=or_null(whole("the move, from 0, with which the loop begins; null without one")),
+        verdict=or_null(JUDGEMENT | {"description": "the referee's on the loop; null without"}),
+        moves=several(
+            "the line, the loop once",
+            record(
+                "a move",
+                side=SIDE | {"description": "who moves"},
+                **MOVE,
+                fen=FEN | {"description": "the position after it"},
+            ),
+        ),
+    ),
+    "verify": record(
+        "proofs",
+        ok=flag("whether all are proven"),
+        tables=several(
+            "as they were named",
+            record(
+                "a table",
+                material=MATERIAL,
+                rules=RULES,
+                metric=METRIC,
+                minor_chases=MINOR,
+                orders_limit=LIMIT,
+                ok=flag("whether it is proven"),
+                index_size=whole("slots for each side to move"),
+                positions=whole("legal positions"),
+                red_to_move=proven("Red"),
+                black_to_move=proven("Black"),
+                offenders_examined=whole("positions in which somebody may be checking for ever"),
+                chasers_examined=whole("positions in which somebody may be chasing for ever"),
+                orders_examined=whole("orders that were searched"),
+                complete=flag("whether the search of patterns came to its end"),
+                findings=whole("positions that are wrong"),
+                first=or_null(
+                    {"type": "object", "description": "the first of them: stored and expected"}
+                ),
+                file_problems=several("what is wrong with the file itself", text("a problem")),
+                seconds=number("time"),
+            ),
+        ),
+    ),
+    "stats": {
+        **record(
+            "the figures of a table; mirror images count once",
+            material=MATERIAL,
+            rules=RULES,
+            metric=METRIC,
+            orders_limit=LIMIT,
+            index_size=whole("slots for each side to move"),
+            red_to_move=counted("Red"),
+            black_to_move=counted("Black"),
+            max_distance=whole("longest distance of order 0"),
+            max_rule_distance=or_null(whole("longest distance of the orders above; null without")),
+            orders=several(
+                "order 1 and above",
+                record(
+                    "an order",
+                    order=whole("its number"),
+                    positions=whole("decided in it"),
+                    max_distance=whole("longest distance"),
+                    check_patterns=or_null(whole("direct wins by check; null if not recorded")),
+                    chase_patterns=or_null(whole("direct wins by chase; null if not recorded")),
+                ),
+            ),
+            longest=several(
+                "one for each order and side to move",
+                record(
+                    "a position",
+                    order=whole("its order"),
+                    side=SIDE,
+                    fen=FEN,
+                    value=whole("its value"),
+                ),
+            ),
+            legal=whole("legal positions"),
+            draws=whole("drawn positions"),
+            rule_decided=whole("of order 1 and above"),
+            rule_decided_rate=number("their share of the legal positions"),
+            minor_chases=MINOR,
+            bytes_on_disk=whole("the file"),
+            build_seconds=or_null(number("null where no build record is")),
+            digest=text("equal digests, equal values"),
+            file=text("its path"),
+        ),
+    },
+    "ls": record(
+        "the tables present",
+        directory=text("as it was named"),
+        tables=several(
+            "smaller materials first; one that cannot be read also has `error` and `hint`",
+            record(
+                "a table",
+                material=MATERIAL,
+                rules=RULES,
+                minor_chases=MINOR,
+                orders_limit=LIMIT,
+                metric=METRIC,
+                bytes_on_disk=whole("the file"),
+                digest=or_null(text("null if it cannot be read")),
+                file=text("its name"),
+            ),
+        ),
+    ),
+    "dump": record(
+        "what was written; also in FILE.json beside an array",
+        material=MATERIAL,
+        rules=RULES,
+        minor_chases=MINOR,
+        metric=METRIC,
+        orders_limit=LIMIT,
+        index_size=whole("slots for each side to move"),
+        rows=whole("positions written"),
+        pieces=text("which piece each of `squares` is"),
+        columns={"type": "object", "description": "what each column means"},
+        out=text("the file"),
+    ),
+    "judge": JUDGEMENT,
+    "convert": record(
+        "a position, or moves, in other notations",
+        input=text("what was read"),
+        **{"from": text("its notation", "fen", "pai", "six", "board")},
+        to=text("the notation asked for", "fen", "pai", "six", "board"),
+        text=text("the position in it, after the moves"),
+        fen=FEN | {"description": "the position after the moves"},
+        material=MATERIAL,
+        side=SIDE,
+        viewpoint=text("the side at the bottom", "red", "black"),
+        moves=several(
+            "the moves",
+            record(
+                "a move",
+                input=text("what was read"),
+                text=text("in the notation asked for"),
+                iccs=text("as ICCS"),
+                fairy=text("as Fairy-Stockfish has it"),
+                wxf=text("as WXF"),
+                zh=text("in simplified Chinese"),
+                **{"zh-hant": text("in traditional Chinese")},
+            ),
+        ),
+    ),
+    "diagram": record(
+        "a picture",
+        fen=FEN | {"description": "the position that it shows"},
+        format=text("of the file", "svg", "png"),
+        out=text("the file"),
+    ),
+    "serve": record(
+        "once the port is open", url=text("where"), tables=whole("how many tables there are")
+    ),
+    "doctor": record(
+        "the environment",
+        tbgen=text("version"),
+        python=text("version"),
+        platform=text("as Python names it"),
+        packages={"type": "object", "description": "versions; null for what is missing"},
+        cores=whole("that may be used"),
+        memory={"type": "object", "description": "`total`, `available`, and what limits it"},
+        kernel_cache={"type": "object", "description": "where compiled code is kept"},
+        tables={"type": "object", "description": "the tables directory, and the space left"},
+        problems=several("what is wrong", text("a problem")),
+    ),
+    "error": record(
+        "in place of any answer; exit status 1, 2 or 3",
+        input=text("what was asked about"),
+        error=text("one line that says what"),
+        hint=text("one line on what to do, or empty"),
+    ),
+}
+"""By command; `error` is for all of them."""

@@ -1,0 +1,47 @@
+"""Draw docs/diagrams/*.svg: the positions of the pages, by the board's own code.
+
+    python scripts/docs/diagrams.py
+
+A page shows one as `![what it is](diagrams/NAME.svg)`; those of docs/facts.md are drawn by
+`python scripts/docs/facts.py`. `tests/docs/test_generated.py` keeps them current.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tbgen.board.diagram import Look, Marks, draw  # noqa: E402
+from tbgen.indexing import Move, Position  # noqa: E402
+
+FOLDER = ROOT / "docs" / "diagrams"
+WIDTH = 320
+
+DIAGRAMS = {
+    "fork": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", ""),
+    "fork-check": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "d2b1"),
+    "rook-chases-cannon": ("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4"),
+    "forced-checks": ("5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w", ""),
+    "knight-pawn": ("9/9/5k3/4p4/9/9/9/3K5/1N7/9 w", ""),
+    "d2": ("9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w", ""),
+}
+"""Name: the position, and a move that is played and marked."""
+
+
+def drawing(name: str) -> str:
+    """The SVG document of a diagram."""
+    fen, move_text = DIAGRAMS[name]
+    position, marks = Position.from_fen(fen), Marks()
+    if move_text:
+        move = Move.from_iccs(move_text)
+        position, marks = position.after(*move), Marks(move)
+    return draw(position, Look(), marks, alone=True, width=WIDTH) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for diagram in DIAGRAMS:
+        (FOLDER / f"{diagram}.svg").write_text(drawing(diagram), encoding="utf-8")

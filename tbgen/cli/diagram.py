@@ -1,0 +1,93 @@
+"""`tbgen diagram`: a position as a picture, drawn by the board's own code.
+
+SVG needs nothing; PNG needs the extra `png`. Tables are not involved.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tbgen.board.diagram import Look, Marks, draw
+from tbgen.board.pieces import PIECE_SETS
+from tbgen.cli.command import Command, show_json
+from tbgen.cli.options import json_option
+from tbgen.indexing import InputError
+from tbgen.notation import parse_move, parse_position
+from tbgen.tables.files import replacing
+
+FORMATS = (".svg", ".png")
+
+
+@click.command(cls=Command)
+@click.argument("position", nargs=-1, required=True)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="FILE.svg or FILE.png. Default: SVG on stdout.",
+)
+@click.option("--last", metavar="MOVE", help="Play MOVE first, and mark it.")
+@click.option("--flip", is_flag=True, help="Black below.")
+@click.option(
+    "--pieces",
+    type=click.Choice(PIECE_SETS),
+    default=PIECE_SETS[0],
+    help="Chinese characters, the letters of a FEN, or pictures. Default: zh.",
+)
+@click.option(
+    "--width",
+    type=click.IntRange(40, 8000),
+    metavar="N",
+    help="In pixels. Default: 480 as PNG; an SVG fills its place.",
+)
+@json_option
+def diagram(
+    position: tuple[str, ...],
+    out: Path | None,
+    last: str | None,
+    flip: bool,
+    pieces: str,
+    width: int | None,
+    as_json: bool,
+) -> None:
+    """Draw a position.
+
+    POSITION as for probe. PNG needs cairosvg (pip install 'tbgen[png]'). Pieces and board are
+    drawn for this project and need no font; pictures may be used like the program.
+
+    Exit status: 0 ok, 2 bad input.
+    """
+    if as_json and out is None:
+        raise click.UsageError("--out is needed with --json")
+    if out is not None and out.suffix.lower() not in FORMATS:
+        raise InputError(f"{out} is neither .svg nor .png", "name the file accordingly")
+    shown, marks = parse_position(" ".join(position)), Marks()
+    if last is not None:
+        move = parse_move(shown, last)
+        shown, marks = shown.after(*move), Marks(move)
+    look = Look(flip=flip, pieces=pieces)
+    picture = draw(shown, look, marks, alone=True, width=width)
+    if out is None:
+        click.echo(picture)
+        return
+    png = out.suffix.lower() == ".png"
+    data = _png(picture, width or 480) if png else (picture + "\n").encode()
+    with replacing(out) as file:
+        file.write(data)
+    if as_json:
+        show_json({"fen": shown.fen, "format": out.suffix[1:].lower(), "out": str(out)})
+
+
+def _png(picture: str, width: int) -> bytes:
+    """The picture as pixels."""
+    try:
+        import cairosvg
+    except (ImportError, OSError) as error:  # OSError: the system has no libcairo
+        raise InputError(
+            f"PNG needs cairosvg: {error}", "pip install 'tbgen[png]', or write .svg"
+        ) from None
+    data: bytes = cairosvg.svg2png(bytestring=picture.encode(), output_width=width)
+    return data

@@ -1,0 +1,96 @@
+"""`tbgen diagram`: pictures of positions, and what may go wrong with them."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tbgen.cli import main
+
+FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b - - 0 1"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["diagram", *map(str, arguments)])
+
+
+def drawn(picture: str) -> dict[str, str]:
+    """Letter and square of every piece in a picture, as `{"d0": "K"}`."""
+    root = ElementTree.fromstring(picture)
+    pieces = next(group for group in root if group.get("class") == "pieces")
+    return {use.get("data-square", ""): use.get("data-code", "") for use in pieces}
+
+
+def test_the_picture_shows_the_position() -> None:
+    result = run(FEN)
+    assert result.exit_code == 0
+    root = ElementTree.fromstring(result.stdout)
+    assert (root.tag, root.get("aria-label"), root.get("width")) == (f"{SVG}svg", FEN, None)
+    letters = {square: code.upper() for square, code in drawn(result.stdout).items()}
+    assert letters == {"e7": "K", "d2": "N", "a0": "R", "d0": "K"}
+
+
+def test_the_last_move_is_played_and_marked() -> None:
+    result = run(FEN, "--last", "d2b1", "--flip", "--pieces", "latin", "--width", "300")
+    root = ElementTree.fromstring(result.stdout)
+    assert root.get("aria-label") == "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1"
+    assert (root.get("width"), root.get("data-flip")) == ("300", "1")
+    assert len([c for c in root.iter(f"{SVG}circle") if c.get("class") == "last"]) == 2
+    assert "b1" in drawn(result.stdout)
+
+
+def test_svg_files(tmp_path: Path) -> None:
+    out = tmp_path / "x.svg"
+    answer = json.loads(run(FEN, "-o", out, "--json").stdout)
+    assert answer == {"fen": FEN, "format": "svg", "out": str(out)}
+    assert out.read_text() == run(FEN).stdout
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_png_files(tmp_path: Path) -> None:
+    try:
+        import cairosvg  # noqa: F401
+    except (ImportError, OSError) as error:
+        pytest.skip(f"no cairosvg: {error}")
+    out = tmp_path / "x.png"
+    assert run(FEN, "-o", out, "--width", "96").exit_code == 0
+    data = out.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", data[16:24]) == (96, 106)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((FEN, "-o", "x.gif"), "neither .svg nor .png"),
+        ((FEN, "--json"), "--out is needed"),
+        ((FEN, "--last", "d2d3"), "d2d3"),
+        (("nonsense",), "nonsense"),
+    ],
+)
+def test_mistakes(
+    arguments: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_the_converter_svg_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    result = run(FEN, "-o", tmp_path / "x.png")
+    assert result.exit_code == 2
+    assert "PNG needs cairosvg" in result.stderr
+    assert "tbgen[png]" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,120 @@
+"""What help texts teach is true: examples run, pages exist, shells complete commands."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from tbgen.cli import COMMANDS, main
+from tbgen.cli.lessons import FIRST_STEPS, FORK, LESSONS
+from tests.kits.built import built
+from tests.kits.paths import ROOT
+
+EXAMPLES = [line for lesson in (FIRST_STEPS, *LESSONS.values()) for line, _ in lesson.examples]
+SLOW = {"tbgen doctor --numba"}
+"""Tries the compiler, which other tests do."""
+
+RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
+"""Those that neither build, prove nor serve anything, and answer at once."""
+
+STDIN = {"positions.txt": f"{FORK}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
+
+
+def test_every_command_teaches() -> None:
+    assert set(LESSONS) == set(COMMANDS)
+    for name, lesson in {"": FIRST_STEPS, **LESSONS}.items():
+        assert (ROOT / lesson.page).exists()
+        shown = CliRunner().invoke(main, [*name.split(), "--help"]).output
+        assert lesson.examples[0][0] in shown
+        assert f"More: {lesson.page}" in shown
+
+
+def test_no_command_at_all_shows_first_steps() -> None:
+    result = CliRunner().invoke(main, [])
+    assert result.exit_code == 2
+    assert FIRST_STEPS.examples[0][0] in result.stderr
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_are_understood(line: str) -> None:
+    program, name, *arguments = shlex.split(line.partition(" < ")[0])
+    assert program == "tbgen"
+    command = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+    command.make_context(name, arguments)
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in EXAMPLES if line.split()[1] in RUN and line not in SLOW]
+)
+def test_examples_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
+    monkeypatch.chdir(tmp_path)
+    command, _, file = line.partition(" < ")
+    result = CliRunner().invoke(main, shlex.split(command)[1:], input=STDIN.get(file))
+    assert result.exit_code == 0, result.output
+    assert result.stdout or list(tmp_path.iterdir())
+    assert "Next:" not in result.output  # nobody sits there
+
+
+def on_terminal(*arguments: str) -> str:
+    """What a command shows at a terminal, both channels."""
+    terminal, other_end = pty.openpty()
+    command = [sys.executable, "-m", "tbgen", *arguments]
+    with subprocess.Popen(command, stdout=other_end, stderr=other_end) as process:
+        os.close(other_end)
+        shown = b""
+        while True:
+            try:
+                read = os.read(terminal, 65536)
+            except OSError:  # how Linux says that the other end is closed
+                read = b""
+            if not read:
+                break
+            shown += read
+    os.close(terminal)
+    assert process.returncode == 0, shown
+    return shown.decode()
+
+
+def test_a_reader_at_a_terminal_is_told_what_comes_next() -> None:
+    tables = str(built("KRKN", rules="wxf"))
+    shown = on_terminal("probe", FORK, "--tables", tables, "--rules", "wxf")
+    _, found, steps = shown.partition("Next:")
+    assert found
+    line = shlex.split(next(step for step in steps.splitlines() if "tbgen line" in step))
+    assert line[3:] == ["--tables", tables, "--rules", "wxf"]
+    assert CliRunner().invoke(main, line[1:]).exit_code == 0
+
+
+def completions(words: list[str], incomplete: str) -> list[str]:
+    """What Tab offers after some words."""
+    found = ShellComplete(main, {}, "tbgen", "_TBGEN_COMPLETE").get_completions(words, incomplete)
+    return [item.value for item in found]
+
+
+def test_shells_complete() -> None:
+    assert completions([], "pr") == ["probe"]
+    assert completions([], "") == list(COMMANDS)
+    assert "--version" in completions([], "--")
+    assert completions(["build"], "--ru") == ["--rules"]
+    assert completions(["build", "--rules"], "c") == ["check"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_given_a_script(shell: str) -> None:
+    environment = {**os.environ, "_TBGEN_COMPLETE": f"{shell}_source"}
+    command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if shell == "bash" and "Bash" in shown.stderr:
+        pytest.skip("no bash of version 4.4")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert f"{shell}_complete" in shown.stdout

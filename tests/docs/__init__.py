@@ -1,0 +1,1 @@
+"""The site of docs/, and what its pages show."""

@@ -1,0 +1,44 @@
+"""Pages and pictures that scripts write are what the scripts would write now."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from tests.kits.paths import DOCS, ROOT
+from tests.kits.sources import pages
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+import commands
+import diagrams
+import facts
+import schemas
+
+
+def test_the_commands() -> None:
+    """Otherwise run `python scripts/docs/commands.py`."""
+    assert commands.PAGE.read_text("utf-8") == commands.page()
+
+
+def test_the_answers() -> None:
+    """Otherwise run `python scripts/docs/schemas.py`."""
+    assert schemas.PAGE.read_text("utf-8") == schemas.page()
+    assert schemas.SCHEMA.read_text("utf-8") == schemas.schema()
+
+
+@pytest.mark.parametrize("name", diagrams.DIAGRAMS)
+def test_the_diagrams(name: str) -> None:
+    """Otherwise run `python scripts/docs/diagrams.py`."""
+    assert (diagrams.FOLDER / f"{name}.svg").read_text("utf-8") == diagrams.drawing(name)
+
+
+def test_every_diagram_is_shown() -> None:
+    shown = {
+        name for page in pages() for name in re.findall(r"diagrams/([\w-]+\.svg)", page.read_text())
+    }
+    assert {path.name for path in (DOCS / "diagrams").iterdir()} <= shown
+    drawn = {f"{name}.svg" for name in diagrams.DIAGRAMS} | set(facts.pictures(facts.read()))
+    assert drawn == {path.name for path in (DOCS / "diagrams").iterdir()}

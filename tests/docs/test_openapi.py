@@ -1,0 +1,98 @@
+"""docs/openapi.json is what the board answers: every path, every example, every field."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.kits.built import built
+from tests.kits.paths import ROOT
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+pytest.importorskip("jsonschema")
+
+import jsonschema
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.server import create_app
+from tests.docs.test_schemas import closed
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+import openapi
+
+DOCUMENT = json.loads(openapi.FILE.read_text("utf-8"))
+SCHEMAS = DOCUMENT["components"]["schemas"]
+MATED = "3k5/9/9/9/9/9/9/9/9/3RK4_b"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+        yield TestClient(create_app(tables))
+
+
+def check(name: str, found: Any) -> None:
+    jsonschema.Draft202012Validator(closed(SCHEMAS[name])).validate(found)
+
+
+def test_the_file_is_current() -> None:
+    """Otherwise run `python scripts/docs/openapi.py`."""
+    assert openapi.FILE.read_text("utf-8") == openapi.document()
+
+
+def test_every_address_is_described(client: TestClient) -> None:
+    routes = {route.path for route in client.app.routes if isinstance(route, Route)}  # type: ignore[attr-defined]
+    programs = {path for path in routes if path.startswith("/v1/")}
+    assert programs | {"/export.pgn", "/healthz", "/metrics"} == set(DOCUMENT["paths"])
+
+
+def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each path with what it must be given, and with each other parameter besides."""
+    for path, methods in DOCUMENT["paths"].items():
+        parameters = methods["get"]["parameters"]
+        needed = tuple(p["name"] for p in parameters if p["required"])
+        yield path, needed
+        for parameter in parameters:
+            if not parameter["required"]:
+                yield path, (*needed, parameter["name"])
+
+
+@pytest.mark.parametrize(("path", "names"), list(examples()))
+def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None:
+    operation = DOCUMENT["paths"][path]["get"]
+    given = {p["name"]: p["example"] for p in operation["parameters"] if p["name"] in names}
+    answer = client.get(path.format(**given), params={n: v for n, v in given.items()
+                                                      if "{" + n + "}" not in path})  # fmt: skip
+    assert answer.status_code == 200, answer.text
+    ((kind, content),) = operation["responses"]["200"]["content"].items()
+    assert answer.headers["content-type"].startswith(kind)
+    if content:
+        check(content["schema"]["$ref"].rpartition("/")[2], answer.json())
+    assert answer.text
+
+
+def test_more_answers(client: TestClient) -> None:
+    for query in ({"fen": MATED}, {"fen": openapi.FORK, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
+        check("probe", client.get("/v1/probe", params=query).json())
+    start = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1_w"
+    judged = client.get("/v1/judge", params={"fen": start, "moves": openapi.LOOP}).json()
+    check("judgement", judged)
+    assert judged["verdict"] == "black wins"
+
+
+def test_failures(client: TestClient) -> None:
+    for path in ("/v1/probe?fen=x", "/v1/judge?fen=x", "/v1/tables/KXK", "/v1/tables/KRKR"):
+        answer = client.get(path)
+        assert answer.status_code in (400, 404)
+        check("error", answer.json())
+    missing = client.get("/v1/probe", params={"fen": "3k5/9/9/9/9/9/9/9/r8/R3K4_w"})
+    assert missing.status_code == 404
+    assert {"error", "hint", "moves"} <= set(missing.json())

@@ -1,0 +1,104 @@
+"""What commands print with `--json` is what docs/answers.schema.json describes, and no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jsonschema")
+
+import jsonschema
+from click.testing import CliRunner
+
+from tbgen.cli import COMMANDS, main
+from tbgen.cli.lessons import FORK, LOOP, LOOP_FEN
+from tests.kits.built import built
+from tests.kits.paths import DOCS
+
+SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
+
+CALLS: dict[str, tuple[str, ...]] = {
+    "plan": ("KRKN",),
+    "build": ("KRKN",),
+    "probe": (FORK,),
+    "line": (FORK,),
+    "verify": ("KNK", "--threads", "1"),
+    "stats": ("KRKN",),
+    "ls": (),
+    "dump": ("KNK", "--sample", "3", "--out", "knk.csv"),
+    "judge": (LOOP_FEN, *LOOP.split()),
+    "convert": (FORK, "--move", "d2b1"),
+    "diagram": (FORK, "-o", "fork.svg"),
+    "doctor": (),
+}
+"""What each command is asked; `serve` answers when it is ready, as tests/board sees."""
+
+MORE = {
+    "a mate": ("line", "5k3/9/9/9/9/R8/9/4n4/9/3K5 w"),
+    "a draw": ("probe", "3k1a3/9/9/9/9/9/9/9/9/4K4 w"),
+    "mated": ("probe", "3k5/9/9/9/9/9/9/9/9/3RK4 b"),
+    "a chase": ("judge", "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4", "b6c6", "b4c4", "c6b6"),
+    "nothing repeats": ("judge", "3k5/9/9/9/9/9/9/9/9/R3K4 w"),
+    "without rules": ("plan", "KRKN", "--rules", "none"),
+}
+
+MISTAKES = (("probe", "nonsense"), ("stats", "KRKRA"), ("build", "nonsense"), ("convert", "?"))
+
+
+def closed(schema: Any) -> Any:
+    """The schema, with every object closed: a field without a description is a fault."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: closed(part) for key, part in schema.items()}
+    return inner | ({"additionalProperties": False} if "properties" in schema else {})
+
+
+def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    """The object that a command prints."""
+    monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
+    monkeypatch.chdir(folder)
+    return json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+
+
+def check(name: str, found: Any) -> None:
+    jsonschema.Draft202012Validator(closed(SCHEMA[name])).validate(found)
+
+
+def test_the_schema_is_one() -> None:
+    for schema in SCHEMA.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    assert set(SCHEMA) == set(COMMANDS) - {"engine"} | {"error"}
+    assert set(CALLS) == set(COMMANDS) - {"engine", "serve"}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_answers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(name, answer(tmp_path, monkeypatch, name, *CALLS[name]))
+
+
+@pytest.mark.parametrize("case", MORE)
+def test_more_answers(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, *arguments = MORE[case]
+    check(name, answer(tmp_path, monkeypatch, name, *arguments))
+
+
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_errors(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check("error", answer(tmp_path, monkeypatch, *arguments))
+
+
+def test_what_is_not_described_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answer(tmp_path, monkeypatch, "probe", FORK)
+    found["moves"][0]["surprise"] = 1
+    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+        check("probe", found)
+    del found["moves"][0]["surprise"], found["mechanism"]
+    with pytest.raises(jsonschema.ValidationError, match="mechanism"):
+        check("probe", found)

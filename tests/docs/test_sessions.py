@@ -1,0 +1,94 @@
+"""The console sessions of docs/, from top to bottom of each page, and the tutorial's program.
+
+Pages whose examples other tests run are left to them: probing, notations and referee, the README.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tests.kits.paths import DOCS
+from tests.kits.sessions import blocks, mismatch, steps_of, without_compiling
+
+ELSEWHERE = {"probing.md", "notations.md", "referee.md"}
+PAGES = sorted(
+    path.name
+    for path in DOCS.glob("*.md")
+    if "```console" in path.read_text("utf-8") and path.name not in ELSEWHERE
+)
+WIN = "python win.py"
+"""The tutorial's game, for which the engine's kernels are compiled."""
+
+
+def text_of(page: str) -> str:
+    """A page."""
+    return (DOCS / page).read_text("utf-8")
+
+
+def run(command: str) -> list[str]:
+    """What `tbgen` prints on both channels, run in this process."""
+    program, *arguments = shlex.split(command)
+    assert program == "tbgen"
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return without_compiling(result.output)
+
+
+def follow(page: str, *, left_out: tuple[str, ...] = ()) -> None:
+    """Run every command of a page in the working directory."""
+    for block in blocks(text_of(page), "console"):
+        for command, shown in steps_of(block):
+            if command not in left_out:
+                printed = run(command)
+                wrong = mismatch(printed, shown)
+                said = "\n".join(printed)
+                assert wrong is None, f"$ {command}\n{said}\nin {page}: {wrong}"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory, with tables in ./egtb."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TBGEN_TABLES", raising=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page: str) -> None:
+    follow(page, left_out=(WIN,))
+
+
+def test_which_pages_have_sessions() -> None:
+    assert {"tutorial.md", "repetition.md", "build-big.md", "publish.md"} <= set(PAGES)
+    assert all((DOCS / page).exists() for page in ELSEWHERE)
+
+
+@pytest.mark.certification
+def test_the_won_game(elsewhere: Path) -> None:
+    """The tutorial's program, as it is printed, against the engine as a process."""
+    page = text_of("tutorial.md")
+    (program,) = (block for block in blocks(page, "python") if block.startswith("# win.py\n"))
+    (shown,) = (
+        lines
+        for block in blocks(page, "console")
+        for command, lines in steps_of(block)
+        if command == WIN
+    )
+    run("tbgen build KRKN")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=elsewhere, env={**os.environ, "PATH": programs},
+        capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert mismatch(result.stdout.splitlines(), shown) is None, result.stdout

@@ -1,0 +1,47 @@
+"""The site: every page has its place, nothing is loaded from elsewhere, the build is strict."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import DOCS, ROOT
+
+SETTINGS = (ROOT / "mkdocs.yml").read_text("utf-8")
+LOADED = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)')
+"""Addresses that a page would fetch by itself."""
+
+NAVIGATION = SETTINGS[SETTINGS.index("\nnav:") :]
+
+
+def test_every_page_has_its_place() -> None:
+    """Otherwise name it under `nav` in mkdocs.yml."""
+    named = re.findall(r"([\w/-]+\.md)$", NAVIGATION, re.MULTILINE)
+    assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")),
+    reason="the extra `docs` is not installed",
+)
+def test_the_strict_build(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for page in DOCS.rglob("*.md"):
+        built = tmp_path / page.relative_to(DOCS).with_suffix(".html")
+        assert not LOADED.findall(built.read_text("utf-8"))
+    api = (tmp_path / "python.html").read_text("utf-8")
+    shown = re.findall(r"^::: ([\w.]+)$", (DOCS / "python.md").read_text("utf-8"), re.MULTILINE)
+    assert len(shown) > 20
+    assert not [name for name in shown if f'id="{name}"' not in api]
+    assert "Judge the last position of a game." in api  # the docstrings, and not the names alone

@@ -1,0 +1,60 @@
+"""Console sessions of pages: their commands, and whether what is printed is what is shown."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+OMITTED = "..."
+
+Step = tuple[str, list[str]]
+"""A command, and the lines that it prints; `...` stands for any lines, or for the rest of one."""
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of a page in a language; those inside a list are brought to the margin."""
+    form = rf"^( *)```{language}\n(.*?)^\1```$"
+    return [dedent(text) for _, text in re.findall(form, page, re.MULTILINE | re.DOTALL)]
+
+
+def steps_of(block: str) -> list[Step]:
+    """The commands of a console block, in order."""
+    steps: list[Step] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            steps.append((line[2:], []))
+        else:
+            steps[-1][1].append(line)
+    return steps
+
+
+def normalised(line: str) -> str:
+    """A line without what differs from run to run: seconds, and bytes of compressed files."""
+    line = re.sub(r"\b[\d.]+ s\b", "SECONDS", line)
+    return re.sub(r"\b[\d.]+ ([KM]i)?B\b", "SIZE", line)
+
+
+def agrees(printed: str, shown: str) -> bool:
+    """Whether a printed line is the shown one."""
+    if shown.endswith(" " + OMITTED):
+        return normalised(printed).startswith(normalised(shown.removesuffix(OMITTED)))
+    return normalised(printed) == normalised(shown)
+
+
+def mismatch(printed: list[str], shown: list[str]) -> str | None:
+    """The first shown line that was not printed where it should have been."""
+    at, anywhere = 0, False
+    for line in shown:
+        if line == OMITTED:
+            anywhere = True
+            continue
+        found = [i for i in range(at, len(printed)) if agrees(printed[i], line)]
+        if not found or (found[0] > at and not anywhere):
+            return line
+        at, anywhere = found[0] + 1, False
+    return None if at == len(printed) or anywhere else f"more: {printed[at]}"
+
+
+def without_compiling(printed: str) -> list[str]:
+    """The lines of a command; the first build on a machine says so while it compiles."""
+    return [line for line in printed.splitlines() if not line.endswith(": compile")]
