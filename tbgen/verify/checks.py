@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key, orders_of_keys
 from tbgen.verify.moves import (
     Desk,
@@ -52,7 +53,6 @@ from tbgen.verify.moves import (
     stored_keys,
     worth_of_capture,
 )
-from tbgen.verify.positions import FirstPass
 from tbgen.verify.report import Wrong
 
 Edges = NDArray[np.int64]
@@ -292,7 +292,7 @@ def k_expand(nodes, offenders, expansion, desk, arrays):
                 if not _contains(offenders, node):
                     continue
             elif not (
-                is_open(load_key(arrays.codes, arrays.tables[0], 1 - side, after))
+                is_open(load_key(0, 1 - side, after, arrays))
                 and gives_check(side, mover, target, board, squares, men)
             ):
                 continue

@@ -25,20 +25,16 @@ from tbgen.rules.attacks import is_attacked, pieces_between
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import (
-    DRAW,
     END_WORD,
     FIRST_WORD,
     NO_TABLE,
     SOURCES,
-    SPAN,
     SWAPPED,
     TABLE,
-    TOP,
-    WIDTH,
     Arrays,
     Numbers,
 )
-from tbgen.verify.keys import key_after_conversion, key_after_move, key_of_code
+from tbgen.verify.keys import key_after_move
 
 
 class MoveList(NamedTuple):
@@ -183,16 +179,12 @@ def gives_check(side, mover, target, board, squares, men):
 
 
 @part
-def load_key(codes, line, side, slot):
+def load_key(table, side, slot, arrays):
     """The key that a table stores for a slot.
 
-    codes : uint8 (bytes,), `Arrays.codes`; line : int64 (TABLE_COLUMNS,), the table's
+    table : int, its number
     """
-    at = line[side] + slot * line[WIDTH]
-    code = np.int64(codes[at])
-    for i in range(1, line[WIDTH]):
-        code |= np.int64(codes[at + i]) << (8 * i)
-    return key_of_code(code, line[TOP], line[DRAW], line[SPAN])  # type: ignore[arg-type]
+    return arrays.values.keys[arrays.ranks[arrays.tables[table, side] + slot]]
 
 
 @part
@@ -245,16 +237,16 @@ def key_after_capture(side, mover, taken, desk, arrays):
             other[q] = flip_square(other[q])
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return load_key(arrays.codes, line, to_move, slot)
+    return load_key(table, to_move, slot, arrays)
 
 
 @part
 def worth_of_capture(side, mover, taken, desk, arrays):
-    """What a capture is worth to its mover: a key; `desk.other` is overwritten."""
-    child = key_after_capture(side, mover, taken, desk, arrays)
-    if arrays.conversion:
-        return key_after_conversion(child)
-    return key_after_move(child)
+    """What a capture is worth to its mover: a key; `desk.other` is overwritten.
+
+    Where distances count to conversion, `Arrays` has the keys that make this a move like others.
+    """
+    return key_after_move(key_after_capture(side, mover, taken, desk, arrays))
 
 
 @borrowing_kernel
@@ -264,7 +256,7 @@ def _k_load_keys(nodes, keys, arrays):
     nodes : int64 (n,); keys : int64 (n,), out
     """
     for n in range(nodes.size):
-        keys[n] = load_key(arrays.codes, arrays.tables[0], nodes[n] % 2, nodes[n] // 2)
+        keys[n] = load_key(0, nodes[n] % 2, nodes[n] // 2, arrays)
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:

@@ -12,16 +12,17 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import TOP, Arrays, Supporting, Table, gather
+from tbgen.verify.arrays import Loaded, Supporting, Table, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
+from tbgen.verify.forward.first_pass import FirstPass, run_first_pass
 from tbgen.verify.keys import MATE, value_of_key
-from tbgen.verify.positions import run_first_pass
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -52,12 +53,29 @@ def verify(
     """
     start = time.monotonic()
     report("load", 0, 1)
-    arrays = gather(table, supporting, rule_set)
-    found = run_first_pass(arrays, table.layout, threads, report)
+    loaded = gather(table, supporting, rule_set)
+    found = run_first_pass(loaded.arrays, table.layout, threads, report)
+    return conclude(table, loaded, found, rule_set, threads, report, start)
+
+
+def conclude(
+    table: Table,
+    loaded: Loaded,
+    found: FirstPass,
+    rule_set: RuleSet,
+    threads: int,
+    report: Progress,
+    start: float,
+) -> VerifyReport:
+    """Search the patterns among what a first pass found, and say what was proven.
+
+    start : when the proof began, in seconds as `time.monotonic` counts them
+    """
+    arrays = loaded.arrays
     first = None if found.first is None else _describe_first(table, *found.first)
     wrong: list[Wrong] = []
     orders = 0
-    chases = ChasePatterns(arrays, table.layout, threads, report) if arrays.seek_chases else None
+    chases = ChasePatterns(arrays, found, threads, report) if arrays.seek_chases else None
     if arrays.seek_patterns:
         report("patterns", 0, 1)
         searches: list[Patterns | ChasePatterns] = [Patterns(arrays, found, threads)]
@@ -67,7 +85,7 @@ def verify(
     if wrong and first is None:
         first = _describe_wrong(table, wrong[0])
     space = table.code_space
-    histograms = _count(arrays, space)
+    histograms = _histograms(found.counts, loaded.codes)
     by_chase = [0 if chases is None else int((chases.claims % 2 == side).sum()) for side in Side]
     return VerifyReport(
         material=Material(*table.layout.armies).name,
@@ -128,11 +146,11 @@ def _fen(table: Table, slot: int, side: int) -> str:
     return position.fen
 
 
-def _describe_first(table: Table, slot: int, side: int, stored: int, best: int) -> Finding:
+def _describe_first(table: Table, node: int, stored: int, best: int) -> Finding:
     """The finding of a position whose value is not what its moves give; keys stored and best."""
     values = _value(stored), _value(best)
     reason = f"{describe(values[0])} is stored, {describe(values[1])} is the best of its moves"
-    return Finding(_fen(table, slot, side), *values, reason)
+    return Finding(_fen(table, *divmod(node, 2)), *values, reason)
 
 
 def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
@@ -149,24 +167,19 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     )
 
 
-def _count(arrays: Arrays, space: CodeSpace) -> tuple[dict[int, int], dict[int, int]]:
-    """How many positions have each code, Red to move and Black to move."""
-    line = arrays.tables[0]
-    assert line[TOP] == space.top
-    slots = (line[1] - line[0]) // space.width
-    histograms = []
-    for side in Side:
-        plane = arrays.codes[line[side] :][: slots * space.width]
-        counts: dict[int, int] = {}
-        # In pieces: numpy's counting makes 64-bit copies.
-        for first in range(0, slots, 1 << 22):
-            part = plane[first * space.width : (first + (1 << 22)) * space.width]
-            words = np.ascontiguousarray(part).view(np.dtype(space.dtype).newbyteorder("<"))
-            for code, n in zip(*np.unique(words, return_counts=True), strict=True):
-                if code:
-                    counts[int(code)] = counts.get(int(code), 0) + int(n)
-        histograms.append(dict(sorted(counts.items())))
-    return histograms[0], histograms[1]
+def _histograms(
+    counts: NDArray[np.int64], codes: NDArray[np.int64]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """How many positions have each code, Red to move and Black to move.
+
+    Code 0 is no value, and not counted.
+    """
+    red, black = (
+        dict(sorted((code, n) for code, n in zip(codes.tolist(), line.tolist(), strict=True)
+                    if code and n))
+        for line in counts
+    )  # fmt: skip
+    return red, black
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:

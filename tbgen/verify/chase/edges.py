@@ -27,7 +27,6 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
-from tbgen.verify.arrays import Numbers
 from tbgen.verify.chase.bench import attacks_anew, copy_board, is_chased, is_mirrored, play
 from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key
 from tbgen.verify.moves import (
@@ -52,19 +51,17 @@ whether it gives check, and whether it attacks nothing anew."""
 
 
 class Scan(NamedTuple):
-    """What a range of rows has; cut off where there is no more room."""
+    """The chasers among some nodes; cut off where there is no more room."""
 
     chasers: NDArray[np.int64]
     """int64 (room, 2): number and first order."""
-    claims: Numbers
-    """int64 (room,): nodes of direct wins of sides that are not in check."""
     counts: NDArray[np.int64]
-    """int64 (2,): how many of both there are, though room may be for less."""
+    """int64 (1,): how many there are, though room may be for less."""
 
     @classmethod
     def make(cls, room: int) -> Scan:
-        """Room for so many of each."""
-        return cls(np.empty((room, 2), np.int64), np.empty(room, np.int64), np.zeros(2, np.int64))
+        """Room for so many."""
+        return cls(np.empty((room, 2), np.int64), np.zeros(1, np.int64))
 
 
 class Expansion(NamedTuple):
@@ -124,7 +121,7 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
             order = order_of_key(key)
         return order, may_chase
     after = slot_after(slot, image, mover, target, squares, arrays)
-    child = load_key(arrays.codes, arrays.tables[0], 1 - side, after)
+    child = load_key(0, 1 - side, after, arrays)
     if not is_open(child):
         if child > 0:
             order = 1
@@ -160,7 +157,8 @@ def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
         if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
             firsts[v] = NEVER + 1
     count = list_legal(side, checked, board, desk.moves, squares, men)
-    chased_ever = np.int64(0)
+    for v in range(firsts.size):
+        bench.lasts[v] = 0
     for i in range(count):
         mover, target = movers[i], targets[i]
         from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
@@ -174,7 +172,7 @@ def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
             if firsts[v] > limit:
                 continue
             if may_chase and is_chased(board, after, source, target, v, squares, arrays):
-                chased_ever |= np.int64(1) << v
+                bench.lasts[v] = max(bench.lasts[v], from_order)
             else:
                 firsts[v] = max(firsts[v], from_order)
             left = left or firsts[v] <= limit
@@ -182,51 +180,38 @@ def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
             play(mover, source, after, squares, men)
         if not left:
             return False
-    # Where every move loses without a chase, there is no pattern.
+    # Where every move loses by then, chase or not, there is no pattern.
+    found = False
     for v in range(firsts.size):
-        if not (chased_ever >> v) & 1:
+        if bench.lasts[v] <= firsts[v]:
             firsts[v] = NEVER + 1
-    return chased_ever != 0
+        found = found or firsts[v] <= limit
+    return found
 
 
 @borrowing_kernel
-def k_find_chasers(row_0, row_1, scan, bench, arrays):
-    """List the chasers of the rows [row_0, row_1), and who claims to win by a chase.
+def k_find_chasers(nodes, scan, bench, arrays):
+    """List the chasers among some open positions.
 
-    The slots that hold no position must be empty already (`positions.k_prove_rows`).
-
-    scan : Scan, out
+    nodes : int64 (n,), 2 * slot + side to move; scan : Scan, out
     """
     men = arrays.men
     desk, counts = bench.desk, scan.counts
     squares, board = desk.squares, desk.board
-    line = arrays.tables[0]
     counts[:] = 0
-    for slot in range(row_0 * arrays.inner_size, row_1 * arrays.inner_size):
-        keys = load_key(arrays.codes, line, 0, slot), load_key(arrays.codes, line, 1, slot)
-        if not is_open(keys[0]) and not is_open(keys[1]):
-            continue
+    for n in range(nodes.size):
+        slot, side = nodes[n] // 2, nodes[n] % 2
+        limit = order_of_key(load_key(0, side, slot, arrays))
         set_up(slot, desk, arrays)
         copy_board(board, bench.after)
         image = image_of(slot, squares, arrays)
-        for side in range(2):
-            key = keys[side]
-            if not is_open(key):
-                continue
-            node = 2 * slot + side
-            king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-            checked = is_checked(board, king, other_king, side)
-            if key > 0 and (MATE - key) % ORDER == 0 and not checked:
-                if counts[1] < scan.claims.size:
-                    scan.claims[counts[1]] = node
-                counts[1] += 1
-            limit = order_of_key(key)
-            if not _find_first_orders(slot, image, side, checked, limit, bench, arrays):
-                continue
+        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+        checked = is_checked(board, king, other_king, side)
+        if _find_first_orders(slot, image, side, checked, limit, bench, arrays):
             for v in range(squares.size):
                 if bench.first_orders[v] <= limit:
                     if counts[0] < len(scan.chasers):
-                        scan.chasers[counts[0], 0] = SQUARES * node + squares[v]
+                        scan.chasers[counts[0], 0] = SQUARES * nodes[n] + squares[v]
                         scan.chasers[counts[0], 1] = bench.first_orders[v]
                     counts[0] += 1
         clear(desk)
