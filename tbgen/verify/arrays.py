@@ -18,11 +18,13 @@ makes ranks of them. What is read from the arrays, and how, is in `moves`.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing import InputError, Side
@@ -137,8 +139,17 @@ class Loaded(NamedTuple):
     """int64 (places,): this table's codes, by their places in its palette."""
 
 
-def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Loaded:
+def gather(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    memory: int | None = None,
+    folder: Path | None = None,
+) -> Loaded:
     """Load a table and those that captures lead to, to be proven under some rules.
+
+    memory : bytes; planes that are larger are kept in a file without a name
+    folder : where that file is, by default where the system keeps temporary files
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     ranks of 16 bits tell apart, and what `supporting` raises.
@@ -150,7 +161,7 @@ def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Loaded:
     wanted = {child.name: child for child in children.values() if child.needs_table}
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    packed, tables, palettes = _join_planes(loaded)
+    packed, tables, palettes = _join_planes(loaded, memory, folder)
     seek = rule_set.rules != Rules.NONE
     ranks, values = _rank(packed, tables, palettes, table.metric == Metric.DTC, seek)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
@@ -190,7 +201,17 @@ Listed = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The codes of a palette by their places, and their keys."""
 
 
-def _join_planes(loaded: list[Table]) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
+def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | None) -> NDArray[Any]:
+    """Room for so many slots: in memory, or in a file that is gone when nobody uses it."""
+    if memory is None or slots * np.dtype(dtype).itemsize <= memory:
+        return np.empty(slots, dtype)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
+
+
+def _join_planes(
+    loaded: list[Table], memory: int | None, folder: Path | None
+) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
     """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes."""
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
     at = words = 0
@@ -198,7 +219,7 @@ def _join_planes(loaded: list[Table]) -> tuple[NDArray[Any], NDArray[np.int64], 
         line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
         at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
     for dtype in (np.uint8, np.uint16):
-        packed = np.empty(at, dtype)
+        packed = _reserve(at, dtype, memory, folder)
         palettes = [
             _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)
         ]

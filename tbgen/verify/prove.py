@@ -1,15 +1,17 @@
 """The driver: the proof of one table, positions against their children, then patterns.
 
-    gather the tables  ->  first pass over all slots  ->  patterns, order by order  ->  report
+    gather the tables  ->  first pass, by rows  ->  patterns, order by order  ->  sample  ->  report
 
 The order of work is fixed and ranges do not depend on the threads, so that the same table gives
-the same report whatever their number. How a position or a pattern is proven is in `positions`,
-`checks` and `chase`; here is only what follows from it for the report.
+the same report whatever their number. How rows, patterns and a sample are proven is in `forward`,
+`checks`, `chase` and `positions`; here is only what follows from it for the report.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,12 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import Loaded, Supporting, Table, gather
+from tbgen.verify.arrays import Arrays, Loaded, Supporting, Table, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import FirstPass, run_first_pass
 from tbgen.verify.keys import MATE, value_of_key
+from tbgen.verify.positions import BEST, EXISTS, IS_WRONG, STORED, examine
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -32,6 +35,10 @@ from tbgen.verify.report import (
     describe,
     no_progress,
 )
+from tbgen.verify.sample import choose_sample
+
+SAMPLE = 10_000
+"""Positions that are proven again by the scalar rules, about."""
 
 
 def verify(
@@ -41,6 +48,9 @@ def verify(
     rule_set: RuleSet,
     threads: int = 2,
     report: Progress = no_progress,
+    sample: int = SAMPLE,
+    memory: int | None = None,
+    folder: Path | None = None,
 ) -> VerifyReport:
     """Prove every position of a table, given that its supporting tables are right.
 
@@ -48,14 +58,40 @@ def verify(
         the same rule set
     rule_set : what the values are to hold under; with a limit on orders, draws are not searched
         for patterns of orders beyond it
+    sample : how many positions are proven again by the scalar rules, about
+    memory : bytes; planes that are larger are kept in a file without a name
+    folder : where that file is, by default where the system keeps temporary files
 
     Raises `InputError` for a rule set without rules, and what `supporting` raises.
     """
     start = time.monotonic()
     report("load", 0, 1)
-    loaded = gather(table, supporting, rule_set)
+    loaded = gather(table, supporting, rule_set, memory, folder)
     found = run_first_pass(loaded.arrays, table.layout, threads, report)
-    return conclude(table, loaded, found, rule_set, threads, report, start)
+    proof = conclude(table, loaded, found, rule_set, threads, report)
+    if sample:
+        report("sample", 0, 1)
+        proof = _ask_witness(table, loaded.arrays, found, sample, threads, proof)
+    return replace(proof, seconds=time.monotonic() - start)
+
+
+def _ask_witness(
+    table: Table, arrays: Arrays, found: FirstPass, size: int, threads: int, proof: VerifyReport
+) -> VerifyReport:
+    """Prove a sample again; what refutes it that the rows have not refuted is a finding too."""
+    nodes = choose_sample(arrays, found.counts, size, threads)
+    testimony = examine(nodes, arrays, threads)
+    exists = testimony[:, EXISTS] != 0
+    wrong = np.flatnonzero(exists & (testimony[:, IS_WRONG] != 0))
+    proof = replace(proof, sampled=int(exists.sum()))
+    if not len(wrong) or found.findings:
+        return proof
+    stored, best = testimony[wrong[0], [STORED, BEST]].tolist()
+    return replace(
+        proof,
+        findings=proof.findings + len(wrong),
+        first=_describe_first(table, int(nodes[wrong[0]]), stored, best),
+    )
 
 
 def conclude(
@@ -65,11 +101,10 @@ def conclude(
     rule_set: RuleSet,
     threads: int,
     report: Progress,
-    start: float,
 ) -> VerifyReport:
     """Search the patterns among what a first pass found, and say what was proven.
 
-    start : when the proof began, in seconds as `time.monotonic` counts them
+    The report counts neither seconds nor a sample.
     """
     arrays = loaded.arrays
     first = None if found.first is None else _describe_first(table, *found.first)
@@ -105,7 +140,8 @@ def conclude(
         file_problems=(),
         histograms=histograms,
         chase_patterns={} if chases is None else chases.count_claims(),
-        seconds=time.monotonic() - start,
+        sampled=0,
+        seconds=0.0,
     )
 
 

@@ -4,7 +4,7 @@
     an outer piece moves   the columns stay: one maximum of two rows
     the inner piece moves  the row stays: maxima along its lines, or over its leaps
 
-The planes are complete (`complete`): what a move takes, and whether it is legal, is said by the rank
+The planes are complete (`complete`): what a move takes, and whether it is legal, the rank says
 that it leads to. What is left is what stands in the way, and that may be the inner piece: its
 columns on the way are kept from the maximum.
 """
