@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -161,9 +162,10 @@ def gather(
     wanted = {child.name: child for child in children.values() if child.needs_table}
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    packed, tables, palettes = _join_planes(loaded, memory, folder)
+    reserve = partial(_reserve, memory=memory, folder=folder)
+    packed, tables, palettes = _join_planes(loaded, reserve)
     seek = rule_set.rules != Rules.NONE
-    ranks, values = _rank(packed, tables, palettes, table.metric == Metric.DTC, seek)
+    ranks, values = _rank(packed, tables, palettes, reserve, table.metric == Metric.DTC, seek)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
     pieces = layout.piece_codes
@@ -201,6 +203,10 @@ Listed = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The codes of a palette by their places, and their keys."""
 
 
+Reserve = Callable[[int, DTypeLike], NDArray[Any]]
+"""`_reserve`, with its limit and its folder."""
+
+
 def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | None) -> NDArray[Any]:
     """Room for so many slots: in memory, or in a file that is gone when nobody uses it."""
     if memory is None or slots * np.dtype(dtype).itemsize <= memory:
@@ -210,7 +216,7 @@ def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | No
 
 
 def _join_planes(
-    loaded: list[Table], memory: int | None, folder: Path | None
+    loaded: list[Table], reserve: Reserve
 ) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
     """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes."""
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
@@ -219,7 +225,7 @@ def _join_planes(
         line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
         at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
     for dtype in (np.uint8, np.uint16):
-        packed = _reserve(at, dtype, memory, folder)
+        packed = reserve(at, dtype)
         palettes = [
             _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)
         ]
@@ -247,6 +253,7 @@ def _rank(
     packed: NDArray[Any],
     tables: NDArray[np.int64],
     palettes: list[Listed],
+    reserve: Reserve,
     conversion: bool,
     seek: bool,
 ) -> tuple[NDArray[Any], Values]:
@@ -256,7 +263,9 @@ def _rank(
         palettes[0][1], np.concatenate([np.zeros(0, np.int64), *others]), seek=seek
     )
     if values.own.itemsize > packed.itemsize:
-        packed = packed.astype(values.own.dtype)
+        wider = reserve(len(packed), values.own.dtype)
+        wider[:] = packed
+        packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))
     ends = [*tables[1:, 0].tolist(), len(packed)]
     for first, end, keys in zip(ends, ends[1:], others, strict=False):

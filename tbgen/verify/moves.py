@@ -129,37 +129,47 @@ def _is_beside_corner(square, king):
 def list_legal(side, checked, board, moves, squares, men):
     """Write the legal moves of a side; returns how many.
 
+    checked : bool, whether the side is in check; moves : MoveList, out
+    """
+    count = 0
+    for p in range(men.pieces.size):
+        if piece_side(men.pieces[p]) == side:
+            count = list_legal_of(p, checked, board, moves, count, squares, men)
+    return count
+
+
+@part
+def list_legal_of(p, checked, board, moves, count, squares, men):
+    """Add the legal moves of one piece to a list; returns how many it has now.
+
     A king that was not attacked is not tested where it cannot be: another piece's move uncovers
     it only from its lines or from the leg of a knight, and covers it with a mount for a cannon
     only by a target on its lines.
 
-    checked : bool, whether the side is in check; moves : MoveList, out
+    p : int, the piece; checked : bool, whether its side is in check
+    moves : MoveList, inout; count : int, how many moves it has already
     """
-    pieces, movers, targets = men.pieces, moves.movers, moves.targets
-    count = 0
-    own_king = men.kings[side]
-    king, other_king = squares[own_king], squares[men.kings[1 - side]]
-    for p in range(pieces.size):
-        if piece_side(pieces[p]) != side:
-            continue
-        source = squares[p]
-        found = piece_moves(board, source, targets, count)
-        is_king = p == own_king
-        always = checked or is_king or _is_on_line(source, king) or _is_beside_corner(source, king)
-        for i in range(count, found):
-            target = targets[i]
-            if always or _is_on_line(target, king):
-                taken = board[target]
-                board[source] = EMPTY
-                board[target] = pieces[p]
-                exposed = is_checked(board, target if is_king else king, other_king, side)
-                board[source] = pieces[p]
-                board[target] = taken
-                if exposed:
-                    continue
-            movers[count] = p
-            targets[count] = target
-            count += 1
+    movers, targets = moves.movers, moves.targets
+    code, source = men.pieces[p], squares[p]
+    side = piece_side(code)
+    king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+    found = piece_moves(board, source, targets, count)
+    is_king = p == men.kings[side]
+    always = checked or is_king or _is_on_line(source, king) or _is_beside_corner(source, king)
+    for i in range(count, found):
+        target = targets[i]
+        if always or _is_on_line(target, king):
+            taken = board[target]
+            board[source] = EMPTY
+            board[target] = code
+            exposed = is_checked(board, target if is_king else king, other_king, side)
+            board[source] = code
+            board[target] = taken
+            if exposed:
+                continue
+        movers[count] = p
+        targets[count] = target
+        count += 1
     return count
 
 

@@ -5,16 +5,8 @@
     stored value  >   best of what decides earlier     for direct wins, whose certificate is the
                                                        pattern (`checks`, `chase.patterns`)
 
-Every position is proven so by `forward`, whole rows at a time. Here it is asked of some, with the
-plain rules: of a sample, so that rows have a witness who shares neither their index nor their
-moves; and of those that may take part in a pattern of perpetual check:
-
-    offender    drawn or decided by rules; every move is a check into what is drawn or decided by
-                rules, or loses. Its *first order* is the first at which those losing moves are
-                known to lose: a move within this table to a win of order k is known at k + 1, a
-                capture that loses at order k at k itself.
-
-What the patterns are is not asked here.
+Every position is proven so by `forward`, whole rows at a time. Here it is asked of a sample, with
+the plain rules, so that rows have a witness who shares neither their index nor their moves.
 """
 
 from __future__ import annotations
@@ -31,16 +23,13 @@ from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.keys import (
     DECIDED_BY_RULES,
     MATE,
-    NEVER,
     ORDER,
     is_open,
     key_after_move,
-    order_of_key,
 )
 from tbgen.verify.moves import (
     Desk,
     clear,
-    gives_check,
     image_of,
     is_checked,
     list_legal,
@@ -50,10 +39,10 @@ from tbgen.verify.moves import (
     worth_of_capture,
 )
 
-EXISTS, STORED, BEST, IS_WRONG, FIRST_ORDER, TESTIMONY_COLUMNS = range(6)
+EXISTS, STORED, BEST, IS_CHECKED, IS_WRONG, TESTIMONY_COLUMNS = range(6)
 """Columns of what is said of nodes: whether it is a legal position in its canonical slot; if so,
-the stored key, that of the best move, whether they cannot stand beside each other, and the first
-order as an offender, NEVER + 1 where it is none."""
+the stored key, that of the best move, whether the side to move is in check, and whether the two
+values cannot stand beside each other."""
 
 _RANGE_NODES = 1 << 14
 """Nodes per task."""
@@ -93,46 +82,25 @@ def is_wrong(stored, best, checked, arrays):
 
 
 @part
-def _judge(slot, image, side, checked, seek, desk, arrays):
-    """The best over the legal moves, and the first order as an offender (NEVER + 1: none).
+def _find_best(slot, side, checked, desk, arrays):
+    """The key that the best of the legal moves gives.
 
     checked : bool, whether the side to move is in check
-    seek : bool, whether the position may be an offender at all
     """
     squares, board = desk.squares, desk.board
     movers, targets = desk.moves.movers, desk.moves.targets
+    image = image_of(slot, squares, arrays)
     count = list_legal(side, checked, board, desk.moves, squares, arrays.men)
     best = -MATE  # no legal move: lost in no plies
-    first_order = NEVER + 1
-    if seek:
-        first_order = 1
     for i in range(count):
         mover, target = movers[i], targets[i]
-        child = 0
-        quiet = board[target] == EMPTY
-        if quiet:
+        if board[target] == EMPTY:
             after = slot_after(slot, image, mover, target, squares, arrays)
-            child = load_key(0, 1 - side, after, arrays)
-            key = key_after_move(child)
+            key = key_after_move(load_key(0, 1 - side, after, arrays))
         else:
             key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
-        if i == 0 or key > best:
-            best = key
-        if first_order > NEVER:
-            continue
-        if (
-            quiet
-            and is_open(child)
-            and gives_check(side, mover, target, board, squares, arrays.men)
-        ):
-            continue
-        if key >= 0:
-            first_order = NEVER + 1
-        elif quiet:
-            first_order = max(first_order, order_of_key(key) + 1)
-        else:
-            first_order = max(first_order, order_of_key(key))
-    return best, first_order
+        best = max(best, key)
+    return best
 
 
 @borrowing_kernel
@@ -154,14 +122,10 @@ def k_examine(nodes, testimony, desk, arrays):
         ):
             stored = load_key(0, side, slot, arrays)
             checked = is_checked(desk.board, king, other_king, side)
-            seek = arrays.seek_patterns and is_open(stored)
-            image = image_of(slot, squares, arrays)
-            best, first_order = _judge(slot, image, side, checked, seek, desk, arrays)
-            if first_order > order_of_key(stored):
-                first_order = NEVER + 1
+            best = _find_best(slot, side, checked, desk, arrays)
             testimony[n, EXISTS] = 1
             testimony[n, STORED] = stored
             testimony[n, BEST] = best
+            testimony[n, IS_CHECKED] = checked
             testimony[n, IS_WRONG] = is_wrong(stored, best, checked, arrays)
-            testimony[n, FIRST_ORDER] = first_order
         clear(desk)

@@ -109,11 +109,13 @@ def conclude(
     arrays = loaded.arrays
     first = None if found.first is None else _describe_first(table, *found.first)
     wrong: list[Wrong] = []
-    orders = 0
+    orders = offenders = 0
     chases = ChasePatterns(arrays, found, threads, report) if arrays.seek_chases else None
     if arrays.seek_patterns:
         report("patterns", 0, 1)
-        searches: list[Patterns | ChasePatterns] = [Patterns(arrays, found, threads)]
+        checks = Patterns(arrays, found, threads)
+        offenders = checks.offenders
+        searches: list[Patterns | ChasePatterns] = [checks]
         if chases is not None:
             searches.append(chases)
         wrong, orders = _check_patterns(searches, rule_set.orders, report)
@@ -131,7 +133,7 @@ def conclude(
         index_size=table.layout.slots,
         red_to_move=_totals(histograms[Side.RED], space, by_chase[Side.RED]),
         black_to_move=_totals(histograms[Side.BLACK], space, by_chase[Side.BLACK]),
-        offenders_examined=len(found.offenders),
+        offenders_examined=offenders,
         chasers_examined=0 if chases is None else len(chases.numbers),
         orders_examined=orders,
         complete=not rule_set.orders,

@@ -34,7 +34,7 @@ class Bench(NamedTuple):
     replies: MoveList
     first_orders: NDArray[np.int64]
     """int64 (pieces,): from which order on each piece is the one that every move must chase."""
-    lasts: NDArray[np.int64]
+    last_orders: NDArray[np.int64]
     """int64 (pieces,): the highest order from which a move loses that chases each piece."""
     attackers: NDArray[np.int64]
     """int64 (pieces,): the pieces that attack the victim anew."""

@@ -35,6 +35,7 @@ from tbgen.verify.moves import (
     image_of,
     is_checked,
     list_legal,
+    list_legal_of,
     load_key,
     set_up,
     slot_after,
@@ -140,6 +141,34 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
 
 
 @part
+def _weigh(slot, image, side, mover, target, limit, bench, arrays):
+    """Let a legal move say from which order on each piece may still be the one that all chase.
+
+    Returns whether there is one left, up to `limit`.
+    """
+    desk, after, firsts = bench.desk, bench.after, bench.first_orders
+    squares, board = desk.squares, desk.board
+    from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
+    if from_order <= 1:
+        return True
+    source = squares[mover]
+    if may_chase:
+        play(mover, target, after, squares, arrays.men)
+    left = False
+    for v in range(firsts.size):
+        if firsts[v] > limit:
+            continue
+        if may_chase and is_chased(board, after, source, target, v, squares, arrays):
+            bench.last_orders[v] = max(bench.last_orders[v], from_order)
+        else:
+            firsts[v] = max(firsts[v], from_order)
+        left = left or firsts[v] <= limit
+    if may_chase:
+        play(mover, source, after, squares, arrays.men)
+    return left
+
+
+@part
 def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
     """Find from which order on each piece is the one that every move must chase.
 
@@ -148,42 +177,26 @@ def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
 
     checked : bool, whether the side is in check; limit : int, an order
     """
-    men = arrays.men
-    desk, after, firsts = bench.desk, bench.after, bench.first_orders
+    men, desk, firsts = arrays.men, bench.desk, bench.first_orders
     squares, board = desk.squares, desk.board
-    movers, targets = desk.moves.movers, desk.moves.targets
     for v in range(firsts.size):
+        bench.last_orders[v] = 0
         firsts[v] = 1
         if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
             firsts[v] = NEVER + 1
-    count = list_legal(side, checked, board, desk.moves, squares, men)
-    for v in range(firsts.size):
-        bench.lasts[v] = 0
-    for i in range(count):
-        mover, target = movers[i], targets[i]
-        from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
-        if from_order <= 1:
+    # Piece by piece, the king first: most positions have a move that ends the search at once.
+    for p in range(squares.size):
+        if piece_side(men.pieces[p]) != side:
             continue
-        source = squares[mover]
-        if may_chase:
-            play(mover, target, after, squares, men)
-        left = False
-        for v in range(firsts.size):
-            if firsts[v] > limit:
-                continue
-            if may_chase and is_chased(board, after, source, target, v, squares, arrays):
-                bench.lasts[v] = max(bench.lasts[v], from_order)
-            else:
-                firsts[v] = max(firsts[v], from_order)
-            left = left or firsts[v] <= limit
-        if may_chase:
-            play(mover, source, after, squares, men)
-        if not left:
-            return False
+        count = list_legal_of(p, checked, board, desk.moves, 0, squares, men)
+        for i in range(count):
+            target = desk.moves.targets[i]
+            if not _weigh(slot, image, side, p, target, limit, bench, arrays):
+                return False
     # Where every move loses by then, chase or not, there is no pattern.
     found = False
     for v in range(firsts.size):
-        if bench.lasts[v] <= firsts[v]:
+        if bench.last_orders[v] <= firsts[v]:
             firsts[v] = NEVER + 1
         found = found or firsts[v] <= limit
     return found

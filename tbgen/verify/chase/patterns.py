@@ -71,8 +71,8 @@ class ChasePatterns:
             chased = []
             starts = range(0, max(1, len(nodes)), _RANGE_NODES)
             ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
-            for start, some in zip(starts, pool.map(self._scan, ranges), strict=True):
-                chased.append(some)
+            for start, listed in zip(starts, pool.map(self._scan, ranges), strict=True):
+                chased.append(listed)
                 report("chases", min(start + _RANGE_NODES, len(nodes)), max(1, len(nodes)))
             chasers = np.concatenate(chased)
             chasers = chasers[np.argsort(chasers[:, 0])]
@@ -81,11 +81,11 @@ class ChasePatterns:
             self.claims: Numbers = found.claims
             first_chase = 0
             chases, edges = [], []
-            for found in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
-                found.edges[:, SOURCE] += first_chase
-                first_chase += len(found.chases)
-                chases.append(found.chases)
-                edges.append(found.edges)
+            for some in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
+                some.edges[:, SOURCE] += first_chase
+                first_chase += len(some.chases)
+                chases.append(some.chases)
+                edges.append(some.edges)
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
         self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))

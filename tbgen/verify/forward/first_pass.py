@@ -31,8 +31,6 @@ from tbgen.verify.forward.judge import (
     Notes,
     k_judge,
 )
-from tbgen.verify.keys import NEVER
-from tbgen.verify.positions import FIRST_ORDER, examine
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 17
@@ -46,10 +44,8 @@ class FirstPass:
     findings: int
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding."""
-    offenders: Numbers
-    """Possible offenders of perpetual checks."""
-    first_orders: Numbers
-    """Their first orders (`positions`)."""
+    checkers: Numbers
+    """Nodes that may be offenders of perpetual checks: all of them are among these."""
     checked_wins: Numbers
     """Wins by rules of sides in check."""
     chasers: Numbers
@@ -105,9 +101,6 @@ def run_first_pass(arrays: Arrays, layout: Layout, threads: int, report: Progres
         counts = sum(over_rows(complete, "legality"), np.zeros((len(Side), places), np.int64))
         over_rows(repeat, "images")
         notes = over_rows(judge, "positions")
-    candidates = np.concatenate([each.checkers for each in notes])
-    first_orders = examine(candidates, arrays, threads)[:, FIRST_ORDER]
-    is_offender = first_orders <= NEVER
     results = np.array([each.result for each in notes])
     refuted = results[results[:, FINDINGS] > 0]
     first = None
@@ -117,8 +110,7 @@ def run_first_pass(arrays: Arrays, layout: Layout, threads: int, report: Progres
     return FirstPass(
         int(results[:, FINDINGS].sum()),
         first,
-        candidates[is_offender],
-        first_orders[is_offender],
+        np.concatenate([each.checkers for each in notes]),
         np.concatenate([each.checked_wins for each in notes]),
         np.concatenate([each.chasers for each in notes]),
         np.concatenate([each.claims for each in notes]),

@@ -130,12 +130,10 @@ def make_index(layout: Layout) -> RowIndex:
     inner = layout.inner
     assert inner is not None
     red, black = layout.defenders
-    starts, steps = [], []
-    for side in Side:
-        start, found = _list_steps(layout, side, 0 if side == Side.RED else red.pieces)
-        starts.append(start + sum(map(len, steps)))
-        steps.append(found)
-    longest = max(map(len, starts))
+    red_starts, red_steps = _list_steps(layout, Side.RED, 0)
+    black_starts, black_steps = _list_steps(layout, Side.BLACK, red.pieces)
+    starts = red_starts, black_starts + len(red_steps)
+    longest = max(len(red_starts), len(black_starts))
     groups = np.zeros((len(layout.groups), GROUP_WORDS), np.int64)
     most = max([1, *(group.count for group in layout.groups)])
     placements, companions, mirror, extend, men = [], [], [], [], []
@@ -158,7 +156,7 @@ def make_index(layout: Layout) -> RowIndex:
         lead_ranks=np.stack(layout.lead_ranks).astype(np.int64),
         defenders=(np.ascontiguousarray(red.squares), np.ascontiguousarray(black.squares)),
         step_start=np.stack([np.pad(s, (0, longest - len(s)), mode="edge") for s in starts]),
-        steps=np.concatenate(steps),
+        steps=np.concatenate([red_steps, black_steps]),
         groups=groups,
         men=np.array(men, np.int64).reshape(-1, MAN_WORDS),
         placements=np.concatenate([np.zeros((0, most), np.int64), *placements]),

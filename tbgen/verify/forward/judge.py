@@ -46,15 +46,16 @@ class Notes(NamedTuple):
     @classmethod
     def make(cls, nodes: int) -> Notes:
         """Room for so many nodes."""
-        lists = (np.empty(nodes, np.int64) for _ in range(4))
-        return cls(*lists, np.zeros(RESULTS, np.int64))
+        checkers, checked_wins, chasers, claims = (np.empty(nodes, np.int64) for _ in range(4))
+        return cls(checkers, checked_wins, chasers, claims, np.zeros(RESULTS, np.int64))
 
     def cut(self) -> Notes:
         """The same in ascending order, in no more memory than is needed."""
-        lists = (self.checkers, self.checked_wins, self.chasers, self.claims)
-        counts = self.result[CHECKERS : CLAIMS + 1]
         return Notes(
-            *(np.sort(nodes[:count]) for nodes, count in zip(lists, counts, strict=True)),
+            np.sort(self.checkers[: self.result[CHECKERS]]),
+            np.sort(self.checked_wins[: self.result[CHECKED]]),
+            np.sort(self.chasers[: self.result[CHASERS]]),
+            np.sort(self.claims[: self.result[CLAIMS]]),
             self.result,
         )
 
@@ -122,4 +123,3 @@ def k_judge(row_0, row_1, notes, row, index, arrays):
                 if all_canonical or is_canonical(column, row, index, arrays):
                     node = 2 * (number * columns + column) + side
                     _look_twice(node, np.int64(rank), np.int64(best[column]), notes, arrays)
-    # Nothing is borrowed of what this returns.
