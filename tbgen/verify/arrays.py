@@ -1,39 +1,57 @@
+# mypy: allow-untyped-calls
 """Everything that the proof of one material reads, as a few flat arrays for the kernels.
 
-    codes        the planes of all tables, one after another: this table (number 0), then those
-                 that captures lead to; bytes, so that tables of different widths share them
-    tables       one line per table: where its planes and its descriptor are, how it codes values
+    ranks        the planes of all tables, one after another: this table (number 0), then those
+                 that captures lead to
+    tables       one line per table: where its planes and its descriptor are
     descriptors  the layouts of all tables (`tbgen.indexing.slots`), one after another
     men          this table's pieces in the order of `Layout.piece_codes`
     captures     one line per piece: the table that its capture leads to, and how to list the
                  remaining pieces there
     weights      one line per piece: what its square adds to the slot, where that is a plain sum
+    values       what ranks stand for (`ranks`)
 
-Beside them stand the few figures of the layout and of the rule set that kernels ask for. `codes`
-is a copy: the first pass empties the slots of table 0 that hold no position. What is read from
-the arrays, and how, is in `moves`.
+Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
+planes are copies: as loaded, those of table 0 hold places of its palette, and `forward.complete`
+makes ranks of them. What is read from the arrays, and how, is in `moves`.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from tbgen.compiling.jit import compile_lock
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.verify.ranks import (
+    CAPTURE,
+    Palette,
+    Values,
+    after_conversion,
+    k_pack,
+    keys_of_palette,
+    make_values,
+)
 
-# Columns of `tables`. The planes' offsets in `codes` are the columns 0 (Red to move) and 1.
-WIDTH, TOP, DRAW, SPAN, FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4, 5, 6, 7, 8
+# Columns of `tables`. The planes' offsets in `ranks` are the columns 0 (Red to move) and 1.
+FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 
 # Columns of `captures`; from SOURCES on, which of this table's pieces each piece there is.
 TABLE, SWAPPED, SOURCES = 0, 1, 2
+
+_PIECE = 1 << 20
+"""Slots that are translated at a time."""
 
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
@@ -81,11 +99,11 @@ class Men(NamedTuple):
 class Arrays(NamedTuple):
     """The arrays of the module's picture, and figures, as kernels take them.
 
-    Shapes: B bytes of all planes, T tables, P pieces, L leads.
+    Shapes: S slots of all planes, T tables, P pieces, L leads.
     """
 
-    codes: NDArray[np.uint8]
-    """uint8 (B,): the planes; the first pass writes to those of table 0."""
+    ranks: NDArray[Any]
+    """uint8 or uint16 (S,): the planes; `forward.complete` writes to those of table 0."""
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
@@ -105,8 +123,7 @@ class Arrays(NamedTuple):
     """Slots of one row."""
     first_attacker: int
     """The first of the pieces that is no defender."""
-    conversion: bool
-    """Whether distances count to conversion."""
+    values: Values
     seek_patterns: bool
     """Whether the rules know perpetual checks."""
     seek_chases: bool
@@ -115,10 +132,28 @@ class Arrays(NamedTuple):
     """Whether advisors and elephants chase protected rooks, knights and cannons."""
 
 
-def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Arrays:
+class Loaded(NamedTuple):
+    """The tables of a proof."""
+
+    arrays: Arrays
+    codes: NDArray[np.int64]
+    """int64 (places,): this table's codes, by their places in its palette."""
+
+
+def gather(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    memory: int | None = None,
+    folder: Path | None = None,
+) -> Loaded:
     """Load a table and those that captures lead to, to be proven under some rules.
 
-    Raises `InputError` for a rule set without rules, and what `supporting` raises.
+    memory : bytes; planes that are larger are kept in a file without a name
+    folder : where that file is, by default where the system keeps temporary files
+
+    Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
+    ranks of 16 bits tell apart, and what `supporting` raises.
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
@@ -127,7 +162,10 @@ def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Arrays:
     wanted = {child.name: child for child in children.values() if child.needs_table}
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    codes, tables = _join_planes(loaded)
+    reserve = partial(_reserve, memory=memory, folder=folder)
+    packed, tables, palettes = _join_planes(loaded, reserve)
+    seek = rule_set.rules != Rules.NONE
+    ranks, values = _rank(packed, tables, palettes, reserve, table.metric == Metric.DTC, seek)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
     pieces = layout.piece_codes
@@ -141,8 +179,8 @@ def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Arrays:
                 captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
                 captures[taken, SOURCES : SOURCES + len(sources)] = sources
     kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
-    return Arrays(
-        codes=codes,
+    arrays = Arrays(
+        ranks=ranks,
         tables=tables,
         descriptors=descriptors,
         descriptor=descriptors[: tables[0, END_WORD]],
@@ -153,30 +191,90 @@ def gather(table: Table, supporting: Supporting, rule_set: RuleSet) -> Arrays:
         lead_slots=layout.mids * layout.inner_size,
         inner_size=layout.inner_size,
         first_attacker=sum(defenders.pieces for defenders in layout.defenders),
-        conversion=table.metric == Metric.DTC,
-        seek_patterns=rule_set.rules != Rules.NONE,
+        values=values,
+        seek_patterns=seek,
         seek_chases=rule_set.rules == Rules.WXF,
         minor_chases=rule_set.minor_chases,
     )
+    return Loaded(arrays, palettes[0][0])
 
 
-def _join_planes(loaded: list[Table]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """`Arrays.codes` and `Arrays.tables`."""
-    size = sum(len(Side) * each.layout.slots * each.code_space.width for each in loaded)
-    codes = np.empty(size, np.uint8)
+Listed = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The codes of a palette by their places, and their keys."""
+
+
+Reserve = Callable[[int, DTypeLike], NDArray[Any]]
+"""`_reserve`, with its limit and its folder."""
+
+
+def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | None) -> NDArray[Any]:
+    """Room for so many slots: in memory, or in a file that is gone when nobody uses it."""
+    if memory is None or slots * np.dtype(dtype).itemsize <= memory:
+        return np.empty(slots, dtype)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
+
+
+def _join_planes(
+    loaded: list[Table], reserve: Reserve
+) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
+    """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes."""
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
     at = words = 0
     for line, each in zip(tables, loaded, strict=True):
-        space = each.code_space
-        for side in Side:
-            plane = np.ascontiguousarray(each.plane(side), np.dtype(space.dtype).newbyteorder("<"))
-            line[side] = at
-            codes[at : at + plane.nbytes] = plane.view(np.uint8)
-            at += plane.nbytes
-        line[WIDTH : SPAN + 1] = space.width, space.top, space.draw, space.span
-        line[FIRST_WORD], line[END_WORD] = words, words + each.layout.descriptor.size
-        words = int(line[END_WORD])
-    return codes, tables
+        line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
+        at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
+    for dtype in (np.uint8, np.uint16):
+        packed = reserve(at, dtype)
+        palettes = [
+            _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)
+        ]
+        if all(palette is not None for palette in palettes):
+            return packed, tables, [palette for palette in palettes if palette is not None]
+    raise LimitExceededError("a table has more different values than 16 bits can tell apart")
+
+
+def _pack(table: Table, places: NDArray[Any]) -> Listed | None:
+    """Write both planes of a table; None where the palette has no more room."""
+    palette, count = Palette.make(), 0
+    slots = table.layout.slots
+    for side in Side:
+        plane = table.plane(side)
+        with compile_lock():
+            k_pack(plane[:0], palette, count, places[:0])
+        count = k_pack(plane, palette, count, places[side * slots :][:slots])
+        if count < 0:
+            return None
+    codes = palette.listed[:count].copy()
+    return codes, keys_of_palette(codes, table.code_space)
+
+
+def _rank(
+    packed: NDArray[Any],
+    tables: NDArray[np.int64],
+    palettes: list[Listed],
+    reserve: Reserve,
+    conversion: bool,
+    seek: bool,
+) -> tuple[NDArray[Any], Values]:
+    """`Arrays.ranks` and `Arrays.values`: in place where the ranks fit there."""
+    others = [after_conversion(keys) if conversion else keys for _, keys in palettes[1:]]
+    values = make_values(
+        palettes[0][1], np.concatenate([np.zeros(0, np.int64), *others]), seek=seek
+    )
+    if values.own.itemsize > packed.itemsize:
+        wider = reserve(len(packed), values.own.dtype)
+        wider[:] = packed
+        packed = wider
+    values = values._replace(own=values.own.astype(packed.dtype))
+    ends = [*tables[1:, 0].tolist(), len(packed)]
+    for first, end, keys in zip(ends, ends[1:], others, strict=False):
+        translation = values.translate(keys, CAPTURE).astype(packed.dtype)
+        # In pieces: numpy makes a copy.
+        for at in range(first, end, _PIECE):
+            piece = packed[at : min(at + _PIECE, end)]
+            piece[:] = translation[piece]
+    return packed, values
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:

@@ -36,9 +36,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.verify.arrays import Arrays, Members, Numbers
-from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key, orders_of_keys
+from tbgen.verify.forward.first_pass import FirstPass
+from tbgen.verify.keys import (
+    MATE,
+    NEVER,
+    ORDER,
+    is_open,
+    key_after_move,
+    order_of_key,
+    orders_of_keys,
+)
 from tbgen.verify.moves import (
     Desk,
     clear,
@@ -46,13 +55,13 @@ from tbgen.verify.moves import (
     image_of,
     is_checked,
     list_legal,
+    list_legal_of,
     load_key,
     set_up,
     slot_after,
     stored_keys,
     worth_of_capture,
 )
-from tbgen.verify.positions import FirstPass
 from tbgen.verify.report import Wrong
 
 Edges = NDArray[np.int64]
@@ -146,28 +155,32 @@ class Patterns:
     """What the patterns of each order say of a table's direct wins."""
 
     def __init__(self, arrays: Arrays, found: FirstPass, threads: int) -> None:
-        """Build the graph from what the first pass singled out."""
+        """Build the graph from what the first pass listed."""
         self._arrays = arrays
-        offenders = found.offenders
+        nobody = np.empty(0, np.int64)
         with compile_lock():
-            self._expand_range(offenders[:0], offenders[:0])
+            self._expand_range(nobody, None)
         with ThreadPoolExecutor(threads) as pool:
-            checks, in_check, _ = self._expand(pool, offenders, offenders[:0])
+            expanded = self._expand(pool, found.checkers, None)
+            is_offender = expanded.orders <= NEVER
+            offenders = found.checkers[is_offender]
+            checks = expanded.edges
+            checks[:, 0] = (np.cumsum(is_offender) - 1)[checks[:, 0]]
             self._checked: Numbers = np.unique(np.concatenate([found.checked_wins, checks[:, 1]]))
-            replies, _, wins_from = self._expand(pool, self._checked, offenders)
-        if not len(offenders):
-            replies = replies[:0]
+            answered = self._expand(pool, self._checked, offenders)
+        replies = answered.edges
         checks[:, 1] = np.searchsorted(self._checked, checks[:, 1])
         replies[:, 1] = np.searchsorted(offenders, replies[:, 1])
         self._keys = stored_keys(self._checked, arrays)
+        self.offenders = len(offenders)
         self.graph = Graph(
             checks,
             replies,
             orders_of_keys(stored_keys(offenders, arrays)),
-            found.first_orders,
-            in_check,
+            expanded.orders[is_offender],
+            expanded.in_check[is_offender],
             orders_of_keys(self._keys),
-            wins_from,
+            answered.orders,
         )
 
     @property
@@ -194,27 +207,31 @@ class Patterns:
         ]
 
     def _expand(
-        self, pool: ThreadPoolExecutor, nodes: Numbers, offenders: Numbers
-    ) -> tuple[Edges, Members, Numbers]:
-        """Edges (index, node), who is in check, and the orders of winning captures."""
+        self, pool: ThreadPoolExecutor, nodes: Numbers, offenders: Numbers | None
+    ) -> Expansion:
+        """The edges (index, node) of nodes, who is in check, and their orders.
+
+        offenders : where the edges of checked sides lead; None if `nodes` may be offenders
+        """
         starts = range(0, max(1, len(nodes)), _RANGE_NODES)
         ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
         results = list(pool.map(lambda some: self._expand_range(some, offenders), ranges))
         for start, result in zip(starts, results, strict=True):
             result.edges[:, 0] += start
-        return (
+        return Expansion(
             np.concatenate([result.edges for result in results]),
             np.concatenate([result.in_check for result in results]),
-            np.concatenate([result.wins_from for result in results]),
+            np.concatenate([result.orders for result in results]),
         )
 
-    def _expand_range(self, nodes: Numbers, offenders: Numbers) -> Expansion:
+    def _expand_range(self, nodes: Numbers, offenders: Numbers | None) -> Expansion:
         """The same for one thread's range."""
         room = _FIRST_ROOM
         while True:
             expansion = Expansion.make(len(nodes), room)
             desk = Desk.make(len(self._arrays.men.pieces))
-            found = k_expand(nodes, offenders, expansion, desk, self._arrays)
+            goals = nodes if offenders is None else offenders
+            found = k_expand(nodes, goals, offenders is None, expansion, desk, self._arrays)
             if found <= room:
                 return expansion._replace(edges=expansion.edges[:found].copy())
             room = found
@@ -227,8 +244,9 @@ class Expansion(NamedTuple):
     """int64 (room, 2): index of the node, node after the move; as many as there is room for."""
     in_check: Members
     """bool (nodes,): whether the side to move is in check."""
-    wins_from: Numbers
-    """int64 (nodes,): the lowest order of a capture that wins, NEVER without one."""
+    orders: Numbers
+    """int64 (nodes,): of a checked side the lowest order of a capture that wins, NEVER without one;
+    of an offender its first order, NEVER + 1 where it is none."""
 
     @classmethod
     def make(cls, nodes: int, room: int) -> Expansion:
@@ -254,51 +272,101 @@ def _contains(nodes, node):
     return nodes[low] == node
 
 
+@part
+def _list_answers(n, side, slot, image, offenders, found, expansion, desk, arrays):
+    """List the moves of a checked side that lead to offenders; returns how many edges there are.
+
+    n : int, the place of the node; found : int, how many edges there were; expansion : Expansion
+    """
+    squares, board = desk.squares, desk.board
+    movers, targets = desk.moves.movers, desk.moves.targets
+    count = list_legal(side, expansion.in_check[n], board, desk.moves, squares, arrays.men)
+    expansion.orders[n] = NEVER
+    for i in range(count):
+        mover, target = movers[i], targets[i]
+        if board[target] != EMPTY:
+            key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
+            if key > 0:
+                expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
+            continue
+        node = 2 * slot_after(slot, image, mover, target, squares, arrays) + 1 - side
+        if offenders.size and _contains(offenders, node):
+            found = _add(n, node, found, expansion)
+    return found
+
+
+@part
+def _add(n, node, found, expansion):
+    """Write an edge if there is room; returns how many there are.
+
+    n : int, the place where it begins; found : int, how many there were
+    expansion : Expansion, inout
+    """
+    if found < len(expansion.edges):
+        expansion.edges[found, 0] = n
+        expansion.edges[found, 1] = node
+    return found + 1
+
+
+@part
+def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
+    """List the checks of an offender, if it is one; returns how many edges there are.
+
+    n : int, the place of the node; found : int, how many edges there were; expansion : Expansion
+    """
+    men, squares, board = arrays.men, desk.squares, desk.board
+    before, first_order = found, 1
+    for p in range(squares.size):
+        if piece_side(men.pieces[p]) != side:
+            continue
+        count = list_legal_of(p, expansion.in_check[n], board, desk.moves, 0, squares, men)
+        for i in range(count):
+            target = desk.moves.targets[i]
+            if board[target] != EMPTY:
+                key = worth_of_capture(side, p, desk.piece_on[target], desk, arrays)
+                order = order_of_key(key)
+            else:
+                after = slot_after(slot, image, p, target, squares, arrays)
+                child = load_key(0, 1 - side, after, arrays)
+                if is_open(child) and gives_check(side, p, target, board, squares, men):
+                    found = _add(n, 2 * after + 1 - side, found, expansion)
+                    continue
+                key = key_after_move(child)
+                order = order_of_key(key) + 1
+            if key >= 0:
+                expansion.orders[n] = NEVER + 1
+                return before
+            first_order = max(first_order, order)
+    if first_order > order_of_key(load_key(0, side, slot, arrays)):
+        expansion.orders[n] = NEVER + 1
+        return before
+    expansion.orders[n] = first_order
+    return found
+
+
 @borrowing_kernel
-def k_expand(nodes, offenders, expansion, desk, arrays):
+def k_expand(nodes, offenders, is_offence, expansion, desk, arrays):
     """List the edges of some nodes; returns how many there are.
 
     Parameters
     ----------
-    nodes : int64 (n,), offenders or checked sides to move
-    offenders : int64 (m,), ascending: where edges of checked sides may lead; empty if `nodes`
-        are offenders themselves, whose edges are all checks into open positions
+    nodes : int64 (n,), sides to move: possible offenders, or checked ones
+    offenders : int64 (m,), ascending: where edges of checked sides lead
+    is_offence : bool, whether `nodes` are possible offenders, whose edges are all checks into open
+        positions
     expansion : Expansion, out; its edges are cut off where there is no more room
     """
-    men = arrays.men
-    squares, board = desk.squares, desk.board
-    movers, targets = desk.moves.movers, desk.moves.targets
-    edges, wins_from = expansion.edges, expansion.wins_from
+    men, squares = arrays.men, desk.squares
     found = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
         set_up(slot, desk, arrays)
         king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-        checked = is_checked(board, king, other_king, side)
-        expansion.in_check[n] = checked
-        wins_from[n] = NEVER
+        expansion.in_check[n] = is_checked(desk.board, king, other_king, side)
         image = image_of(slot, squares, arrays)
-        count = list_legal(side, checked, board, desk.moves, squares, men)
-        for i in range(count):
-            mover, target = movers[i], targets[i]
-            if board[target] != EMPTY:
-                key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
-                if key > 0:
-                    wins_from[n] = min(wins_from[n], order_of_key(key))
-                continue
-            after = slot_after(slot, image, mover, target, squares, arrays)
-            node = 2 * after + 1 - side
-            if offenders.size:
-                if not _contains(offenders, node):
-                    continue
-            elif not (
-                is_open(load_key(arrays.codes, arrays.tables[0], 1 - side, after))
-                and gives_check(side, mover, target, board, squares, men)
-            ):
-                continue
-            if found < len(edges):
-                edges[found, 0] = n
-                edges[found, 1] = node
-            found += 1
+        if is_offence:
+            found = _list_checks(n, side, slot, image, found, expansion, desk, arrays)
+        else:
+            found = _list_answers(n, side, slot, image, offenders, found, expansion, desk, arrays)
         clear(desk)
     return found

@@ -25,20 +25,16 @@ from tbgen.rules.attacks import is_attacked, pieces_between
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import (
-    DRAW,
     END_WORD,
     FIRST_WORD,
     NO_TABLE,
     SOURCES,
-    SPAN,
     SWAPPED,
     TABLE,
-    TOP,
-    WIDTH,
     Arrays,
     Numbers,
 )
-from tbgen.verify.keys import key_after_conversion, key_after_move, key_of_code
+from tbgen.verify.keys import key_after_move
 
 
 class MoveList(NamedTuple):
@@ -133,37 +129,47 @@ def _is_beside_corner(square, king):
 def list_legal(side, checked, board, moves, squares, men):
     """Write the legal moves of a side; returns how many.
 
+    checked : bool, whether the side is in check; moves : MoveList, out
+    """
+    count = 0
+    for p in range(men.pieces.size):
+        if piece_side(men.pieces[p]) == side:
+            count = list_legal_of(p, checked, board, moves, count, squares, men)
+    return count
+
+
+@part
+def list_legal_of(p, checked, board, moves, count, squares, men):
+    """Add the legal moves of one piece to a list; returns how many it has now.
+
     A king that was not attacked is not tested where it cannot be: another piece's move uncovers
     it only from its lines or from the leg of a knight, and covers it with a mount for a cannon
     only by a target on its lines.
 
-    checked : bool, whether the side is in check; moves : MoveList, out
+    p : int, the piece; checked : bool, whether its side is in check
+    moves : MoveList, inout; count : int, how many moves it has already
     """
-    pieces, movers, targets = men.pieces, moves.movers, moves.targets
-    count = 0
-    own_king = men.kings[side]
-    king, other_king = squares[own_king], squares[men.kings[1 - side]]
-    for p in range(pieces.size):
-        if piece_side(pieces[p]) != side:
-            continue
-        source = squares[p]
-        found = piece_moves(board, source, targets, count)
-        is_king = p == own_king
-        always = checked or is_king or _is_on_line(source, king) or _is_beside_corner(source, king)
-        for i in range(count, found):
-            target = targets[i]
-            if always or _is_on_line(target, king):
-                taken = board[target]
-                board[source] = EMPTY
-                board[target] = pieces[p]
-                exposed = is_checked(board, target if is_king else king, other_king, side)
-                board[source] = pieces[p]
-                board[target] = taken
-                if exposed:
-                    continue
-            movers[count] = p
-            targets[count] = target
-            count += 1
+    movers, targets = moves.movers, moves.targets
+    code, source = men.pieces[p], squares[p]
+    side = piece_side(code)
+    king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+    found = piece_moves(board, source, targets, count)
+    is_king = p == men.kings[side]
+    always = checked or is_king or _is_on_line(source, king) or _is_beside_corner(source, king)
+    for i in range(count, found):
+        target = targets[i]
+        if always or _is_on_line(target, king):
+            taken = board[target]
+            board[source] = EMPTY
+            board[target] = code
+            exposed = is_checked(board, target if is_king else king, other_king, side)
+            board[source] = code
+            board[target] = taken
+            if exposed:
+                continue
+        movers[count] = p
+        targets[count] = target
+        count += 1
     return count
 
 
@@ -183,16 +189,12 @@ def gives_check(side, mover, target, board, squares, men):
 
 
 @part
-def load_key(codes, line, side, slot):
+def load_key(table, side, slot, arrays):
     """The key that a table stores for a slot.
 
-    codes : uint8 (bytes,), `Arrays.codes`; line : int64 (TABLE_COLUMNS,), the table's
+    table : int, its number
     """
-    at = line[side] + slot * line[WIDTH]
-    code = np.int64(codes[at])
-    for i in range(1, line[WIDTH]):
-        code |= np.int64(codes[at + i]) << (8 * i)
-    return key_of_code(code, line[TOP], line[DRAW], line[SPAN])  # type: ignore[arg-type]
+    return arrays.values.keys[arrays.ranks[arrays.tables[table, side] + slot]]
 
 
 @part
@@ -245,16 +247,16 @@ def key_after_capture(side, mover, taken, desk, arrays):
             other[q] = flip_square(other[q])
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return load_key(arrays.codes, line, to_move, slot)
+    return load_key(table, to_move, slot, arrays)
 
 
 @part
 def worth_of_capture(side, mover, taken, desk, arrays):
-    """What a capture is worth to its mover: a key; `desk.other` is overwritten."""
-    child = key_after_capture(side, mover, taken, desk, arrays)
-    if arrays.conversion:
-        return key_after_conversion(child)
-    return key_after_move(child)
+    """What a capture is worth to its mover: a key; `desk.other` is overwritten.
+
+    Where distances count to conversion, `Arrays` has the keys that make this a move like others.
+    """
+    return key_after_move(key_after_capture(side, mover, taken, desk, arrays))
 
 
 @borrowing_kernel
@@ -264,7 +266,7 @@ def _k_load_keys(nodes, keys, arrays):
     nodes : int64 (n,); keys : int64 (n,), out
     """
     for n in range(nodes.size):
-        keys[n] = load_key(arrays.codes, arrays.tables[0], nodes[n] % 2, nodes[n] // 2)
+        keys[n] = load_key(0, nodes[n] % 2, nodes[n] // 2, arrays)
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:

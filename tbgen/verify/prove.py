@@ -1,27 +1,31 @@
 """The driver: the proof of one table, positions against their children, then patterns.
 
-    gather the tables  ->  first pass over all slots  ->  patterns, order by order  ->  report
+    gather the tables  ->  first pass, by rows  ->  patterns, order by order  ->  sample  ->  report
 
 The order of work is fixed and ranges do not depend on the threads, so that the same table gives
-the same report whatever their number. How a position or a pattern is proven is in `positions`,
-`checks` and `chase`; here is only what follows from it for the report.
+the same report whatever their number. How rows, patterns and a sample are proven is in `forward`,
+`checks`, `chase` and `positions`; here is only what follows from it for the report.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import TOP, Arrays, Supporting, Table, gather
+from tbgen.verify.arrays import Arrays, Loaded, Supporting, Table, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
+from tbgen.verify.forward.first_pass import FirstPass, run_first_pass
 from tbgen.verify.keys import MATE, value_of_key
-from tbgen.verify.positions import run_first_pass
+from tbgen.verify.positions import BEST, EXISTS, IS_WRONG, STORED, examine
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -31,6 +35,10 @@ from tbgen.verify.report import (
     describe,
     no_progress,
 )
+from tbgen.verify.sample import choose_sample
+
+SAMPLE = 10_000
+"""Positions that are proven again by the scalar rules, about."""
 
 
 def verify(
@@ -40,6 +48,9 @@ def verify(
     rule_set: RuleSet,
     threads: int = 2,
     report: Progress = no_progress,
+    sample: int = SAMPLE,
+    memory: int | None = None,
+    folder: Path | None = None,
 ) -> VerifyReport:
     """Prove every position of a table, given that its supporting tables are right.
 
@@ -47,27 +58,71 @@ def verify(
         the same rule set
     rule_set : what the values are to hold under; with a limit on orders, draws are not searched
         for patterns of orders beyond it
+    sample : how many positions are proven again by the scalar rules, about
+    memory : bytes; planes that are larger are kept in a file without a name
+    folder : where that file is, by default where the system keeps temporary files
 
     Raises `InputError` for a rule set without rules, and what `supporting` raises.
     """
     start = time.monotonic()
     report("load", 0, 1)
-    arrays = gather(table, supporting, rule_set)
-    found = run_first_pass(arrays, table.layout, threads, report)
+    loaded = gather(table, supporting, rule_set, memory, folder)
+    found = run_first_pass(loaded.arrays, table.layout, threads, report)
+    proof = conclude(table, loaded, found, rule_set, threads, report)
+    if sample:
+        report("sample", 0, 1)
+        proof = _ask_witness(table, loaded.arrays, found, sample, threads, proof)
+    return replace(proof, seconds=time.monotonic() - start)
+
+
+def _ask_witness(
+    table: Table, arrays: Arrays, found: FirstPass, size: int, threads: int, proof: VerifyReport
+) -> VerifyReport:
+    """Prove a sample again; what refutes it that the rows have not refuted is a finding too."""
+    nodes = choose_sample(arrays, found.counts, size, threads)
+    testimony = examine(nodes, arrays, threads)
+    exists = testimony[:, EXISTS] != 0
+    wrong = np.flatnonzero(exists & (testimony[:, IS_WRONG] != 0))
+    proof = replace(proof, sampled=int(exists.sum()))
+    if not len(wrong) or found.findings:
+        return proof
+    stored, best = testimony[wrong[0], [STORED, BEST]].tolist()
+    return replace(
+        proof,
+        findings=proof.findings + len(wrong),
+        first=_describe_first(table, int(nodes[wrong[0]]), stored, best),
+    )
+
+
+def conclude(
+    table: Table,
+    loaded: Loaded,
+    found: FirstPass,
+    rule_set: RuleSet,
+    threads: int,
+    report: Progress,
+) -> VerifyReport:
+    """Search the patterns among what a first pass found, and say what was proven.
+
+    The report counts neither seconds nor a sample.
+    """
+    arrays = loaded.arrays
     first = None if found.first is None else _describe_first(table, *found.first)
     wrong: list[Wrong] = []
-    orders = 0
-    chases = ChasePatterns(arrays, table.layout, threads, report) if arrays.seek_chases else None
+    orders = offenders = 0
+    chases = ChasePatterns(arrays, found, threads, report) if arrays.seek_chases else None
     if arrays.seek_patterns:
         report("patterns", 0, 1)
-        searches: list[Patterns | ChasePatterns] = [Patterns(arrays, found, threads)]
+        checks = Patterns(arrays, found, threads)
+        offenders = checks.offenders
+        searches: list[Patterns | ChasePatterns] = [checks]
         if chases is not None:
             searches.append(chases)
         wrong, orders = _check_patterns(searches, rule_set.orders, report)
     if wrong and first is None:
         first = _describe_wrong(table, wrong[0])
     space = table.code_space
-    histograms = _count(arrays, space)
+    histograms = _histograms(found.counts, loaded.codes)
     by_chase = [0 if chases is None else int((chases.claims % 2 == side).sum()) for side in Side]
     return VerifyReport(
         material=Material(*table.layout.armies).name,
@@ -78,7 +133,7 @@ def verify(
         index_size=table.layout.slots,
         red_to_move=_totals(histograms[Side.RED], space, by_chase[Side.RED]),
         black_to_move=_totals(histograms[Side.BLACK], space, by_chase[Side.BLACK]),
-        offenders_examined=len(found.offenders),
+        offenders_examined=offenders,
         chasers_examined=0 if chases is None else len(chases.numbers),
         orders_examined=orders,
         complete=not rule_set.orders,
@@ -87,7 +142,8 @@ def verify(
         file_problems=(),
         histograms=histograms,
         chase_patterns={} if chases is None else chases.count_claims(),
-        seconds=time.monotonic() - start,
+        sampled=0,
+        seconds=0.0,
     )
 
 
@@ -128,11 +184,11 @@ def _fen(table: Table, slot: int, side: int) -> str:
     return position.fen
 
 
-def _describe_first(table: Table, slot: int, side: int, stored: int, best: int) -> Finding:
+def _describe_first(table: Table, node: int, stored: int, best: int) -> Finding:
     """The finding of a position whose value is not what its moves give; keys stored and best."""
     values = _value(stored), _value(best)
     reason = f"{describe(values[0])} is stored, {describe(values[1])} is the best of its moves"
-    return Finding(_fen(table, slot, side), *values, reason)
+    return Finding(_fen(table, *divmod(node, 2)), *values, reason)
 
 
 def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
@@ -149,24 +205,19 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     )
 
 
-def _count(arrays: Arrays, space: CodeSpace) -> tuple[dict[int, int], dict[int, int]]:
-    """How many positions have each code, Red to move and Black to move."""
-    line = arrays.tables[0]
-    assert line[TOP] == space.top
-    slots = (line[1] - line[0]) // space.width
-    histograms = []
-    for side in Side:
-        plane = arrays.codes[line[side] :][: slots * space.width]
-        counts: dict[int, int] = {}
-        # In pieces: numpy's counting makes 64-bit copies.
-        for first in range(0, slots, 1 << 22):
-            part = plane[first * space.width : (first + (1 << 22)) * space.width]
-            words = np.ascontiguousarray(part).view(np.dtype(space.dtype).newbyteorder("<"))
-            for code, n in zip(*np.unique(words, return_counts=True), strict=True):
-                if code:
-                    counts[int(code)] = counts.get(int(code), 0) + int(n)
-        histograms.append(dict(sorted(counts.items())))
-    return histograms[0], histograms[1]
+def _histograms(
+    counts: NDArray[np.int64], codes: NDArray[np.int64]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """How many positions have each code, Red to move and Black to move.
+
+    Code 0 is no value, and not counted.
+    """
+    red, black = (
+        dict(sorted((code, n) for code, n in zip(codes.tolist(), line.tolist(), strict=True)
+                    if code and n))
+        for line in counts
+    )  # fmt: skip
+    return red, black
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:

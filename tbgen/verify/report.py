@@ -99,7 +99,8 @@ class VerifyReport:
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
     orders, and without repetition rules there are none. `offenders_examined` and
     `chasers_examined` count who might check, and who might chase one piece, with every move.
-    `chase_patterns` counts the direct wins of each order by perpetual chase.
+    `chase_patterns` counts the direct wins of each order by perpetual chase. `sampled` counts the
+    positions that were proven again by the scalar rules.
     """
 
     material: str
@@ -119,6 +120,7 @@ class VerifyReport:
     file_problems: tuple[str, ...]
     histograms: tuple[dict[int, int], dict[int, int]]
     chase_patterns: dict[int, int]
+    sampled: int
     seconds: float
 
     @property
@@ -162,6 +164,7 @@ class VerifyReport:
             "chasers_examined": self.chasers_examined,
             "orders_examined": self.orders_examined,
             "complete": self.complete,
+            "sampled": self.sampled,
             "findings": self.findings,
             "first": first,
             "file_problems": list(self.file_problems),

@@ -34,6 +34,8 @@ class Bench(NamedTuple):
     replies: MoveList
     first_orders: NDArray[np.int64]
     """int64 (pieces,): from which order on each piece is the one that every move must chase."""
+    last_orders: NDArray[np.int64]
+    """int64 (pieces,): the highest order from which a move loses that chases each piece."""
     attackers: NDArray[np.int64]
     """int64 (pieces,): the pieces that attack the victim anew."""
 
@@ -45,6 +47,7 @@ class Bench(NamedTuple):
             np.zeros(SQUARES, np.int8),
             np.zeros(SQUARES, np.int8),
             MoveList.make(),
+            np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
         )

@@ -27,7 +27,6 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
-from tbgen.verify.arrays import Numbers
 from tbgen.verify.chase.bench import attacks_anew, copy_board, is_chased, is_mirrored, play
 from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key
 from tbgen.verify.moves import (
@@ -36,6 +35,7 @@ from tbgen.verify.moves import (
     image_of,
     is_checked,
     list_legal,
+    list_legal_of,
     load_key,
     set_up,
     slot_after,
@@ -52,19 +52,17 @@ whether it gives check, and whether it attacks nothing anew."""
 
 
 class Scan(NamedTuple):
-    """What a range of rows has; cut off where there is no more room."""
+    """The chasers among some nodes; cut off where there is no more room."""
 
     chasers: NDArray[np.int64]
     """int64 (room, 2): number and first order."""
-    claims: Numbers
-    """int64 (room,): nodes of direct wins of sides that are not in check."""
     counts: NDArray[np.int64]
-    """int64 (2,): how many of both there are, though room may be for less."""
+    """int64 (1,): how many there are, though room may be for less."""
 
     @classmethod
     def make(cls, room: int) -> Scan:
-        """Room for so many of each."""
-        return cls(np.empty((room, 2), np.int64), np.empty(room, np.int64), np.zeros(2, np.int64))
+        """Room for so many."""
+        return cls(np.empty((room, 2), np.int64), np.zeros(1, np.int64))
 
 
 class Expansion(NamedTuple):
@@ -124,7 +122,7 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
             order = order_of_key(key)
         return order, may_chase
     after = slot_after(slot, image, mover, target, squares, arrays)
-    child = load_key(arrays.codes, arrays.tables[0], 1 - side, after)
+    child = load_key(0, 1 - side, after, arrays)
     if not is_open(child):
         if child > 0:
             order = 1
@@ -143,6 +141,34 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
 
 
 @part
+def _weigh(slot, image, side, mover, target, limit, bench, arrays):
+    """Let a legal move say from which order on each piece may still be the one that all chase.
+
+    Returns whether there is one left, up to `limit`.
+    """
+    desk, after, firsts = bench.desk, bench.after, bench.first_orders
+    squares, board = desk.squares, desk.board
+    from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
+    if from_order <= 1:
+        return True
+    source = squares[mover]
+    if may_chase:
+        play(mover, target, after, squares, arrays.men)
+    left = False
+    for v in range(firsts.size):
+        if firsts[v] > limit:
+            continue
+        if may_chase and is_chased(board, after, source, target, v, squares, arrays):
+            bench.last_orders[v] = max(bench.last_orders[v], from_order)
+        else:
+            firsts[v] = max(firsts[v], from_order)
+        left = left or firsts[v] <= limit
+    if may_chase:
+        play(mover, source, after, squares, arrays.men)
+    return left
+
+
+@part
 def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
     """Find from which order on each piece is the one that every move must chase.
 
@@ -151,82 +177,54 @@ def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
 
     checked : bool, whether the side is in check; limit : int, an order
     """
-    men = arrays.men
-    desk, after, firsts = bench.desk, bench.after, bench.first_orders
+    men, desk, firsts = arrays.men, bench.desk, bench.first_orders
     squares, board = desk.squares, desk.board
-    movers, targets = desk.moves.movers, desk.moves.targets
     for v in range(firsts.size):
+        bench.last_orders[v] = 0
         firsts[v] = 1
         if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
             firsts[v] = NEVER + 1
-    count = list_legal(side, checked, board, desk.moves, squares, men)
-    chased_ever = np.int64(0)
-    for i in range(count):
-        mover, target = movers[i], targets[i]
-        from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
-        if from_order <= 1:
+    # Piece by piece, the king first: most positions have a move that ends the search at once.
+    for p in range(squares.size):
+        if piece_side(men.pieces[p]) != side:
             continue
-        source = squares[mover]
-        if may_chase:
-            play(mover, target, after, squares, men)
-        left = False
-        for v in range(firsts.size):
-            if firsts[v] > limit:
-                continue
-            if may_chase and is_chased(board, after, source, target, v, squares, arrays):
-                chased_ever |= np.int64(1) << v
-            else:
-                firsts[v] = max(firsts[v], from_order)
-            left = left or firsts[v] <= limit
-        if may_chase:
-            play(mover, source, after, squares, men)
-        if not left:
-            return False
-    # Where every move loses without a chase, there is no pattern.
+        count = list_legal_of(p, checked, board, desk.moves, 0, squares, men)
+        for i in range(count):
+            target = desk.moves.targets[i]
+            if not _weigh(slot, image, side, p, target, limit, bench, arrays):
+                return False
+    # Where every move loses by then, chase or not, there is no pattern.
+    found = False
     for v in range(firsts.size):
-        if not (chased_ever >> v) & 1:
+        if bench.last_orders[v] <= firsts[v]:
             firsts[v] = NEVER + 1
-    return chased_ever != 0
+        found = found or firsts[v] <= limit
+    return found
 
 
 @borrowing_kernel
-def k_find_chasers(row_0, row_1, scan, bench, arrays):
-    """List the chasers of the rows [row_0, row_1), and who claims to win by a chase.
+def k_find_chasers(nodes, scan, bench, arrays):
+    """List the chasers among some open positions.
 
-    The slots that hold no position must be empty already (`positions.k_prove_rows`).
-
-    scan : Scan, out
+    nodes : int64 (n,), 2 * slot + side to move; scan : Scan, out
     """
     men = arrays.men
     desk, counts = bench.desk, scan.counts
     squares, board = desk.squares, desk.board
-    line = arrays.tables[0]
     counts[:] = 0
-    for slot in range(row_0 * arrays.inner_size, row_1 * arrays.inner_size):
-        keys = load_key(arrays.codes, line, 0, slot), load_key(arrays.codes, line, 1, slot)
-        if not is_open(keys[0]) and not is_open(keys[1]):
-            continue
+    for n in range(nodes.size):
+        slot, side = nodes[n] // 2, nodes[n] % 2
+        limit = order_of_key(load_key(0, side, slot, arrays))
         set_up(slot, desk, arrays)
         copy_board(board, bench.after)
         image = image_of(slot, squares, arrays)
-        for side in range(2):
-            key = keys[side]
-            if not is_open(key):
-                continue
-            node = 2 * slot + side
-            king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-            checked = is_checked(board, king, other_king, side)
-            if key > 0 and (MATE - key) % ORDER == 0 and not checked:
-                if counts[1] < scan.claims.size:
-                    scan.claims[counts[1]] = node
-                counts[1] += 1
-            limit = order_of_key(key)
-            if not _find_first_orders(slot, image, side, checked, limit, bench, arrays):
-                continue
+        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+        checked = is_checked(board, king, other_king, side)
+        if _find_first_orders(slot, image, side, checked, limit, bench, arrays):
             for v in range(squares.size):
                 if bench.first_orders[v] <= limit:
                     if counts[0] < len(scan.chasers):
-                        scan.chasers[counts[0], 0] = SQUARES * node + squares[v]
+                        scan.chasers[counts[0], 0] = SQUARES * nodes[n] + squares[v]
                         scan.chasers[counts[0], 1] = bench.first_orders[v]
                     counts[0] += 1
         clear(desk)

@@ -6,7 +6,7 @@ checks it needs no values to begin with: every position of a side whose moves al
 or lose, is a *chaser* of that piece (`edges`), and the game on them (`game`) says which of them
 are caught in a pattern (docs/values.md, "Patterns, exactly").
 
-    scan     chasers, over all positions; and who claims a direct win without being in check
+    scan     chasers, among what the first pass listed
     expand   their chases, and the answers that lead to chasers again
     order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
                                          ->  who may be a direct win   >=
@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench
@@ -47,11 +46,13 @@ from tbgen.verify.chase.edges import (
 )
 from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.chase.victims import k_find_victims
+from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
 from tbgen.verify.moves import stored_keys
-from tbgen.verify.positions import RANGE_SLOTS
 from tbgen.verify.report import Progress, Wrong
 
+_RANGE_NODES = 1 << 14
+"""Nodes per task."""
 _RANGE_CHASERS = 1 << 12
 """Chasers per task."""
 _FIRST_ROOM = 1 << 15
@@ -61,31 +62,30 @@ _FIRST_ROOM = 1 << 15
 class ChasePatterns:
     """The possible chase patterns of a table, and what those of each order say of its values."""
 
-    def __init__(self, arrays: Arrays, layout: Layout, threads: int, report: Progress) -> None:
-        """Scan the table, whose empty slots are known (`positions.run_first_pass`)."""
+    def __init__(self, arrays: Arrays, found: FirstPass, threads: int, report: Progress) -> None:
+        """Look at what the first pass listed, for all orders."""
         self._arrays = arrays
-        self._layout = layout
         self._compile()
+        nodes = found.chasers
         with ThreadPoolExecutor(threads) as pool:
-            step = max(1, RANGE_SLOTS // layout.inner_size)
-            scans = []
-            starts = range(0, layout.rows, step)
-            ends = [min(start + step, layout.rows) for start in starts]
-            for end, scan in zip(ends, pool.map(self._scan, starts, ends), strict=True):
-                scans.append(scan)
-                report("chases", end, layout.rows)
-            chasers = np.concatenate([scan.chasers for scan in scans])
+            chased = []
+            starts = range(0, max(1, len(nodes)), _RANGE_NODES)
+            ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
+            for start, listed in zip(starts, pool.map(self._scan, ranges), strict=True):
+                chased.append(listed)
+                report("chases", min(start + _RANGE_NODES, len(nodes)), max(1, len(nodes)))
+            chasers = np.concatenate(chased)
             chasers = chasers[np.argsort(chasers[:, 0])]
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, 0])
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, 1])
-            self.claims: Numbers = np.concatenate([scan.claims for scan in scans])
+            self.claims: Numbers = found.claims
             first_chase = 0
             chases, edges = [], []
-            for found in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
-                found.edges[:, SOURCE] += first_chase
-                first_chase += len(found.chases)
-                chases.append(found.chases)
-                edges.append(found.edges)
+            for some in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
+                some.edges[:, SOURCE] += first_chase
+                first_chase += len(some.chases)
+                chases.append(some.chases)
+                edges.append(some.edges)
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
         self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))
@@ -173,18 +173,15 @@ class ChasePatterns:
             for node, key in zip(nodes.tolist(), keys.tolist(), strict=True)
         ]
 
-    def _scan(self, row_0: int, row_1: int) -> Scan:
-        """The chasers and claims of a range of rows."""
+    def _scan(self, nodes: Numbers) -> NDArray[np.int64]:
+        """The chasers among some nodes, as `Scan.chasers` has them."""
         room = _FIRST_ROOM
         while True:
             scan = Scan.make(room)
-            k_find_chasers(
-                row_0, row_1, scan, Bench.make(len(self._arrays.men.pieces)), self._arrays
-            )
-            chasers, claims = scan.counts
-            room = max(chasers, claims)
-            if room <= len(scan.claims):
-                return Scan(scan.chasers[:chasers].copy(), scan.claims[:claims].copy(), scan.counts)
+            k_find_chasers(nodes, scan, Bench.make(len(self._arrays.men.pieces)), self._arrays)
+            room = int(scan.counts[0])
+            if room <= len(scan.chasers):
+                return scan.chasers[:room].copy()
 
     def _expand(self, first: int) -> Expansion:
         """The chases and edges of a range of chasers."""
@@ -207,7 +204,7 @@ class ChasePatterns:
         """Compile what several threads call, before they do."""
         self.numbers = self._first_orders = np.empty(0, np.int64)
         with compile_lock():
-            self._scan(0, 0)
+            self._scan(self.numbers)
             self._expand(0)
 
 

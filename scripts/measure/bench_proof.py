@@ -1,0 +1,107 @@
+"""What proving costs, as ratios to building: one run builds each table anew, then proves it.
+
+    python scripts/measure/bench_proof.py [MATERIAL...] [--large] [--tables DIR] [--repeat N]
+
+    time      CPU seconds of `tbgen verify` against those of `tbgen build --force`, whole processes
+    memory    peak of the one against the peak of the other
+    compile   CPU and wall seconds of the first proof on a machine, less those of the second
+
+Supporting tables are there already and the kernels are compiled, but for `compile`. A table that is
+not proven ends the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from bench_goals import GOAL, LARGE_WALL
+from measuring import MIB, Run, Workshop, parse_material, run
+
+from tbgen.indexing import Material
+from tbgen.tables.names import Rules
+
+RATIO_OF_SUMS, RATIO_OF_EACH = 0.5, 1.0
+COMPILE_SECONDS = 15
+SMALLEST = "KNAKN"
+"""The smallest material that needs every kernel of a proof."""
+
+
+def prove(workshop: Workshop, name: str, **environment: str) -> Run:
+    """Prove a table by a process of its own."""
+    where = ("--rules", str(workshop.rules), "--tables", str(workshop.tables.resolve()))
+    return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
+
+
+def least(runs: list[Run]) -> Run:
+    """The run with the least CPU seconds."""
+    return min(runs, key=lambda used: used.cpu)
+
+
+def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> None:
+    """Print a line for each table, then the goals."""
+    print(f"{'material':10} {'build s':>8} {'prove s':>8} {'ratio':>6} "
+          f"{'build MiB':>10} {'prove MiB':>10} {'ratio':>6}")  # fmt: skip
+    ratios, peaks, built, proven = {}, {}, 0.0, 0.0
+    for material in materials:
+        name = material.name
+        workshop.prepare(material)
+        workshop.build(name)
+        # Not counted: ranks of one and of two bytes have kernels of their own.
+        prove(workshop, name)
+        # By turns, so that both meet the same load of the machine.
+        pairs = [(workshop.build(name, "--force"), prove(workshop, name)) for _ in range(repeat)]
+        build, proof = (least(list(runs)) for runs in zip(*pairs, strict=True))
+        ratios[name], peaks[name] = proof.cpu / build.cpu, proof.peak / build.peak
+        built, proven = built + build.cpu, proven + proof.cpu
+        print(f"{name:10} {build.cpu:8.2f} {proof.cpu:8.2f} {ratios[name]:6.2f} "
+              f"{build.peak / MIB:10.0f} {proof.peak / MIB:10.0f} {peaks[name]:6.2f}",
+              flush=True)  # fmt: skip
+    worst = max(ratios, key=lambda name: ratios[name])
+    largest = max(peaks, key=lambda name: peaks[name])
+    print(
+        f"time      {proven:.2f} of {built:.2f} CPU seconds: {proven / built:.3f} "
+        f"(goal {RATIO_OF_SUMS}), worst {worst}: {ratios[worst]:.3f} (goal {RATIO_OF_EACH})"
+    )
+    print(f"memory    worst {largest}: {peaks[largest]:.2f} (goal 1)")
+
+
+def bench_compile(workshop: Workshop) -> None:
+    """Print how long the first proof takes longer than the second."""
+    workshop.build(SMALLEST)
+    with tempfile.TemporaryDirectory() as cache:
+        first, second = (prove(workshop, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
+    cpu = first.cpu - second.cpu
+    print(f"compile   {first.wall - second.wall:.1f} s wall, {cpu:.1f} s CPU: "
+          f"{cpu / COMPILE_SECONDS:.2f} of {COMPILE_SECONDS} s")  # fmt: skip
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
+    )
+    parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
+    parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N pairs.")
+    parser.add_argument("--rules", default="wxf", choices=[str(rules) for rules in Rules])
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
+    options = parser.parse_args()
+    if options.repeat < 1:
+        parser.error("--repeat needs at least one pair")
+    with tempfile.TemporaryDirectory() as folder:
+        workshop = Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
+        materials = options.materials or [Material.parse(name) for name in GOAL]
+        if options.large:
+            materials += [Material.parse(name) for name in LARGE_WALL]
+        bench_compile(workshop)
+        bench_tables(materials, workshop, options.repeat)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,303 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The best of the moves of a whole row: maxima of the rows that its moves lead to.
+
+    an outer piece moves   the columns stay: one maximum of two rows
+    the inner piece moves  the row stays: maxima along its lines, or over its leaps
+
+The planes are complete (`complete`): what a move takes, and whether it is legal, the rank says
+that it leads to. What is left is what stands in the way, and that may be the inner piece: its
+columns on the way are kept from the maximum.
+"""
+
+from __future__ import annotations
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
+from tbgen.verify.forward.index import (
+    AFTER,
+    COLUMNS,
+    EYE,
+    INNER_KIND,
+    INNER_SIDE,
+    LEAD_PIECES,
+    MIRROR_MID,
+    MIRRORED,
+    NUMBER_OF_ROW,
+    TARGET,
+    lifted,
+    put_down,
+)
+from tbgen.verify.forward.index import MIDS as MIDS_WORD
+from tbgen.verify.forward.lines import (
+    CANNON,
+    DIRECTIONS,
+    KNIGHT,
+    LEAP_COUNT,
+    LEAPS_FROM,
+    LINE_STARTS,
+    OFF,
+    PAWN_FROM,
+    PAWN_STEPS,
+    RAYS,
+    ROOK,
+)
+
+
+@part
+def _take_row(at, row, index, arrays):
+    """Take the maximum with a row of children, column by column."""
+    best, ranks = row.best, arrays.ranks
+    for column in range(index.size[COLUMNS]):
+        if ranks[at + column] > best[column]:
+            best[column] = ranks[at + column]
+
+
+@part
+def _take_cell(at, column, row, index, arrays):
+    """Take the maximum with a row of children in one column.
+
+    column : int, which may be that of a square outside the inner piece's area
+    """
+    if column < index.size[COLUMNS] and arrays.ranks[at + column] > row.best[column]:
+        row.best[column] = arrays.ranks[at + column]
+
+
+@part
+def _keep(count, square, row, index):
+    """Note what the column of a square holds now, for `_restore`; returns how many are noted.
+
+    count : int, how many were
+    """
+    column = index.column[square]
+    row.passed[count] = column
+    row.kept[count] = row.best[column]
+    return count + 1
+
+
+@part
+def _restore(count, row):
+    """Put back what the noted columns held.
+
+    count : int, how many they are
+    """
+    for i in range(count):
+        row.best[row.passed[i]] = row.kept[i]
+
+
+@part
+def _move_rook(man, square, side, plane, row, index, arrays):
+    """Take the maximum with the moves of a rook of the mid."""
+    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    for direction in range(DIRECTIONS):
+        count = 0
+        for i in range(RAYS.shape[2]):
+            target = RAYS[square, direction, i]
+            if target == OFF:
+                break
+            code = row.board[target]
+            if code != EMPTY and piece_side(code) == side:
+                break
+            _take_row(plane + put_down(man, target, rest, row, index) * columns, row, index, arrays)
+            # Where the inner piece stands on the target it may be taken, and nothing behind it.
+            count = _keep(count, target, row, index)
+            if code != EMPTY:
+                break
+        _restore(count, row)
+
+
+@part
+def _move_cannon(man, square, side, plane, row, index, arrays):
+    """Take the maximum with the moves of a cannon of the mid."""
+    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    board = row.board
+    for direction in range(DIRECTIONS):
+        count, i = 0, 0
+        target = RAYS[square, direction, 0]
+        while target != OFF and board[target] == EMPTY:
+            # Where the inner piece stands on the target it is in the way.
+            count = _keep(count, target, row, index)
+            at = plane + put_down(man, target, rest, row, index) * columns
+            _take_row(at, row, index, arrays)
+            i += 1
+            target = RAYS[square, direction, i]
+        _restore(count, row)
+        if target == OFF:
+            continue
+        if piece_side(board[target]) != side:
+            # The inner piece is the mount.
+            at = plane + put_down(man, target, rest, row, index) * columns
+            for j in range(count):
+                _take_cell(at, row.passed[j], row, index, arrays)
+        i += 1
+        target = RAYS[square, direction, i]
+        while target != OFF and board[target] == EMPTY:
+            # The inner piece is the first behind the mount.
+            at = plane + put_down(man, target, rest, row, index) * columns
+            _take_cell(at, index.column[target], row, index, arrays)
+            row.passed[count] = index.column[target]
+            count += 1
+            i += 1
+            target = RAYS[square, direction, i]
+        if target != OFF and piece_side(board[target]) != side:
+            for j in range(count):
+                row.kept[j] = row.best[row.passed[j]]
+            at = plane + put_down(man, target, rest, row, index) * columns
+            _take_row(at, row, index, arrays)
+            _restore(count, row)
+
+
+@part
+def _move_knight(man, square, side, plane, row, index, arrays):
+    """Take the maximum with the moves of a knight of the mid."""
+    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    board = row.board
+    for i in range(LEAP_COUNT):
+        target, leg = LEAPS_FROM[square, i, 0], LEAPS_FROM[square, i, 1]
+        if target == OFF or board[leg] != EMPTY:
+            continue
+        if board[target] != EMPTY and piece_side(board[target]) == side:
+            continue
+        _keep(0, leg, row, index)
+        _take_row(plane + put_down(man, target, rest, row, index) * columns, row, index, arrays)
+        _restore(1, row)
+
+
+@part
+def _move_pawn(man, square, side, plane, row, index, arrays):
+    """Take the maximum with the moves of a pawn of the mid."""
+    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    board = row.board
+    for i in range(PAWN_STEPS):
+        target = PAWN_FROM[side, square, i]
+        if target != OFF and (board[target] == EMPTY or piece_side(board[target]) != side):
+            after = put_down(man, target, rest, row, index)
+            _take_row(plane + after * columns, row, index, arrays)
+
+
+@part
+def _move_defenders(side, plane, row, index, arrays):
+    """Take the maximum with the moves of king, advisors and elephants."""
+    columns, board = index.size[COLUMNS], row.board
+    mid = row.words[NUMBER_OF_ROW] % index.size[MIDS_WORD]
+    for i in range(row.counts[side]):
+        step = row.steps[side, i]
+        target, eye = step[TARGET], step[EYE]
+        if board[target] != EMPTY and piece_side(board[target]) == side:
+            continue
+        count = 0
+        if eye != OFF:
+            if board[eye] != EMPTY:
+                continue
+            count = _keep(0, eye, row, index)
+        if step[MIRRORED]:
+            at = plane + (step[AFTER] + row.words[MIRROR_MID]) * columns
+            for column in range(columns):
+                rank = arrays.ranks[at + index.mirror_column[column]]
+                if rank > row.best[column]:
+                    row.best[column] = rank
+        else:
+            _take_row(plane + (step[AFTER] + mid) * columns, row, index, arrays)
+        _restore(count, row)
+
+
+@part
+def _slide_within(jumps, row, index):
+    """Take the maximum with the moves of an inner rook or cannon: one walk along each line.
+
+    jumps : bool, whether it is a cannon
+    """
+    best, within, board = row.best, row.within, row.board
+    for direction in range(DIRECTIONS):
+        # Each line is walked from its end towards `direction`; what has been passed can be
+        # reached from what comes.
+        for start in range(LINE_STARTS.shape[1]):
+            square = LINE_STARTS[direction, start]
+            if square == OFF:
+                break
+            quiet, near, far = within[0] * 0, within[0] * 0, within[0] * 0
+            i = 0
+            while square != OFF:
+                rank = within[square]
+                if board[square] != EMPTY:
+                    far = near
+                    near = rank
+                    quiet = within[0] * 0
+                else:
+                    reached = quiet
+                    if jumps and far > reached:
+                        reached = far
+                    if not jumps and near > reached:
+                        reached = near
+                    if reached > best[square]:
+                        best[square] = reached
+                    if rank > quiet:
+                        quiet = rank
+                square = RAYS[LINE_STARTS[direction, start], direction, i]
+                i += 1
+
+
+@part
+def _leap_within(row):
+    """Take the maximum with the moves of an inner knight."""
+    best, within, board = row.best, row.within, row.board
+    for square in range(board.size):
+        for i in range(LEAP_COUNT):
+            target = LEAPS_FROM[square, i, 0]
+            # The leg comes last: what is no improvement needs no look at it.
+            if (
+                target != OFF
+                and within[target] > best[square]
+                and board[LEAPS_FROM[square, i, 1]] == EMPTY
+            ):
+                best[square] = within[target]
+
+
+@part
+def _step_within(side, row, index):
+    """Take the maximum with the moves of an inner pawn."""
+    best, within = row.best, row.within
+    for column in range(index.size[COLUMNS]):
+        for i in range(PAWN_STEPS):
+            target = PAWN_FROM[side, index.area[column], i]
+            if target != OFF and within[index.column[target]] > best[column]:
+                best[column] = within[index.column[target]]
+
+
+@part
+def find_best(side, row, index, arrays):
+    """Write to `row.best` the best rank of the moves of a side from each column of the row.
+
+    0 where there is no legal move. Columns in which pieces overlap, or the other side is in check,
+    hold something.
+    """
+    columns, best = index.size[COLUMNS], row.best
+    plane = arrays.tables[0, 1 - side]
+    for column in range(best.size):
+        best[column] = 0
+    pieces, first = arrays.men.pieces, index.size[LEAD_PIECES]
+    _move_defenders(side, plane, row, index, arrays)
+    for man in range(index.men.shape[0]):
+        code = pieces[first + man]
+        if piece_side(code) != side:
+            continue
+        kind, square = piece_kind(code), row.squares[first + man]
+        if kind == ROOK:
+            _move_rook(man, square, side, plane, row, index, arrays)
+        elif kind == CANNON:
+            _move_cannon(man, square, side, plane, row, index, arrays)
+        elif kind == KNIGHT:
+            _move_knight(man, square, side, plane, row, index, arrays)
+        else:
+            _move_pawn(man, square, side, plane, row, index, arrays)
+    if index.size[INNER_SIDE] != side:
+        return
+    at = plane + row.words[NUMBER_OF_ROW] * columns
+    for column in range(columns):
+        row.within[column] = arrays.ranks[at + column]
+    kind = index.size[INNER_KIND]
+    if kind == KNIGHT:
+        _leap_within(row)
+    elif kind == ROOK or kind == CANNON:
+        _slide_within(kind == CANNON, row, index)
+    else:
+        _step_within(side, row, index)

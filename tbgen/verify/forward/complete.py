@@ -1,0 +1,248 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Completed planes: every slot that a move leads to holds the rank of what it leads to.
+
+    legal position in its canonical slot    its stored value, by kind
+    mirror image, exchanged twin            the same as the canonical slot          (`k_repeat`)
+    two pieces of different sides overlap   the position after the capture of the one that is to
+                                            move now, from the supporting table
+    anything else                           0
+
+So that a row of children is just a row: moves need neither be made canonical, nor be told from
+captures, and illegal ones count for nothing. Which positions are legal is computed here from the
+rules, and nothing is believed of slots that the table should leave empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.squares import EMPTY, flip_square, piece_side
+from tbgen.rules.attacks import is_attacked, pieces_between
+from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
+from tbgen.verify.forward.index import (
+    COLUMNS,
+    INNER_SIDE,
+    MIDS,
+    MIRROR_MID,
+    NUMBER_OF_ROW,
+    ONE,
+    OTHER,
+    OVERLAPS,
+    TWIN,
+    is_canonical,
+    largest_inside,
+    set_row,
+)
+from tbgen.verify.forward.lines import OFF
+from tbgen.verify.forward.marks import mark_checks, mark_hung
+from tbgen.verify.ranks import CHASE, CHECK, FREE, KINDS
+
+
+@part
+def _rank_after(taken, to_move, row, arrays):
+    """The rank of the position on `row.squares` without a piece, which has just been taken.
+
+    taken : int, which of the pieces; to_move : int, the side
+    """
+    capture = arrays.captures[taken]
+    table = capture[TABLE]
+    if table == NO_TABLE:
+        return np.int64(arrays.values.drawn)
+    squares, other = row.squares, row.other
+    swapped = capture[SWAPPED]
+    for q in range(squares.size - 1):
+        other[q] = squares[capture[SOURCES + q]]
+        if swapped:
+            other[q] = flip_square(other[q])
+    if swapped:
+        to_move = 1 - to_move
+    line = arrays.tables[table]
+    slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
+    return np.int64(arrays.ranks[line[to_move] + slot])
+
+
+@part
+def _is_exposed(side, row, arrays):
+    """Whether a side is in check on `row.board`."""
+    squares, men = row.squares, arrays.men
+    king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+    return (
+        is_attacked(row.board, king, 1 - side) or pieces_between(row.board, king, other_king) == 0
+    )
+
+
+@part
+def _take_inner(at, row, index, arrays):
+    """Fill the columns in which an outer piece has taken the inner one, which was to move.
+
+    at : int, the row in the plane of the inner piece's side
+    """
+    side = index.size[INNER_SIDE]
+    inner = arrays.men.pieces.size - 1
+    rank = np.int64(0)
+    if not _is_exposed(1 - side, row, arrays):
+        rank = _rank_after(inner, side, row, arrays)
+    for p in range(inner):
+        if piece_side(arrays.men.pieces[p]) != side:
+            column = index.column[row.squares[p]]
+            if column < index.size[COLUMNS]:
+                arrays.ranks[at + column] = rank
+
+
+@part
+def _take_outer(at, row, index, arrays):
+    """Fill the columns in which the inner piece has taken an outer one, whose side is to move.
+
+    at : int, the row in the plane of the other side
+    """
+    side = index.size[INNER_SIDE]
+    pieces, squares = arrays.men.pieces, row.squares
+    inner = pieces.size - 1
+    for p in range(inner):
+        square = squares[p]
+        column = index.column[square]
+        if piece_side(pieces[p]) == side or column == index.size[COLUMNS]:
+            continue
+        if p == arrays.men.kings[1 - side]:
+            continue
+        row.board[square] = pieces[inner]
+        squares[inner] = square
+        squares[p] = OFF
+        if not _is_exposed(side, row, arrays):
+            arrays.ranks[at + column] = _rank_after(p, 1 - side, row, arrays)
+        squares[p] = square
+        squares[inner] = OFF
+        row.board[square] = pieces[p]
+
+
+@part
+def _fill_legal(at, side, count, row, index, arrays):
+    """Turn the codes of a row of one side into ranks, and count them; 0 where nothing is legal.
+
+    at : int, the row in the plane of that side
+    count : int64 (places,), inout, how often each place of the palette holds a position
+    """
+    ranks, own = arrays.ranks, arrays.values.own
+    checked, exposed, hung = row.checked[side], row.checked[1 - side], row.hung[side]
+    board, area = row.board, index.area
+    all_canonical = index.size[TWIN] == OFF and not arrays.self_mirrored[row.words[0]]
+    for column in range(index.size[COLUMNS]):
+        kind = FREE - hung[column] * (FREE - CHASE)
+        if checked[column]:
+            kind = CHECK
+        if exposed[column] or board[area[column]] != EMPTY:
+            kind = KINDS
+        place = np.int64(ranks[at + column])
+        ranks[at + column] = own[kind, place]
+        if kind != KINDS and (all_canonical or is_canonical(column, row, index, arrays)):
+            count[place] += 1
+
+
+@part
+def _clear(at, columns, arrays):
+    """Write 0 into a row of a plane.
+
+    at : int, the row in the plane; columns : int
+    """
+    for column in range(columns):
+        arrays.ranks[at + column] = 0
+
+
+@part
+def _fill_captures(at, taker, taken, row, index, arrays):
+    """Fill a row in which an outer piece has taken another one, whose side is to move.
+
+    at : int, the row in the plane of that side; taker : int, which of the pieces
+    """
+    pieces, squares, board = arrays.men.pieces, row.squares, row.board
+    side, columns = piece_side(pieces[taker]), index.size[COLUMNS]
+    _clear(at, columns, arrays)
+    if taken == arrays.men.kings[1 - side] or side == piece_side(pieces[taken]):
+        return
+    inner = pieces.size - 1
+    square = squares[taken]
+    board[square] = pieces[taker]
+    squares[taken] = OFF
+    mark_checks(side, row, index, arrays)
+    for column in range(columns):
+        squares[inner] = index.area[column]
+        if board[squares[inner]] == EMPTY and not row.checked[side, column]:
+            arrays.ranks[at + column] = _rank_after(taken, 1 - side, row, arrays)
+    squares[inner] = OFF
+    squares[taken] = square
+
+
+@borrowing_kernel
+def k_complete(row_0, row_1, counts, row, index, arrays):
+    """Turn the codes of some rows into ranks, except for mirror images and exchanged twins.
+
+    counts : int64 (2, places), inout: how often each place of the palette holds a legal position
+        of a side, in its canonical slot
+    """
+    columns = index.size[COLUMNS]
+    for number in range(row_0, row_1):
+        set_row(number, row, index, arrays)
+        words = row.words
+        red, black = arrays.tables[0, 0] + number * columns, arrays.tables[0, 1] + number * columns
+        if words[OVERLAPS] > 1:
+            _clear(red, columns, arrays)
+            _clear(black, columns, arrays)
+            continue
+        if words[OVERLAPS] == 1:
+            one, other = words[ONE], words[OTHER]
+            if piece_side(arrays.men.pieces[one]) == 1:
+                one, other = other, one
+            if piece_side(arrays.men.pieces[one]) == piece_side(arrays.men.pieces[other]):
+                _clear(red, columns, arrays)
+                _clear(black, columns, arrays)
+                continue
+            _fill_captures(red, other, one, row, index, arrays)
+            _fill_captures(black, one, other, row, index, arrays)
+            continue
+        mark_checks(0, row, index, arrays)
+        mark_checks(1, row, index, arrays)
+        if arrays.seek_chases:
+            mark_hung(0, row, index, arrays)
+            mark_hung(1, row, index, arrays)
+        _fill_legal(red, 0, counts[0], row, index, arrays)
+        _fill_legal(black, 1, counts[1], row, index, arrays)
+        inner_side = index.size[INNER_SIDE]
+        own, theirs = red, black
+        if inner_side == 1:
+            own, theirs = black, red
+        _take_inner(own, row, index, arrays)
+        _take_outer(theirs, row, index, arrays)
+
+
+@borrowing_kernel
+def k_repeat(row_0, row_1, row, index, arrays):
+    """Copy into mirror images and exchanged twins what their canonical slots hold.
+
+    Those are only read, and all rows are complete, so that threads do not disturb each other.
+    """
+    columns, mids = index.size[COLUMNS], index.size[MIDS]
+    for number in range(row_0, row_1):
+        symmetric = arrays.self_mirrored[number // mids]
+        if not symmetric and index.size[TWIN] == OFF:
+            continue
+        set_row(number, row, index, arrays)
+        if row.words[OVERLAPS]:
+            continue
+        first = number - number % mids
+        for column in range(columns):
+            if row.board[index.area[column]] != EMPTY or is_canonical(column, row, index, arrays):
+                continue
+            mid, place = largest_inside(row.words[NUMBER_OF_ROW] % mids, column, index)
+            if symmetric:
+                image, image_place = largest_inside(
+                    row.words[MIRROR_MID], index.mirror_column[column], index
+                )
+                if image < mid or (image == mid and image_place < place):
+                    mid, place = image, image_place
+            for side in range(2):
+                plane = arrays.tables[0, side]
+                arrays.ranks[plane + number * columns + column] = arrays.ranks[
+                    plane + (first + mid) * columns + place
+                ]

@@ -1,0 +1,125 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""What is stored against the best of the moves, row by row; and what is to be looked at again.
+
+    stored == expected[best]    nothing more to say; this is one comparison, and almost every case
+    otherwise                   wrong; or a direct win; or a position that may belong to a pattern
+
+What is listed is more than what belongs to patterns, never less: `ranks` has the argument.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.squares import EMPTY
+from tbgen.verify.forward.best import find_best
+from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
+from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER, is_open, key_after_move
+from tbgen.verify.positions import is_wrong
+from tbgen.verify.ranks import CAPTURE, CHASE, CHECK
+
+# Entries of a range's `Notes.result`: counts of wrong positions and of what is listed, and the
+# first of the wrong ones.
+(
+    FINDINGS, CHECKERS, CHECKED, CHASERS, CLAIMS, FIRST_NODE, FIRST_STORED, FIRST_BEST, RESULTS,
+) = range(9)  # fmt: skip
+
+
+class Notes(NamedTuple):
+    """What is written down of a range of S slots; a node is 2 * slot + side to move."""
+
+    checkers: NDArray[np.int64]
+    """int64 (2 S,): possible offenders of perpetual checks, result[CHECKERS] of them."""
+    checked_wins: NDArray[np.int64]
+    """int64 (2 S,): wins by rules of sides in check."""
+    chasers: NDArray[np.int64]
+    """int64 (2 S,): possible offenders of perpetual chases."""
+    claims: NDArray[np.int64]
+    """int64 (2 S,): direct wins of sides that are not in check."""
+    result: NDArray[np.int64]
+    """int64 (RESULTS,)."""
+
+    @classmethod
+    def make(cls, nodes: int) -> Notes:
+        """Room for so many nodes."""
+        checkers, checked_wins, chasers, claims = (np.empty(nodes, np.int64) for _ in range(4))
+        return cls(checkers, checked_wins, chasers, claims, np.zeros(RESULTS, np.int64))
+
+    def cut(self) -> Notes:
+        """The same in ascending order, in no more memory than is needed."""
+        return Notes(
+            np.sort(self.checkers[: self.result[CHECKERS]]),
+            np.sort(self.checked_wins[: self.result[CHECKED]]),
+            np.sort(self.chasers[: self.result[CHASERS]]),
+            np.sort(self.claims[: self.result[CLAIMS]]),
+            self.result,
+        )
+
+
+@part
+def _look_twice(node, stored_rank, best_rank, notes, arrays):
+    """Say what there is to say of a position.
+
+    stored_rank, best_rank : int, ranks; notes : Notes, inout
+    """
+    values, result = arrays.values, notes.result
+    stored, child = values.keys[stored_rank], values.keys[best_rank]
+    best = -MATE
+    if best_rank:
+        best = key_after_move(child)
+    checked = values.kinds[stored_rank] == CHECK
+    if is_wrong(stored, best, checked, arrays):
+        if result[FINDINGS] == 0 or node < result[FIRST_NODE]:
+            result[FIRST_NODE] = node
+            result[FIRST_STORED], result[FIRST_BEST] = stored, best
+        result[FINDINGS] += 1
+    if not arrays.seek_patterns or not is_open(stored):
+        return
+    if 0 < stored <= DECIDED_BY_RULES:
+        if checked:
+            notes.checked_wins[result[CHECKED]] = node
+            result[CHECKED] += 1
+        elif arrays.seek_chases and (MATE - stored) % ORDER == 0:
+            notes.claims[result[CLAIMS]] = node
+            result[CLAIMS] += 1
+    kind = values.kinds[best_rank]
+    # All moves lose, by orders that do not go with the stored value.
+    astray = stored != best and (best_rank == 0 or child > 0)
+    if best_rank == 0 or kind == CAPTURE or kind == CHECK or astray:
+        notes.checkers[result[CHECKERS]] = node
+        result[CHECKERS] += 1
+    if arrays.seek_chases and (kind == CAPTURE or kind == CHASE or astray):
+        notes.chasers[result[CHASERS]] = node
+        result[CHASERS] += 1
+
+
+@borrowing_kernel
+def k_judge(row_0, row_1, notes, row, index, arrays):
+    """Prove the rows [row_0, row_1) for both sides to move; the planes are complete.
+
+    notes : Notes, out
+    """
+    columns, best = index.size[COLUMNS], row.best
+    ranks, values = arrays.ranks, arrays.values
+    notes.result[:] = 0
+    for number in range(row_0, row_1):
+        set_row(number, row, index, arrays)
+        if row.words[OVERLAPS]:
+            continue
+        all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
+        for side in range(2):
+            find_best(side, row, index, arrays)
+            at = arrays.tables[0, side] + number * columns
+            for column in range(columns):
+                rank = ranks[at + column]
+                if rank == 0 or values.stored[rank] == values.expected[best[column]]:
+                    continue
+                if row.board[index.area[column]] != EMPTY:
+                    continue
+                if all_canonical or is_canonical(column, row, index, arrays):
+                    node = 2 * (number * columns + column) + side
+                    _look_twice(node, np.int64(rank), np.int64(best[column]), notes, arrays)

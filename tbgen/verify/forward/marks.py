@@ -1,0 +1,229 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Checks and attacks of a whole row: in which columns a side is in check, or has a piece hanging.
+
+Outer pieces stand still in a row, so an attack of one on another holds in every column, except
+where the inner piece comes between, or is the mount that it lacks. The inner piece's own attacks
+hold in the columns from which it sees the square. What is said of checks is exact; what is said of
+other attacks may be more than there are, and is never less: whether they are chases is for the
+scalar rules.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import part
+from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
+from tbgen.rules.attacks import pieces_between
+from tbgen.rules.board import is_in_palace, is_own_half
+from tbgen.verify.forward.index import COLUMNS, INNER_KIND, INNER_SIDE, LEAD_PIECES
+from tbgen.verify.forward.lines import (
+    CANNON,
+    DIAGONAL,
+    DIRECTIONS,
+    KNIGHT,
+    LEAP_COUNT,
+    LEAPS_FROM,
+    LEAPS_TO,
+    OFF,
+    PAWN,
+    PAWN_STEPS,
+    PAWN_TO,
+    RAYS,
+    ROOK,
+)
+
+ADVISOR, ELEPHANT = 1, 2
+
+
+@part
+def _mark_all_but(count, mark, row, index):
+    """Set the marks of all columns but those that are listed in `row.passed`.
+
+    count : int, how many they are; mark : uint8 (n + 1,), inout
+    """
+    saved = np.int64(0)
+    for i in range(count):
+        saved |= np.int64(mark[row.passed[i]]) << i
+    for column in range(index.size[COLUMNS]):
+        mark[column] = 1
+    for i in range(count):
+        mark[row.passed[i]] = (saved >> i) & 1
+
+
+@part
+def _mark_lines(target, side, mark, row, index):
+    """Mark attacks by rooks and cannons of a side on a square.
+
+    target : int, a square; mark : uint8 (n + 1,), inout
+    """
+    board = row.board
+    is_rook = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == ROOK
+    is_cannon = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == CANNON
+    rook, cannon = 8 * side + ROOK + 1, 8 * side + CANNON + 1
+    for direction in range(DIRECTIONS):
+        i = 0
+        while RAYS[target, direction, i] != OFF and board[RAYS[target, direction, i]] == EMPTY:
+            i += 1
+        first = i
+        near, far = 0, 0
+        if RAYS[target, direction, i] != OFF:
+            near = board[RAYS[target, direction, i]]
+            i += 1
+            while RAYS[target, direction, i] != OFF and board[RAYS[target, direction, i]] == EMPTY:
+                i += 1
+            if RAYS[target, direction, i] != OFF:
+                far = board[RAYS[target, direction, i]]
+        count = 0
+        # The inner piece before the first piece, and between the first and the second.
+        attacked_before = is_rook or near == cannon
+        attacked_behind = is_cannon or near == rook
+        whole = near == rook or far == cannon
+        for j in range(i):
+            column = index.column[RAYS[target, direction, j]]
+            attacked = attacked_before
+            if j > first:
+                attacked = attacked_behind and near != EMPTY
+            if attacked and j != first:
+                mark[column] = 1
+            elif whole:
+                row.passed[count] = column
+                count += 1
+        if whole:
+            _mark_all_but(count, mark, row, index)
+
+
+@part
+def _mark_leaps(target, side, mark, row, index):
+    """Mark attacks by knights of a side on a square.
+
+    target : int, a square; mark : uint8 (n + 1,), inout
+    """
+    board = row.board
+    is_inner = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == KNIGHT
+    knight = 8 * side + KNIGHT + 1
+    for i in range(LEAP_COUNT):
+        source, leg = LEAPS_TO[target, i, 0], LEAPS_TO[target, i, 1]
+        if source == OFF or board[leg] != EMPTY:
+            continue
+        if board[source] == knight:
+            row.passed[0] = index.column[leg]
+            _mark_all_but(1, mark, row, index)
+        elif is_inner:
+            mark[index.column[source]] = 1
+
+
+@part
+def _mark_pawns(target, side, mark, row, index):
+    """Mark attacks by pawns of a side on a square.
+
+    target : int, a square; mark : uint8 (n + 1,), inout
+    """
+    is_inner = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == PAWN
+    pawn = 8 * side + PAWN + 1
+    for i in range(PAWN_STEPS):
+        source = PAWN_TO[side, target, i]
+        if source != OFF and row.board[source] == pawn:
+            _mark_all_but(0, mark, row, index)
+        elif source != OFF and is_inner:
+            mark[index.column[source]] = 1
+
+
+@part
+def _mark_minor(target, side, mark, row, index):
+    """Mark attacks by advisors and elephants of a side on a square.
+
+    target : int, a square; mark : uint8 (n + 1,), inout
+    """
+    board = row.board
+    if not is_own_half(side, target // 9):
+        return
+    for i in range(DIRECTIONS):
+        square = DIAGONAL[target, i]
+        if square == OFF:
+            continue
+        if board[square] == 8 * side + ADVISOR + 1:
+            if is_in_palace(side, target // 9, target % 9):
+                _mark_all_but(0, mark, row, index)
+        elif board[square] == EMPTY:
+            beyond = DIAGONAL[square, i]
+            if beyond != OFF and board[beyond] == 8 * side + ELEPHANT + 1:
+                row.passed[0] = index.column[square]
+                _mark_all_but(1, mark, row, index)
+
+
+@part
+def mark_checks(side, row, index, arrays):
+    """Mark in `row.checked` the columns in which a side's king is attacked, or faces the other."""
+    mark = row.checked[side]
+    for column in range(mark.size):
+        mark[column] = 0
+    squares, men = row.squares, arrays.men
+    king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
+    _mark_lines(king, 1 - side, mark, row, index)
+    _mark_leaps(king, 1 - side, mark, row, index)
+    _mark_pawns(king, 1 - side, mark, row, index)
+    if pieces_between(row.board, king, other_king) == 0:
+        count = 0
+        for square in range(min(king, other_king) + 9, max(king, other_king), 9):
+            row.passed[count] = index.column[square]
+            count += 1
+        _mark_all_but(count, mark, row, index)
+
+
+@part
+def mark_hung(side, row, index, arrays):
+    """Mark in `row.hung` at least the columns in which a side has a piece that may be chased."""
+    mark = row.hung[side]
+    for column in range(mark.size):
+        mark[column] = 0
+    pieces, squares = arrays.men.pieces, row.squares
+    for p in range(pieces.size - 1):
+        if piece_side(pieces[p]) != side or p == arrays.men.kings[side]:
+            continue
+        square = squares[p]
+        if piece_kind(pieces[p]) == PAWN and is_own_half(side, square // 9):
+            continue
+        _mark_lines(square, 1 - side, mark, row, index)
+        _mark_leaps(square, 1 - side, mark, row, index)
+        _mark_minor(square, 1 - side, mark, row, index)
+    if index.size[INNER_SIDE] == side:
+        _mark_inner(side, mark, row, index, arrays)
+
+
+@part
+def _mark_inner(side, mark, row, index, arrays):
+    """Mark the columns in which an outer piece attacks the inner one, of a side.
+
+    mark : uint8 (n + 1,), inout
+    """
+    board, pieces, squares = row.board, arrays.men.pieces, row.squares
+    for p in range(pieces.size - 1):
+        if piece_side(pieces[p]) == side:
+            continue
+        kind, square = piece_kind(pieces[p]), squares[p]
+        if kind == ROOK or kind == CANNON:
+            for direction in range(DIRECTIONS):
+                met = 0
+                i = 0
+                while RAYS[square, direction, i] != OFF and met < 2:
+                    to = RAYS[square, direction, i]
+                    if board[to] != EMPTY:
+                        met += 1
+                    elif (met == 0) == (kind == ROOK):
+                        mark[index.column[to]] = 1
+                    i += 1
+        elif kind == KNIGHT:
+            for i in range(LEAP_COUNT):
+                if LEAPS_FROM[square, i, 0] != OFF and board[LEAPS_FROM[square, i, 1]] == EMPTY:
+                    mark[index.column[LEAPS_FROM[square, i, 0]]] = 1
+        elif p < index.size[LEAD_PIECES] and (kind == ADVISOR or kind == ELEPHANT):
+            for i in range(DIRECTIONS):
+                to = DIAGONAL[square, i]
+                if kind == ELEPHANT and to != OFF:
+                    if board[to] == EMPTY:
+                        to = DIAGONAL[to, i]
+                    else:
+                        to = OFF
+                if to != OFF:
+                    mark[index.column[to]] = 1
