@@ -40,6 +40,14 @@ CORES = os.cpu_count() or 1
     show_default=True,
     help="Leave a certificate beside each table that is proven.",
 )
+@click.option(
+    "--sample", type=click.IntRange(min=0), default=10_000, show_default=True, metavar="N",
+    help="Positions of every outcome and order that are proven again, move by move.",
+)  # fmt: skip
+@click.option(
+    "--memory", type=options.Size(), metavar="SIZE",
+    help="Keep what is larger than this, as in 2GiB, in a file beside the table. Default: nothing.",
+)  # fmt: skip
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @options.json_option
 @click.pass_context
@@ -53,6 +61,8 @@ def verify(
     jobs: int | None,
     force: bool,
     certificate: bool,
+    sample: int,
+    memory: int | None,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
@@ -85,7 +95,7 @@ def verify(
         names = {opened.table(material).header.spec.name for material in wanted}
     # Bottom-up, so that what is said of a chain holds when all is done.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
-    how = _How(selection.directory, threads, certificate, quiet=as_json)
+    how = _How(selection.directory, threads, certificate, sample, memory, quiet=as_json)
     if closure:
         status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
     else:
@@ -112,6 +122,8 @@ class _How:
     directory: Path
     threads: int
     certificates: bool
+    sample: int
+    memory: int | None
     quiet: bool
     """Whether stdout is for JSON."""
 
@@ -130,7 +142,10 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:
                 line.show(f"{name.material}: {phase}, {100 * done // total} %")
 
-            proof = verify_file(find, name, threads=how.threads, report=show)
+            proof = verify_file(
+                find, name,
+                threads=how.threads, report=show, sample=how.sample, memory=how.memory,
+            )  # fmt: skip
             notes = certify(proof) if how.certificates else []
             status = Proofs(find).status(name)
             entries.append(
@@ -159,7 +174,9 @@ def _prove_closure(
 
     find = in_directory(how.directory)
     planned = plan(find, names)
-    settle = Settling(how.directory.absolute(), how.threads, force, how.certificates)
+    settle = Settling(
+        how.directory.absolute(), how.threads, force, how.certificates, how.sample, how.memory
+    )
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)
         if jobs == 1:
