@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
 """Proving a win-draw-loss file: its bytes, its positions, its counts, and the table it came from.
 
     every checksum   ->  CorruptTableError
@@ -17,23 +16,22 @@ draw that the rules of repetition decide, pass. A table of distances has what pr
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.slots import slot_of_squares
-from tbgen.indexing.squares import EMPTY
 from tbgen.tables import (
     CodeSpace,
     Metric,
     MissingTableError,
+    Rules,
+    RuleSet,
     Tablebase,
     TableFile,
     TableName,
@@ -42,25 +40,20 @@ from tbgen.tables import (
 )
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
-from tbgen.verify.arrays import Arrays, Table, gather
-from tbgen.verify.moves import (
-    Desk,
-    clear,
-    image_of,
-    is_checked,
-    list_legal,
-    load_key,
-    set_up,
-    slot_after,
-    worth_of_capture,
-)
-from tbgen.verify.positions import RANGE_SLOTS
+from tbgen.verify.arrays import Arrays, Numbers, Table, gather
+from tbgen.verify.forward.first_pass import run_first_pass
+from tbgen.verify.keys import MATE
+from tbgen.verify.positions import EXISTS, examine
+from tbgen.verify.ranks import NO_RANK, Values, keys_of_palette
 from tbgen.verify.report import Progress, no_progress
 
 _SPACE = CodeSpace(1)
 """Outcomes as codes of this space, of which the proof reads nothing but the sign."""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
 """uint8 (4,): the code of each outcome."""
+
+_PIECE = 1 << 20
+"""Slots that are compared at a time."""
 
 
 class _OutcomeTable:
@@ -154,31 +147,35 @@ def verify_wdl(
             return _OutcomeTable(found, threads)
         return _DistanceTable(tablebase.table(child), threads)
 
-    arrays = gather(_OutcomeTable(file, threads), supporting, name.rule_set)
-    inconsistent, node = _run(arrays, file.layout, threads, report)
-    planes = [_outcomes(arrays, side, file.header.slots) for side in Side]
+    # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
+    loaded = gather(_OutcomeTable(file, threads), supporting, RuleSet(Rules.NONE))
+    arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
+    found = run_first_pass(arrays, file.layout, threads, report)
+    node = -1 if found.first is None else found.first[0]
+    counted = [_counts(dict(zip(loaded.codes.tolist(), line, strict=True)))
+               for line in found.counts.tolist()]  # fmt: skip
     problems = [
-        f"the stored counts of {side.name.lower()} to move are {stored}, counted are {counted}"
-        for side, stored in zip(Side, (facts.red_to_move, facts.black_to_move), strict=True)
-        if (counted := _counts(planes[side])) != stored
+        f"the stored counts of {side.name.lower()} to move are {stored}, counted are {counts}"
+        for side, stored, counts in zip(
+            Side, (facts.red_to_move, facts.black_to_move), counted, strict=True
+        )
+        if counts != stored
     ]
     table = _source(tablebase, name, facts.source.file, facts.source.digest)
     differing = 0
     if table is not None:
         report("table", 0, 1)
-        for side in Side:
-            theirs = outcomes_of(table.plane(side, threads=threads), table.code_space)
-            wrong = (planes[side] != 0) & (planes[side] != theirs)
-            differing += int(np.count_nonzero(wrong))
-            if differing and node < 0:
-                node = 2 * int(wrong.argmax()) + side
+        for nodes in _differing(file, table, arrays, threads):
+            differing += len(nodes)
+            if len(nodes) and node < 0:
+                node = int(nodes[0])
     return WdlReport(
         material=material.name,
         rule_set=str(name.rule_set),
         file=name.filename,
         source=facts.source.file,
-        positions=sum(int(np.count_nonzero(plane)) for plane in planes),
-        inconsistent=inconsistent,
+        positions=sum(counts.legal for counts in counted),
+        inconsistent=found.findings,
         differing=differing,
         compared=table is not None,
         first=_fen(file.layout, node),
@@ -198,35 +195,35 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
     return table if table.header.digest.hex() == digest else None
 
 
-def _run(arrays: Arrays, layout: Layout, threads: int, report: Progress) -> tuple[int, int]:
-    """How many positions are inconsistent, and the first node of them, -1 for none."""
-    step = max(1, RANGE_SLOTS // layout.inner_size)
-
-    def prove(row_0: int, row_1: int) -> tuple[int, int]:
-        return k_check_outcomes(row_0, row_1, Desk.make(len(arrays.men.pieces)), arrays)
-
-    with compile_lock():
-        prove(0, 0)
-    total, first = 0, -1
-    with ThreadPoolExecutor(threads) as pool:
-        starts = range(0, layout.rows, step)
-        ends = [min(start + step, layout.rows) for start in starts]
-        for end, (count, node) in zip(ends, pool.map(prove, starts, ends), strict=True):
-            first = node if first < 0 else first
-            total += count
-            report("outcomes", end, layout.rows)
-    return total, first
+def _by_outcome(values: Values) -> Values:
+    """The same ranks, of which nothing but win, draw and loss is compared."""
+    keys = keys_of_palette(_CODES[1:].astype(np.int64), _SPACE).tolist()
+    numbers = dict(zip(values.keys[1:].tolist(), values.stored[1:].tolist(), strict=True))
+    loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
+    children = values.keys.copy()
+    children[0] = MATE  # no move: lost
+    expected = np.select([children > 0, children < 0], [loss, win], draw)
+    return values._replace(expected=expected.astype(values.expected.dtype))
 
 
-def _outcomes(arrays: Arrays, side: int, slots: int) -> NDArray[np.uint8]:
-    """(slots,) outcome codes after the pass: 0 where no canonical legal position is."""
-    start = int(arrays.tables[0][side])
-    return outcomes_of(arrays.codes[start : start + slots], _SPACE)
+def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
+    """The positions (nodes, ascending) whose outcome is not that of the table, part by part.
+
+    What slots without a position hold is nobody's business: those that differ are looked at.
+    """
+    for side in Side:
+        ours = file.plane(side, threads=threads)
+        theirs = table.plane(side, threads=threads)
+        for first in range(0, len(ours), _PIECE):
+            part = slice(first, first + _PIECE)
+            differs = ours[part] != outcomes_of(theirs[part], table.code_space)
+            nodes = 2 * (first + np.flatnonzero(differs)) + side
+            yield nodes[examine(nodes, arrays, threads)[:, EXISTS] != 0]
 
 
-def _counts(plane: NDArray[np.uint8]) -> SideCounts:
-    """How many positions of a side win, draw and lose."""
-    wins, draws, losses = (int(np.count_nonzero(plane == code)) for code in (WIN, DRAW, LOSS))
+def _counts(histogram: dict[int, int]) -> SideCounts:
+    """How many positions of a side win, draw and lose, by the codes of `_CODES`."""
+    wins, draws, losses = (histogram.get(int(_CODES[code]), 0) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
 
 
@@ -237,66 +234,3 @@ def _fen(layout: Layout, node: int) -> str | None:
     position = layout.position(node // 2, Side(node % 2))
     assert position is not None, "only positions are judged"
     return position.fen
-
-
-@part
-def _best_sign(slot, image, side, checked, desk, arrays):
-    """1 if some move wins, 0 if none does and some draws, -1 if all lose or there is none.
-
-    checked : bool, whether the side to move is in check
-    """
-    squares, board = desk.squares, desk.board
-    movers, targets = desk.moves.movers, desk.moves.targets
-    count = list_legal(side, checked, board, desk.moves, squares, arrays.men)
-    best = -1
-    for i in range(count):
-        mover, target = movers[i], targets[i]
-        if board[target] == EMPTY:
-            after = slot_after(slot, image, mover, target, squares, arrays)
-            worth = -load_key(arrays.codes, arrays.tables[0], 1 - side, after)
-        else:
-            worth = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
-        if worth > 0:
-            return 1
-        if worth == 0:
-            best = 0
-    return best
-
-
-@borrowing_kernel
-def k_check_outcomes(row_0, row_1, desk, arrays):
-    """How many positions of the rows [row_0, row_1) are inconsistent, and the first node or -1.
-
-    Slots that hold no position are emptied: none of them is read, because legal moves lead to
-    canonical legal positions.
-    """
-    men, squares = arrays.men, desk.squares
-    line = arrays.tables[0]
-    wrong, first = 0, -1
-    for slot in range(row_0 * arrays.inner_size, row_1 * arrays.inner_size):
-        exists = set_up(slot, desk, arrays)
-        if exists and slot_of_squares(squares, arrays.descriptor) != slot:
-            clear(desk)
-            exists = False
-        if not exists:
-            arrays.codes[line[0] + slot] = 0
-            arrays.codes[line[1] + slot] = 0
-            continue
-        red_king, black_king = squares[men.kings[0]], squares[men.kings[1]]
-        checked = (
-            is_checked(desk.board, red_king, black_king, 0),
-            is_checked(desk.board, black_king, red_king, 1),
-        )
-        image = image_of(slot, squares, arrays)
-        for side in range(2):
-            if checked[1 - side]:
-                arrays.codes[line[side] + slot] = 0
-                continue
-            stored = load_key(arrays.codes, line, side, slot)
-            best = _best_sign(slot, image, side, checked[side], desk, arrays)
-            if (stored > 0) != (best > 0) or (stored < 0) != (best < 0):
-                wrong += 1
-                if first < 0:
-                    first = 2 * slot + side
-        clear(desk)
-    return wrong, first
