@@ -30,7 +30,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
-from tbgen.tables.outcomes import SLOTS_PER_BYTE, encode_outcomes
+from tbgen.tables.outcomes import SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
 DEFAULT_MAX_BYTES = 1 << 30
 
@@ -172,6 +172,7 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
             elif block.constant is not None:
                 out[at:end] = (block.constant - 1) * _ALL_ALIKE
             else:
+                assert isinstance(block, OutcomeBlock)
                 out[at:end] = block.packed
             at = end
         if unaligned:
@@ -195,7 +196,7 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
     return 2 * start + last
 
 
-def _word(side: Side, kind: PieceType, word: int) -> int:
+def _word(side: int, kind: int, word: int) -> int:
     """Where a word of a piece code stands in a row of `WdlBuffers.tables`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
@@ -235,7 +236,7 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 
 def _joint(layout: Layout) -> NDArray[np.int32]:
     """int32: the lead of every pair of placements, how it is met, and -1 where pieces overlap."""
-    red, black = (each.ranks.ravel() for each in layout.defenders)
+    red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))
     sound = (w >= 0) & (b >= 0)
     joint = np.full(len(w), -1, np.int32)

@@ -207,10 +207,11 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
             added = other_added
     if within < 0:
         return INVALID, 0
-    place = np.uint64((start >> 1) + added)
-    byte = place // np.uint64(SLOTS_PER_BYTE)
-    word = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
-    return OK, np.int64(_SIGNS[word, np.int64(place - np.uint64(SLOTS_PER_BYTE) * byte)])
+    # Unsigned, so that the division by five is a multiplication.
+    in_file = np.uint64((start >> 1) + added)
+    byte = in_file // np.uint64(SLOTS_PER_BYTE)
+    digits = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
+    return OK, np.int64(_SIGNS[digits, np.int64(in_file - np.uint64(SLOTS_PER_BYTE) * byte)])
 
 
 @borrowing_kernel
