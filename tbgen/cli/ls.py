@@ -10,6 +10,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.wdl import list_outcomes
 from tbgen.tables import TableFile, TableName
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 
@@ -28,6 +29,7 @@ def ls(
     Two tables of one digest hold the same values. How far a table is proven is told by the
     certificates that `verify` leaves: a file that has been written to since is read as a whole,
     others only where they say what they hold. A file that cannot be read is listed with its error.
+    Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
@@ -69,11 +71,15 @@ def ls(
             show_failure(failure)
         entries.append(entry | {"proof": status.to_json()})
         shown.append((str(name.rule_set), status))
+    outcomes, worst_of_outcomes = list_outcomes(selection)
     if as_json:
-        show_json({"directory": str(selection.directory), "tables": entries})
+        show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
         _show(selection.directory, entries, shown)
-    context.exit(worst)
+        if outcomes:
+            total = sum(entry["bytes_on_disk"] for entry in outcomes)
+            click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
+    context.exit(max(worst, worst_of_outcomes))
 
 
 def _show(
