@@ -161,7 +161,7 @@ def test_threads_share_outcomes(tmp_path: Path) -> None:
     program = cprograms.harness("threads", *THREADS)
     files = pack(built("KRKN"), tmp_path)
     boards = all_boards(Material.parse("KRKN"))
-    boards = boards[np.random.default_rng(3).choice(len(boards), 2000)]
+    boards = boards[np.random.default_rng(3).choice(len(boards), 1000)]
     answers = answers_of(
         run(program, "threads", CHECK, "40000", *files, records=records_of(boards, 1))
     )
