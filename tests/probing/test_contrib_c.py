@@ -212,7 +212,7 @@ def test_threads_share_a_set() -> None:
     program = cprograms.harness("threads", *THREADS)
     files = sorted(built("KRKN").glob("*.xqt"))
     rng = random.Random(4)
-    positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(3000)]
+    positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(1200)]
     records = b"".join(bytes([p.side]) + p.board for p in positions)
     answers = answers_of(run(program, "threads", CHECK, "150000", *files, records=records))
     with Tablebase.open(built("KRKN")) as tablebase:

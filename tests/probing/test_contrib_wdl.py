@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 import subprocess
 from itertools import product
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 from numpy.typing import NDArray
 
 from tbgen.building.packing import pack_table
@@ -37,6 +39,8 @@ from tests.kits.mutations import mutants
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 from tests.kits.wdlkit import random_outcomes, write_outcomes
 from tests.probing.test_wdl import LARGE
+from tests.tables import test_damage, test_wdl
+from tests.tables.test_damage import zstd
 
 NONE, CHECK = "0", "1"
 CHUNK = 1 << 19
@@ -157,7 +161,7 @@ def test_threads_share_outcomes(tmp_path: Path) -> None:
     program = cprograms.harness("threads", *THREADS)
     files = pack(built("KRKN"), tmp_path)
     boards = all_boards(Material.parse("KRKN"))
-    boards = boards[np.random.default_rng(3).choice(len(boards), 2000)]
+    boards = boards[np.random.default_rng(3).choice(len(boards), 1000)]
     answers = answers_of(
         run(program, "threads", CHECK, "40000", *files, records=records_of(boards, 1))
     )
@@ -183,6 +187,58 @@ def test_each_kind_has_its_own_name(tmp_path: Path, harness: Path) -> None:
         moved = elsewhere / name
         moved.write_bytes(path.read_bytes())
         assert refused(harness, moved) == "the file holds another table than its name says"
+
+
+SKIPPABLE = [
+    struct.pack("<II", 0x184D2A50, 2**32 - 1) + bytes(20),
+    struct.pack("<II", 0x184D2A5F, 20) + bytes(20),
+]
+"""Frames that zstd passes over, whatever size they claim."""
+
+FORGED = {
+    "table": [
+        *SKIPPABLE,
+        zstd(bytes(1 << 24)),
+        zstandard.ZstdCompressor(write_content_size=False).compress(b"\1\0\7"),
+        zstd(b"\1\1\7" + bytes(600)),
+        zstd(b"\2\0\7\7" + bytes(600)),
+        zstd(b"\1\0\0"),
+        zstd(b"\2\0\7\x09" + b"\2" * 600),
+        zstd(b"\2\0\7\x09" + bytes(600))[:-2],
+    ],
+    "wdl": [
+        *SKIPPABLE,
+        zstd(bytes(1 << 24)),
+        zstandard.ZstdCompressor(write_content_size=False).compress(bytes(120)),
+        zstd(bytes(119)),
+        zstd(bytes(121)),
+        zstd(bytes(119) + b"\xf3"),
+        bytes(119) + b"\xf3",
+        bytes(119) + b"\x51",  # a digit beyond the last of 599 slots
+        random.Random(1).randbytes(121),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", list(FORGED))
+def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
+    """The first block is bad, its checksum right: its slots are refused, and no others."""
+    if kind == "table":
+        spec, slots_of_block, forged = spec_of("KPK"), 600, test_damage.forged_block
+        path = write(tmp_path, spec, random_planes(spec, 1, 12), block_slots=slots_of_block)
+    else:
+        slots_of_block, forged = 599, test_wdl.forged_block
+        path = write_outcomes(tmp_path, "KPK", random_outcomes("KPK", 5), block_slots=599)
+    sound = path.read_bytes()
+    files = [sound, *(forged(sound, block) for block in FORGED[kind])]
+    boards = all_boards(Material.parse("KPK"))
+    refused = int((Layout.of(Material.parse("KPK")).slots_of_boards(boards) < slots_of_block).sum())
+    stream = [struct.pack("<i", len(boards)), records_of(boards, 0)]
+    stream += [struct.pack("<i", len(data)) + data for data in files]
+    program = cprograms.harness("addresses", *ADDRESSES)
+    output = run(program, "mutants", NONE, "100000", path, records=b"".join(stream))
+    expected = [[0, 0, 0]] + [[0, refused, 0]] * len(FORGED[kind])
+    assert np.frombuffer(output, "<i4").reshape(-1, 3).tolist() == expected
 
 
 def is_sound(path: Path, data: bytes) -> bool:

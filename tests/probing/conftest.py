@@ -1,0 +1,18 @@
+"""What the tests of probing share: programs in C, compiled once for all processes of a run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.kits.cprograms import share_programs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    # With several processes each has a folder of its own in one of the run.
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    share_programs(folder / "c-programs")
