@@ -193,8 +193,8 @@ class SetProgress(BuildProgress, Observer):
         super()._now_and_then(f"{text}{self._time_left()}")
 
     def _time_left(self) -> str:
-        """`; about 3 min left`."""
-        if self._forecast is None:
+        """`; about 3 min left`; nothing before a table has told how fast things go."""
+        if self._forecast is None or not self.ends["built"]:
             return ""
         if time.monotonic() - self._rest_known > _FRESH_SECONDS:
             self._rest = f"; about {duration(self._forecast.seconds_left())} left"

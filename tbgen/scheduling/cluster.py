@@ -201,10 +201,12 @@ def _local_cluster(address: str, memory: int) -> Any:
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
     workers = int(match[1])
-    # Memory is kept by the resource; dask's own limit would stop a worker in mid-table.
+    # Memory is kept by the resource; dask's own limit would stop a worker in mid-table. Nobody
+    # looks at its profiles, which are taken a hundred times a second.
     return _distributed().LocalCluster(
-        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0",
         resources={RESOURCE: memory // workers}, silence_logs=50,
+        config={"distributed.worker.profile.enabled": False},
     )  # fmt: skip
 
 
