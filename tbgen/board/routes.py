@@ -39,6 +39,7 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
 from tbgen.board.names import read_material
+from tbgen.board.openapi import api_page, description
 from tbgen.board.pieces import piece_path
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
@@ -113,6 +114,12 @@ def create_app(
     def find(request: Request) -> Answer:
         return _found(library, request)
 
+    def api(request: Request) -> Answer:
+        return api_page(_settings_only(library, request))
+
+    def openapi(request: Request) -> Answer:
+        return Answer(description())
+
     def file(request: Request) -> Answer:
         content = static.get(request.path_params["name"])
         if content is None:
@@ -132,6 +139,8 @@ def create_app(
             "/endgames/{material}",
             gate.endpoint("endgame", endgame, _as_page, takes_long=_always),
         ),
+        Route("/api", gate.endpoint("api", api, _as_page)),
+        Route("/openapi.json", gate.endpoint("openapi", openapi)),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
