@@ -129,7 +129,7 @@ def create_app(
     routes = [
         Route("/", gate.endpoint("board", board, _as_page, takes_long=_not_editing)),
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        Route("/find", gate.endpoint("find", find, _as_page, cached=False)),
+        Route("/find", gate.endpoint("find", find, _as_page, cached=False, takes_long=_always)),
         Route(
             "/puzzle/{material}",
             gate.endpoint("puzzle", puzzle, _as_page, cached=False, takes_long=_always),
@@ -180,7 +180,7 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         return answer
 
     return [
-        Route("/export.pgn", gate.endpoint("export", api.export)),
+        Route("/export.pgn", gate.endpoint("export", api.export, takes_long=_always)),
         Route("/v1/probe", gate.endpoint("probe", api.probe, takes_long=follows_play)),
         Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
         Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),

@@ -170,6 +170,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "result": ("result", "结果"),
     "more_moves": ("{n} more", "另有{n}着"),
     "hint": ("Hint", "提示"),
+    "hint_move": ("Show the move", "显示着法"),
     "hint_piece": ("Look at the {piece}.", "注意{piece}。"),
     "autoplay": ("Play on", "自动走棋"),
     "why_line": ("Show why", "演示原因"),
