@@ -148,6 +148,7 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
             (replace(view, theme=name), text(language, name or "auto"), name == view.theme)
             for name in THEMES
         )),
+        f"<p>{link(with_settings('/api', view), text(language, 'api'))}</p>",
     ])  # fmt: skip
 
 

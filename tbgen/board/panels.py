@@ -24,7 +24,7 @@ from tbgen.board.layout import details, link, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.names import material_name, piece_name, point_name
 from tbgen.board.state import View
-from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.board.verdict import MOST_NAMED, moves_in_words, outcome_word, rules_name, short
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.play.preference import worth_of_move
@@ -123,7 +123,9 @@ def slip_note(library: Library, study: Study, view: View) -> str:
 def missing_card(library: Library, study: Study, view: View) -> str:
     """One card for a position without a table: what is missing, what it takes, the command."""
     language, material = view.language, study.position.material
-    name = f"{material_name(material, language)} ({material.name})"
+    name = material.name
+    if material.men <= MOST_NAMED:
+        name = f"{material_name(material, language)} ({name})"
     error = study.missing
     command = getattr(error, "command", "")
     if not command:

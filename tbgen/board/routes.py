@@ -48,6 +48,7 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
 from tbgen.board.names import read_material
+from tbgen.board.openapi import api_page, description
 from tbgen.board.pieces import piece_path
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
@@ -122,6 +123,12 @@ def create_app(
     def find(request: Request) -> Answer:
         return _found(library, request)
 
+    def api(request: Request) -> Answer:
+        return api_page(_settings_only(library, request))
+
+    def openapi(request: Request) -> Answer:
+        return Answer(description())
+
     def file(request: Request) -> Answer:
         content = static.get(request.path_params["name"])
         if content is None:
@@ -131,7 +138,7 @@ def create_app(
     routes = [
         Route("/", gate.endpoint("board", board, _as_page, takes_long=_not_editing)),
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        Route("/find", gate.endpoint("find", find, _as_page, cached=False)),
+        Route("/find", gate.endpoint("find", find, _as_page, cached=False, takes_long=_always)),
         Route(
             "/puzzle/{material}",
             gate.endpoint("puzzle", puzzle, _as_page, cached=False, takes_long=_always),
@@ -141,6 +148,8 @@ def create_app(
             "/endgames/{material}",
             gate.endpoint("endgame", endgame, _as_page, takes_long=_always),
         ),
+        Route("/api", gate.endpoint("api", api, _as_page)),
+        Route("/openapi.json", gate.endpoint("openapi", openapi)),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
@@ -180,7 +189,7 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         return answer
 
     return [
-        Route("/export.pgn", gate.endpoint("export", api.export)),
+        Route("/export.pgn", gate.endpoint("export", api.export, takes_long=_always)),
         Route("/v1/probe", gate.endpoint("probe", api.probe, takes_long=follows_play)),
         Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
         Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),

@@ -170,6 +170,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "result": ("result", "结果"),
     "more_moves": ("{n} more", "另有{n}着"),
     "hint": ("Hint", "提示"),
+    "hint_move": ("Show the move", "显示着法"),
     "hint_piece": ("Look at the {piece}.", "注意{piece}。"),
     "autoplay": ("Play on", "自动走棋"),
     "why_line": ("Show why", "演示原因"),
@@ -232,6 +233,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "puzzle": ("Puzzle: find the only winning move", "习题：找出唯一的胜着"),
     "new_puzzle": ("New puzzle", "新习题"),
     "score": ("You won in {n}; perfect play takes {m}.", "您用{n}取胜；最佳为{m}。"),
+    "api": ("For programs", "程序接口"),
+    "api_note": (
+        "Everything on the board can be asked for over HTTP, by GET, from any origin.",
+        "棋盘上的内容都可由程序读取，任何来源均可。",
+    ),
+    "api_try": ("Try it", "试一试"),
     "gallery_count": ("{shown} of {n} positions.", "{n}个局面中的{shown}个。"),
     "missing_card": (
         "{name} has not been built. It needs {n} tables, of which {here} are here.",

@@ -31,6 +31,10 @@ SHOWN = 12
 """Moves of the best outcome that are listed at once; the others are folded."""
 
 
+MOST_NAMED = 12
+"""Men of an endgame that is named in words; others have their letters only."""
+
+
 def order_value(order: int | None, value: int | None) -> str:
     """Pai's `oo-vvv`; dashes where it is not known."""
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
@@ -112,11 +116,13 @@ def _turn_and_endgame(view: View) -> str:
     language, material = view.language, view.position.material
     side = view.position.side.name.lower()
     turn = escape(text(language, "to_move", side=text(language, side)))
+    code = f"<code>{material.name}</code>"
+    if material.men > MOST_NAMED:
+        return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
     name = escape(material_name(material, language))
-    code = f" <code>{material.name}</code>"
     if material.needs_table:
         name = link(with_settings(f"/endgames/{material}", view), material_name(material, language))
-    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name}{code}</p>'
+    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
 
 
 def _order_note(result: ProbeResult, language: str) -> str:

@@ -178,7 +178,7 @@ def _controls(study: Study, view: View) -> str:
         piece = piece_name(study.position.board[suggested.move.source], language)
         name = format_move(study.position, suggested.move, view.notation)
         first = f"<p>{escape(text(language, 'hint_piece', piece=piece))}</p>"
-        whole = details(text(language, "hint"), f"<b>{escape(name)}</b>", "whole")
+        whole = details(text(language, "hint_move"), f"<b>{escape(name)}</b>", "whole")
         found.append(details(text(language, "hint"), first + whole, "hint button"))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"

@@ -386,9 +386,34 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
 
 def test_the_documentation_names_every_address(client: TestClient) -> None:
     told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
-    pages = {"/", "/play", "/line", "/edit", "/find", "/puzzle/{material}", "/static/{name}"}
+    pages = {
+        "/",
+        "/play",
+        "/line",
+        "/edit",
+        "/find",
+        "/puzzle/{material}",
+        "/api",
+        "/static/{name}",
+    }
     there = {route.path for route in client.app.routes} - pages  # type: ignore[attr-defined]
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
+
+
+def test_openapi_describes_every_address_and_its_examples_work(client: TestClient) -> None:
+    described = get(client, "/openapi.json")
+    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
+    assert set(described["paths"]) == told - {"/openapi.json"}
+    for path, operations in described["paths"].items():
+        parameters = operations["get"]["parameters"]
+        examples = {entry["name"]: entry["example"] for entry in parameters}
+        query = {entry["name"]: entry["example"] for entry in parameters if entry["in"] == "query"}
+        answer = client.get(path.format(**examples), params=query)
+        assert answer.status_code == 200, (path, answer.text)
+        kinds = operations["get"]["responses"]["200"]["content"]
+        assert answer.headers["content-type"].split(";")[0] in kinds, path
+    page = client.get("/api", headers={"accept": "text/html"}).text
+    assert all(f"<code>{path}</code>" in page for path in described["paths"])
 
 
 def test_answers_are_json_of_one_kind(client: TestClient) -> None:

@@ -118,7 +118,7 @@ def test_every_setting_can_be_chosen_whatever_is_chosen(client: TestClient) -> N
     for path in ("/", "/endgames", "/endgames/KRKN"):
         text = page(client, path, **CHOSEN)
         rows = text.split('<footer id="settings"')[1].count("<p>")
-        assert rows == 5
+        assert rows == 6
         assert "as the browser" in text
         assert "Characters" in text
 
@@ -257,7 +257,7 @@ PAGES = (
     "/?mode=edit&fen=4k4/9/9/9/4R4/9/9/9/9/4K4_w", "/?fen=hello", f"/?fen={KNIGHT}x",
     f"/?fen={KNIGHT}&moves=a0a9", f"/?fen={KNIGHT}&moves=zz", f"/?fen={MISSING}",
     f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
-    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing",
+    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing", "/api",
     "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
     "/find?q=KRRKRR",
     "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
@@ -265,7 +265,7 @@ PAGES = (
 
 NAMES = (
     r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
-    r"ICCS|WXF|SVG|JSON|DOT|FEN|PGN|Pai|DTM", r"[KMG]?i?B", r"\d+[kMG]", r"tbgen serve --demo",
+    r"OpenAPI|ICCS|WXF|SVG|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
 )  # fmt: skip
 """Latin letters that belong: quoted text, endgames, names of notations and formats, units."""
 

@@ -148,7 +148,7 @@ def test_texts_have_contrast_and_pages_a_heading(page: Any) -> None:
     for theme in ("light", "dark"):
         for path in (
             f"/?{LOOP}", f"/?{LOOP}&moves=d0d1,b1c3,d1d0", f"/?mode=line&{LOOP}&at=2",
-            "/?mode=edit", "/endgames", "/endgames/KRKN", "/?fen=hello", "/nothing",
+            "/?mode=edit", "/endgames", "/endgames/KRKN", "/?fen=hello", "/nothing", "/api",
         ):  # fmt: skip
             open_page(page, f"{path}{'&' if '?' in path else '?'}theme={theme}")
             page.execute_script(

@@ -45,9 +45,10 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.matches(".plain")) return;
   event.preventDefault();
   stopPlaying();
-  const form = event.target;
   go(`${form.action}?${new URLSearchParams(new FormData(form))}`, { animate: false });
 });
 

@@ -110,5 +110,5 @@ export function address(element) {
 
 export function follows(link) {
   return link.origin === location.origin
-    && (link.pathname === "/" || ["/endgames", "/puzzle/"].some((start) => link.pathname.startsWith(start)));
+    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api"].some((start) => link.pathname.startsWith(start)));
 }

@@ -1,0 +1,189 @@
+"""The addresses for programs, described once: as OpenAPI, and as a page that tries them.
+
+    ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
+               ->  /api                 every address with a form; answers come as they are
+
+What the answers hold is in docs/board.md; `api` makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from typing import Any
+
+from tbgen import __version__
+from tbgen.board.http import HTML, Answer
+from tbgen.board.i18n import LANGUAGES, localise, text
+from tbgen.board.layout import link, page, with_settings
+from tbgen.board.state import View
+from tbgen.notation import MOVE_NOTATIONS
+
+_LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
+
+_PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "fen": (
+        "the position, in any notation",
+        "局面，任何记法",
+        {"type": "string", "maxLength": 400},
+        _LOOP,
+    ),
+    "moves": (
+        "moves in ICCS, separated by commas",
+        "坐标着法，用逗号分开",
+        {"type": "string"},
+        "d0d1,b1c3",
+    ),
+    "notation": ("adds the text of moves", "着法记法", {"enum": list(MOVE_NOTATIONS)}, "wxf"),
+    "lang": ("language of reasons", "原因的语言", {"enum": list(LANGUAGES)}, "en"),
+    "explain": ("1: say who checks or chases", "取1时说明谁长将、谁长捉", {"enum": ["1"]}, "1"),
+    "plies": (
+        "at most so many plies",
+        "最多步数",
+        {"type": "integer", "minimum": 0, "maximum": 1000},
+        "40",
+    ),
+    "pieces": ("how pieces are drawn", "棋子样式", {"enum": ["zh", "latin", "picture"]}, "zh"),
+    "flip": ("1: Black below", "取1时黑方在下", {"enum": ["1"]}, "1"),
+    "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
+}
+"""By name: what it is in English and in Chinese, its schema, an example."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address: what it answers in English and in Chinese, its parameters, its type.
+
+    Parameters in the path are required, and so is `fen`.
+    """
+
+    path: str
+    english: str
+    chinese: str
+    parameters: tuple[str, ...] = ()
+    media: str = "application/json"
+    names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the parameters of the path."""
+        inside = tuple(name for name in _PARAMETERS if f"{{{name}}}" in self.path)
+        object.__setattr__(self, "names", (*inside, *self.parameters))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "/v1/probe",
+        "Value and moves of a position, or after a game",
+        "局面或对局之后的值与着法",
+        ("fen", "moves", "notation", "lang", "explain"),
+    ),
+    Endpoint(
+        "/v1/mainline",
+        "Best play of both sides",
+        "双方最佳变化",
+        ("fen", "plies", "notation", "lang"),
+    ),
+    Endpoint(
+        "/v1/judge", "The referee on a repetition, ply by ply", "裁判逐步判定循环", ("fen", "moves")
+    ),
+    Endpoint(
+        "/v1/render.svg",
+        "A picture of a position",
+        "局面图",
+        ("fen", "moves", "pieces", "flip"),
+        "image/svg+xml",
+    ),
+    Endpoint(
+        "/export.pgn",
+        "A game, or best play, as text",
+        "棋谱文本",
+        ("fen", "moves", "notation", "lang"),
+        "text/plain",
+    ),
+    Endpoint("/v1/tables", "All tables with their main figures", "全部残局库"),
+    Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据"),
+    Endpoint(
+        "/v1/tables/{material}/histogram", "How many positions have each value", "各值的局面数"
+    ),
+    Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
+    Endpoint(
+        "/v1/graph/{material}.dot", "The same for Graphviz", "同上，图形描述", media="text/plain"
+    ),
+    Endpoint("/healthz", "Whether the server is well", "服务器状态"),
+    Endpoint("/metrics", "Counts for Prometheus", "计数", media="text/plain"),
+)
+
+
+def description() -> dict[str, Any]:
+    """The document of OpenAPI 3.1."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "tbgen",
+            "version": __version__,
+            "description": "Perfect play in xiangqi endgames. Everything is read by GET.",
+        },
+        "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in ENDPOINTS},
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    """One address as OpenAPI has it."""
+    failure = {"description": "error and hint", "content": {"application/json": {}}}
+    return {
+        "summary": endpoint.english,
+        "parameters": [
+            {
+                "name": name,
+                "in": "path" if f"{{{name}}}" in endpoint.path else "query",
+                "required": name in ("fen", "material"),
+                "description": _PARAMETERS[name][0],
+                "schema": _PARAMETERS[name][2],
+                "example": _PARAMETERS[name][3],
+            }
+            for name in endpoint.names
+        ],
+        "responses": {
+            "200": {"description": "the answer", "content": {endpoint.media: {}}},
+            "400": failure,
+            "404": failure,
+            "503": failure,
+        },
+    }
+
+
+def api_page(view: View) -> Answer:
+    """Every address with what it takes, and a form that asks it."""
+    language = view.language
+    title = text(language, "api")
+    sections = "".join(_section(endpoint, language) for endpoint in ENDPOINTS)
+    machine = link("/openapi.json", "OpenAPI")
+    main = (
+        f'<div class="wide api"><h1>{escape(title)}</h1>'
+        f"<p>{escape(text(language, 'api_note'))} {machine}</p>{sections}</div>"
+    )
+    return Answer(page(view, title, main, partial(with_settings, "/api")), HTML)
+
+
+def _section(endpoint: Endpoint, language: str) -> str:
+    """One address; its material stands in the path, so that its form is a link."""
+    summary = localise(language, endpoint.english, endpoint.chinese)
+    heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{escape(summary)}</p>"
+    ask = escape(text(language, "api_try"))
+    if not endpoint.parameters:
+        href = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
+        return (
+            f"<section>{heading}<p>{link(href, text(language, 'api_try'), 'button')}</p></section>"
+        )
+    fields = "".join(
+        f"<label>{escape(localise(language, *_PARAMETERS[name][:2]))} "
+        f'<code>{name}</code><input name="{name}" '
+        f"{'required' if name == 'fen' else ''} "
+        f'value="{escape(_PARAMETERS[name][3] if name == "fen" else "")}"></label>'
+        for name in endpoint.parameters
+    )
+    return (
+        f'<section>{heading}<form class="plain" action="{endpoint.path}" method="get">{fields}'
+        f'<button type="submit">{ask}</button></form></section>'
+    )
