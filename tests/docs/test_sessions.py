@@ -5,6 +5,7 @@ Pages whose examples other tests run are left to them: probing, notations and re
 
 from __future__ import annotations
 
+import doctest
 import os
 import shlex
 import subprocess
@@ -23,6 +24,11 @@ PAGES = sorted(
     path.name
     for path in DOCS.glob("*.md")
     if "```console" in path.read_text("utf-8") and path.name not in ELSEWHERE
+)
+WITH_PYTHON = sorted(
+    path.name
+    for path in DOCS.glob("*.md")
+    if "```pycon" in path.read_text("utf-8") and path.name not in ELSEWHERE
 )
 WIN = "python win.py"
 """The tutorial's game, for which the engine's kernels are compiled."""
@@ -67,7 +73,18 @@ def test_pages(page: str) -> None:
     follow(page, left_out=(WIN,))
 
 
+@pytest.mark.parametrize("page", WITH_PYTHON)
+def test_python_examples(page: str) -> None:
+    example = "".join(blocks(text_of(page), "pycon"))
+    test = doctest.DocTestParser().get_doctest(example, {}, page, page, 0)
+    said: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert result.attempted
+    assert not result.failed, "".join(said)
+
+
 def test_which_pages_have_sessions() -> None:
+    assert "the-index.md" in WITH_PYTHON
     assert {"tutorial.md", "repetition.md", "build-big.md", "publish.md"} <= set(PAGES)
     assert all((DOCS / page).exists() for page in ELSEWHERE)
 
