@@ -34,9 +34,9 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase, TablebaseError, TableFile
 from tests.kits.boards import exchanged, random_boards
+from tests.kits.cprograms import ADDRESSES, harness, missing_tool, records_of
 from tests.kits.mutations import mutants
 from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
-from tests.probing.test_contrib_c import HARNESS, READER, compiled, missing_tool, records_of
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
 """Materials, widths and numbers of different codes: what makes blocks of every kind."""
@@ -174,9 +174,7 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
         sys.exit(f"the C reader cannot be compiled: {lacking}")
     with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as name:
         folder = Path(name)
-        flags = ("-O1", "-g", "-pthread", "-fsanitize=address,undefined")
-        program = compiled(folder, "sanitized", [HARNESS, READER], *flags,
-                           "-fno-sanitize-recover=all")  # fmt: skip
+        program = harness("sanitized", *ADDRESSES)
         tables = [Sound(folder, *table) for table in TABLES]
         while not budget.spent:
             seed += 1
