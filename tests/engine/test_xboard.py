@@ -47,12 +47,13 @@ def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> Non
     (tmp_path / "start.fen").write_text(NEAR_MATE + "\n")
     adapter = f"{shutil.which('uci2wb', path=GAMES)} -c {engine}"
     saved = tmp_path / "game.pgn"
+    kernels = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     subprocess.run(
         [shutil.which("xboard", path=GAMES) or "", "-variant", "xiangqi",
          "-fcp", adapter, "-scp", adapter, "-fd", tmp_path, "-sd", tmp_path, "-depth", "4",
          "-lpf", tmp_path / "start.fen", "-mg", "1", "-sgf", saved,
          "-popupExitMessage", "false"],
-        env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path)},
+        env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path), "XDG_CACHE_HOME": kernels},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True,
     )  # fmt: skip
     game = saved.read_text(errors="replace")
