@@ -6,7 +6,7 @@
     memory    peak of the one against the peak of the other
 
 Supporting tables are there already and the kernels are compiled. `--compile` measures instead what
-the first proof on a machine takes longer than the second. A table that is not proven ends the script.
+the first proof on a machine takes longer than the second. What is not proven ends the script.
 """
 
 from __future__ import annotations
