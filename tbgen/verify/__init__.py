@@ -1,11 +1,14 @@
 """Proving finished tables from the rules alone.
 
     keys       values as comparable numbers, the same for every table
+    ranks      the same as small numbers, of which rows are maxima
     arrays     a table and its supporting tables as flat arrays
+    forward    every position against its children, by rows
     moves      the legal moves of a position, and what the tables say of each child
-    positions  every position against its children
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chase      perpetual chases, as `checks`
+    positions  the scalar witness: single positions against their children
+    sample     whom he is asked about
     prove      the driver
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
     files      table files: checksums, the proof, the stored figures
@@ -16,7 +19,8 @@
 Nothing that the builder computed is believed, and nothing of it is imported: this package knows
 the index, the rules and the coding of values, and neither rows nor phases. What it proves of a
 table holds if the supporting tables are right, so a closure is proven bottom-up. What is read of
-a table is in memory once, both sides; nothing is written but certificates.
+a table is in memory once, both sides, or in a file without a name; nothing is left behind but
+certificates.
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; written to by the first pass alone

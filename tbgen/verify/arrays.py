@@ -163,8 +163,8 @@ def gather(
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
     reserve = partial(_reserve, memory=memory, folder=folder)
-    packed, tables, palettes = _join_planes(loaded, reserve)
     seek = rule_set.rules != Rules.NONE
+    packed, tables, palettes = _join_planes(loaded, reserve, seek)
     ranks, values = _rank(packed, tables, palettes, reserve, table.metric == Metric.DTC, seek)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
@@ -216,15 +216,19 @@ def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | No
 
 
 def _join_planes(
-    loaded: list[Table], reserve: Reserve
+    loaded: list[Table], reserve: Reserve, seek: bool
 ) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
-    """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes."""
+    """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes.
+
+    A byte does without repetition rules. With them it rarely does, and each type has kernels of
+    its own, which take long to compile: so it is two bytes then, even where one would do.
+    """
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
     at = words = 0
     for line, each in zip(tables, loaded, strict=True):
         line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
         at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
-    for dtype in (np.uint8, np.uint16):
+    for dtype in (np.uint16,) if seek else (np.uint8, np.uint16):
         packed = reserve(at, dtype)
         palettes = [
             _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)

@@ -11,6 +11,8 @@ from tbgen.indexing.layout import Layout
 from tbgen.retrograde.solution import Solution
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
+from tbgen.verify.arrays import Loaded
+from tbgen.verify.ranks import FREE
 
 
 @dataclass
@@ -54,3 +56,15 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
     for code in np.unique(np.concatenate(copy.planes)):
         codes[code] = space.encode(own.decode(int(code))) if code else 0
     return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
+
+
+def believe(loaded: Loaded) -> np.ndarray:
+    """Turn the planes of a loaded table into ranks as they are, holes and all: no first pass.
+
+    Returns int64 (2 * slots,): the places in the palette that they held.
+    """
+    arrays = loaded.arrays
+    slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
+    places = arrays.ranks[: 2 * slots].astype(np.int64)
+    arrays.ranks[: 2 * slots] = arrays.values.own[FREE][places]
+    return places

@@ -16,8 +16,8 @@ from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER
 from tbgen.verify.positions import BEST, EXISTS, IS_CHECKED, IS_WRONG, STORED, examine
 from tbgen.verify.prove import conclude
-from tbgen.verify.ranks import FREE
 from tbgen.verify.report import VerifyReport, no_progress
+from tests.kits.verifykit import believe
 
 
 def prove_by_positions(table, supporting, rule_set: RuleSet, threads: int = 1) -> VerifyReport:
@@ -25,8 +25,7 @@ def prove_by_positions(table, supporting, rule_set: RuleSet, threads: int = 1) -
     loaded = gather(table, supporting, rule_set)
     arrays = loaded.arrays
     slots = table.layout.slots
-    places = arrays.ranks[: 2 * slots].astype(np.int64)
-    arrays.ranks[: 2 * slots] = arrays.values.own[FREE][places]
+    places = believe(loaded)
     nodes = np.arange(2 * slots)
     testimony = examine(nodes, arrays, threads)
     exists = testimony[:, EXISTS] != 0

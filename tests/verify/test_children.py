@@ -27,7 +27,7 @@ from tbgen.verify.moves import (
     slot_after,
 )
 from tests.kits.solutions import solution
-from tests.kits.verifykit import Planted
+from tests.kits.verifykit import Planted, believe
 from tests.oracles import fairy_stockfish as oracle
 
 MATERIALS = ["KRKN", "KPPKA", "KNKCA", "KRKAABB", "KNNKN", "KCCK", "KRPKP"]
@@ -55,7 +55,9 @@ def test_children_of_a_sample(name):
         for child in material.captures().values()
         if child.needs_table
     }
-    arrays = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
+    loaded = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
+    believe(loaded)
+    arrays = loaded.arrays
     layout, pieces = table.layout, arrays.men.pieces
     desk = Desk.make(len(pieces))
     squares, board = desk.squares, desk.board
@@ -85,7 +87,7 @@ def test_children_of_a_sample(name):
                 if position.board[move.target] == EMPTY:
                     child_slot = slot_after(slot, image, mover, move.target, squares, arrays)
                     assert child_slot == layout.slot(after), (position.fen, move)
-                    key = load_key(arrays.codes, arrays.tables[0], 1 - side, child_slot)
+                    key = load_key(0, 1 - side, child_slot, arrays)
                     assert key == key_of(table, after)
                 else:
                     taken = desk.piece_on[move.target]
