@@ -14,11 +14,11 @@ class InProcess(RealTime):
     """One job at a time. Ctrl-C goes through it to whoever runs the jobs."""
 
     slots = 1
-    memory = None
 
-    def __init__(self, function: Callable[[Start], Any]) -> None:
-        """Run jobs by a function."""
+    def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
+        """Run jobs by a function; of `memory` they are told, and may have all of it."""
         self._function = function
+        self.memory = memory
 
     def submit(self, start: Start) -> Future[Any]:
         """Run a job to its end."""
