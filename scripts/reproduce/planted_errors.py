@@ -27,14 +27,15 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tbgen.indexing import Material
 from tbgen.tables.names import Rules
 from tests.kits.paths import DOCS
 from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
 
 FIGURES = DOCS / "planted-errors.csv"
 
-MATERIALS = ("KNK", "KPPK", "KRKA", "KRKN", "KRKP", "KPKP", "KNKN", "KRKRA", "KCAKN", "KNKPP")
-"""Single and twin inner pieces, pawns, one and two armed sides; checks of four orders in KCAKN, and
+MATERIALS = ("KNK", "KPPK", "KRKA", "KRKN", "KRKP", "KPKP", "KNKN", "KRAKR", "KNKCA", "KNKPP")
+"""Single and twin inner pieces, pawns, one and two armed sides; checks of four orders in KNKCA, and
 chases in KNKPP."""
 
 PAIRS, SHIFTS = 20, 50
@@ -120,7 +121,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: ten of them.")
+    parser.add_argument(
+        "materials",
+        nargs="*",
+        type=Material.parse,
+        metavar="MATERIAL",
+        help="Default: ten of them.",
+    )
     parser.add_argument("--rules", nargs="+", choices=list(Rules), default=list(Rules))
     parser.add_argument("--changes", type=int, default=1000, help="Single changes in a table.")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="At most, of a table.")
@@ -132,9 +139,9 @@ def main() -> int:
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         started = [
             pool.submit(
-                plant, material, Rules(rules), options.changes, options.seconds, options.seed
+                plant, material.name, Rules(rules), options.changes, options.seconds, options.seed
             )
-            for material in options.materials or MATERIALS
+            for material in options.materials or map(Material.parse, MATERIALS)
             for rules in options.rules
         ]
         for future in as_completed(started):

@@ -177,12 +177,13 @@ def _prove_closure(
     settle = Settling(
         how.directory.absolute(), how.threads, force, how.certificates, how.sample, how.memory
     )
+    memory = how.memory or usable_memory().memory
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)
         if jobs == 1:
-            outcome = run(planned, InProcess(settle), progress, keep_going=True)
+            outcome = run(planned, InProcess(settle, memory), progress, keep_going=True)
         else:
-            with Processes(settle, jobs, usable_memory().memory) as executor:
+            with Processes(settle, jobs, memory) as executor:
                 outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
     if not how.quiet:

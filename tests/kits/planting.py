@@ -33,8 +33,8 @@ SINGLE = ("outcome", "distance", "order", "removed", "invented")
 SEVERAL = ("pair", "shift")
 REGIONS = ("next order", "no orders", "loop")
 
-MOST_DRAWS = 60_000
-"""Loops are searched for among at most so many draws: move by move, in plain Python."""
+MOST = 60_000
+"""Positions of a region: they are listed, and loops are searched for, in plain Python."""
 
 Node = tuple[Side, int]
 """Side to move and slot."""
@@ -57,6 +57,8 @@ class Field:
     table: Planted = field(init=False)
     legal: list[np.ndarray] = field(init=False)
     """Of each side to move, the slots that hold positions."""
+    counts: dict[Value, int] = field(init=False)
+    """How many positions have each value."""
     orders: int = field(init=False)
     """The highest order that there is."""
 
@@ -64,9 +66,13 @@ class Field:
         """Solve it, and what it needs."""
         self.table = recoded(solution(self.material, self.rules), CodeSpace(2))
         self.legal = [np.flatnonzero(plane) for plane in self.table.planes]
-        codes = np.unique(np.concatenate(self.table.planes))
-        self.values = [self.table.code_space.decode(int(code)) for code in codes if code]
-        self.orders = max(value.order for value in self.values)
+        codes, counts = np.unique(np.concatenate(self.table.planes), return_counts=True)
+        self.counts = {
+            self.table.code_space.decode(int(code)): int(count)
+            for code, count in zip(codes, counts, strict=True)
+            if code
+        }
+        self.orders = max(value.order for value in self.counts)
 
     def is_sound(self) -> bool:
         """Whether the proof finds nothing wrong."""
@@ -95,7 +101,7 @@ class Field:
     def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:
         """The positions whose value is meant."""
         found = []
-        for value in filter(is_meant, self.values):
+        for value in filter(is_meant, self.counts):
             found += [(Side(side), slot) for side, slot in self.table.with_value(value)]
         return found
 
@@ -147,7 +153,7 @@ def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
     """Values to plant in place of the right one."""
     orders = range(target.orders + 2)
     if kind == "outcome":
-        yield from (value for value in target.values if value.outcome != right.outcome)
+        yield from (value for value in target.counts if value.outcome != right.outcome)
         for outcome in Outcome:
             if outcome != right.outcome:
                 yield from (_valid(outcome, order, right.plies) for order in orders)
@@ -229,15 +235,17 @@ def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """All that is decided in some order from some distance on."""
-    decided = [value for value in target.values if value.outcome != Outcome.DRAW and value.plies]
-    if not decided:
+    """All that is decided in some order from some distance on, where that is not too much."""
+    decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
+
+    def tail(first: Value) -> list[Value]:
+        return [v for v in decided if v.order == first.order and v.plies >= first.plies]
+
+    firsts = [v for v in decided if sum(target.counts[w] for w in tail(v)) <= MOST]
+    if not firsts:
         return None
-    first = rng.choice(decided)
-    meant = target.nodes(
-        lambda v: v.outcome != Outcome.DRAW and v.order == first.order and v.plies >= first.plies
-    )
-    return {node: _later(target.value(node)) for node in meant}
+    meant = set(tail(rng.choice(firsts)))
+    return {node: _later(target.value(node)) for node in target.nodes(lambda value: value in meant)}
 
 
 def _loop(target: Field, winner: Side) -> dict[Node, Value]:
@@ -246,9 +254,9 @@ def _loop(target: Field, winner: Side) -> dict[Node, Value]:
     Positions with the winner to move become direct wins of order 1, those of the loser losses in
     one ply.
     """
-    draws = target.nodes(lambda value: value == DRAW)
-    if len(draws) > MOST_DRAWS:
+    if target.counts.get(DRAW, 0) > MOST:
         return {}
+    draws = target.nodes(lambda value: value == DRAW)
     inside = set(draws)
     moves = {node: _drawing_moves(target, node) for node in draws}
     while True:
