@@ -104,14 +104,19 @@ class Layout(Geometry):
         """
         n, pieces = len(boards), len(self.piece_codes)
         occupied = np.flatnonzero(boards != 0)  # numpy searches booleans twice as fast
-        codes = boards.ravel()[occupied].astype(np.int64)
-        places = occupied % SQUARES
+        codes = boards.ravel()[occupied].astype(np.int64).reshape(n, pieces)
+        return self.slots_of_pieces(codes, (occupied % SQUARES).reshape(n, pieces), swapped)
+
+    def slots_of_pieces(
+        self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
+    ) -> NDArray[np.int64]:
+        """The same of placements as piece codes (n, pieces) and their squares, in any order."""
         if swapped:
             codes = codes ^ 8
             places = _FLIP[places]
         # Pieces by code and square; identical ones may be listed in any order.
-        by_code = np.sort((codes * SQUARES + places).reshape(n, pieces), axis=1)
-        squares = np.empty((n, pieces), np.int64)
+        by_code = np.sort(codes * SQUARES + places, axis=1)
+        squares = np.empty(by_code.shape, np.int64)
         squares[:, np.argsort(self.piece_codes, kind="stable")] = by_code % SQUARES
         red, black = self.defenders
         first = red.pieces + black.pieces

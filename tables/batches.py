@@ -40,37 +40,42 @@ def outcomes_of_boards(library: Library, boards: Boards, sides: NDArray[Any]) ->
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
     found = np.zeros(len(boards), np.int8)
-    for members in _groups(boards):
-        whole = len(members) == len(boards)
-        own = boards if whole else boards[members]
-        example = Position(own[0].tobytes(), Side.RED)
+    occupied = np.flatnonzero(boards != 0)  # numpy searches booleans faster than numbers
+    codes = boards.ravel()[occupied].astype(np.int64)
+    rows = occupied // SQUARES
+    places = occupied - SQUARES * rows
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    for members in _groups(codes, starts):
+        example = Position(boards[rows[starts[members[0]]]].tobytes(), Side.RED)
         material, swapped = example.material, example.is_swapped
         if not material.needs_table:
             continue
         file = library.wdl_file(material) or library.table(material)
-        slots = file.layout.slots_of_boards(own, swapped)
-        movers = (sides if whole else sides[members]) ^ int(swapped)
+        listed = starts[members][:, None] + np.arange(material.men)
+        slots = file.layout.slots_of_pieces(codes[listed], places[listed], swapped)
+        own = rows[starts[members]]
+        movers = sides[own] ^ int(swapped)
         for side in Side:
             chosen = np.flatnonzero(movers == side)
             if not chosen.size:
                 continue
-            codes = file.codes(side, slots[chosen])
+            outcomes = file.codes(side, slots[chosen])
             if isinstance(file, TableFile):
-                codes = outcomes_of(codes, file.code_space)
-            found[members[chosen]] = codes.astype(np.int8) - np.int8(DRAW)
+                outcomes = outcomes_of(outcomes, file.code_space)
+            found[own[chosen]] = outcomes.astype(np.int8) - np.int8(DRAW)
     return found
 
 
-def _groups(boards: Boards) -> list[NDArray[np.intp]]:
-    """The numbers of the boards, those with the same pieces together."""
-    occupied = np.flatnonzero(boards != 0)
-    rows = occupied // SQUARES
-    weights = np.int64(1) << (4 * boards.ravel()[occupied].astype(np.int64))
+def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Numbers of boards, those with the same pieces together.
+
+    codes : (pieces of all boards,), board after board; starts : (n,), where those of each begin
+    """
+    if not len(starts):
+        return []
     # Four bits for each of sixteen codes: no side has sixteen pieces of a kind.
-    keys = np.zeros(len(boards), np.int64)
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    keys[rows[starts]] = np.add.reduceat(weights, starts) if starts.size else 0
-    if not len(keys) or (keys == keys[0]).all():
-        return [np.arange(len(keys))] if len(keys) else []
+    keys = np.add.reduceat(np.int64(1) << (4 * codes), starts)
+    if (keys == keys[0]).all():
+        return [np.arange(len(keys))]
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)

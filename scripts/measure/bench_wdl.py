@@ -36,8 +36,6 @@ from tbgen.tables.cache import BlockCache
 POSITIONS = 200_000
 RUNS = 5
 COLD = 2_000
-CACHE_BYTES = 512 << 20
-"""Enough for all blocks of five men, so that probes are warm."""
 
 
 def best_seconds(run: Callable[[], object]) -> float:
@@ -146,6 +144,7 @@ def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
 def report_warm(tablebase: Tablebase) -> None:
     """Warm probes a second, in numba and from Python."""
     tables = WdlTables(tablebase)
+    tablebase.hold_wdl()
     buffers, sample = tables.buffers, Sample(tablebase, tables.materials)
     n = len(sample.counts)
     rest = sample.pieces, sample.squares, sample.counts, sample.sides, sample.outcomes
@@ -250,7 +249,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, required=True, help="tables and their packed files")
     parser.add_argument("--rules", choices=[str(rules) for rules in Rules])
     options = parser.parse_args()
-    with Tablebase.open(options.tables, rules=options.rules, cache_bytes=CACHE_BYTES) as tablebase:
+    with Tablebase.open(options.tables, rules=options.rules) as tablebase:
         if not tablebase.available_wdl():
             raise SystemExit(
                 f"no win-draw-loss files there; run: tbgen pack --men 5 --tables {options.tables}"

@@ -30,12 +30,9 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
-from tbgen.tables.outcomes import SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
+from tbgen.tables.outcomes import OUTCOMES, SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
 DEFAULT_MAX_BYTES = 1 << 30
-
-_ALL_ALIKE = 121
-"""The byte of five draws; of five losses it is 0, of five wins twice this."""
 
 
 class WdlBuffers(NamedTuple):
@@ -169,19 +166,16 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
             if not aligned:
                 unaligned.append(np.empty(slots, np.uint8))
                 block.write_to(unaligned[-1])
-            elif block.constant is not None:
-                out[at:end] = (block.constant - 1) * _ALL_ALIKE
             else:
                 assert isinstance(block, OutcomeBlock)
-                out[at:end] = block.packed
+                block.write_packed(out[at:end])
             at = end
         if unaligned:
             codes = np.concatenate(unaligned)
             at = tile * _tile_bytes(block_map)
-            packed = np.frombuffer(encode_outcomes(codes, 0), np.uint8)
-            alike = len(packed) == 1 < -(-len(codes) // SLOTS_PER_BYTE)
             end = at + -(-len(codes) // SLOTS_PER_BYTE)
-            out[at:end] = (int(codes[0]) - 1) * _ALL_ALIKE if alike else packed
+            packed = OUTCOMES.decode(encode_outcomes(codes, 0), len(codes))
+            packed.write_packed(out[at:end])
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:

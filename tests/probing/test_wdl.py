@@ -22,7 +22,7 @@ from tests.kits.tablekit import some_arrangements
 from tests.kits.wdlkit import random_outcomes, write_outcomes
 
 CHUNK = 1 << 19
-SMALL = ["KRK", "KNNK", "KPKP", "KRKA"]
+SMALL = ["KRK", "KNNK", "KPKA"]
 LARGE = [
     "KRKNA", "KNPKA", "KCPKB", "KRKCA", "KRNKB", "KPPPK", "KRAKR", "KCAKN", "KRAAK", "KNBBK",
     "KPPKP", "KNKPB", "KNKNA", "KCKPA", "KRPKA", "KNAKC",
@@ -83,7 +83,7 @@ def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
 
 
 def test_every_position_of_small_tables() -> None:
-    assert check_tables(built(*SMALL), Rules.CHECK, SMALL) == 6
+    assert check_tables(built(*SMALL), Rules.CHECK, SMALL) == 5
 
 
 @pytest.mark.certification
