@@ -8,7 +8,7 @@
     schema      types and ranges of what files say as JSON
     choosing    the arrangement of slots in which a side is smallest
     writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
-    tablebase   probing directories of files
+    tablebase   probing directories of files; `batches` of boards; a `result`, or why there is none
     errors      what can go wrong between a position and its value
 
 Knows `tbgen.indexing`, and nothing of how pieces move or how values were computed: whether a
@@ -38,8 +38,9 @@ from tbgen.tables.names import (
     write_build_record,
 )
 from tbgen.tables.reader import TableFile
+from tbgen.tables.result import ProbeResult
 from tbgen.tables.statistics import TableStatistics, longest_codes
-from tbgen.tables.tablebase import ProbeResult, Tablebase
+from tbgen.tables.tablebase import Tablebase
 from tbgen.tables.wdl import WdlFacts, WdlFile
 from tbgen.tables.writer import write_table
 

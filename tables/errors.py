@@ -90,7 +90,8 @@ class CorruptTableError(TablebaseError):
         self.reason = reason
         self.block = block
         where = f"{file.name}, block {block}" if block is not None else file.name
-        super().__init__(f"{where}: {reason}; the file is damaged, build it again")
+        remedy = "pack" if file.name.endswith(".wdl.xqt") else "build"
+        super().__init__(f"{where}: {reason}; the file is damaged, {remedy} it again")
 
 
 class FormatVersionError(TablebaseError):

@@ -29,6 +29,8 @@ _POWERS = tuple(3**k for k in range(SLOTS_PER_BYTE))
 _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uint8)
 """uint8 (243, 5): the codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
+_ALL_DIGITS = sum(_POWERS)
+"""The byte of five draws; of five losses it is 0, of five wins twice this."""
 
 
 def outcome_codes(space: CodeSpace) -> NDArray[np.uint8]:
@@ -110,9 +112,14 @@ class OutcomeBlock:
         """The outcomes of many slots of the block."""
         if self._constant is not None:
             return np.full(len(indices), self._constant, np.uint8)
-        places = indices // SLOTS_PER_BYTE
-        at = indices - SLOTS_PER_BYTE * places
-        return _FLAT_DIGITS.take(self.packed.take(places) * np.int64(SLOTS_PER_BYTE) + at)
+        return digits_at(self.packed, indices)
+
+    def write_packed(self, out: NDArray[np.uint8]) -> None:
+        """Write the bytes of the block into `out`, five slots each."""
+        if self._constant is not None:
+            out[:] = (self._constant - LOSS) * _ALL_DIGITS
+        else:
+            out[:] = self.packed
 
     def write_to(self, out: Codes) -> None:
         """Write all outcomes of the block into `out`, shape (slots,)."""
@@ -120,6 +127,13 @@ class OutcomeBlock:
             out[:] = self._constant
         else:
             out[:] = _DIGITS.take(self.packed, axis=0).ravel()[: len(out)]
+
+
+def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
+    """The outcomes of slots (n,) of bytes that hold five each."""
+    places = slots // SLOTS_PER_BYTE
+    within = slots - SLOTS_PER_BYTE * places
+    return _FLAT_DIGITS.take(packed.take(places) * np.int64(SLOTS_PER_BYTE) + within)
 
 
 class OutcomeCoding:

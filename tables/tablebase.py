@@ -45,6 +45,7 @@ from tbgen.tables.statistics import TableStatistics
 from tbgen.tables.wdl import WdlFile
 
 DEFAULT_MAX_OPEN = 128
+DEFAULT_HELD_BYTES = 1 << 30
 
 Default = TypeVar("Default")
 
@@ -82,6 +83,7 @@ class Tablebase:
         self._open: OrderedDict[TableName | WdlName, TableFile | WdlFile] = OrderedDict()
         self._chosen: dict[Material, TableName] = {}
         self._present: set[RuleSet] = set()
+        self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
         self._lock = Lock()
         self.checkpoint: Callable[[], None] = _go_on
@@ -155,7 +157,8 @@ class Tablebase:
     def _forget(self, name: TableName | WdlName) -> None:
         """Be as if a file had never been added; the lock is held."""
         self._paths.pop(name, None)
-        self._open.pop(name, None)  # not closed: another thread may be reading
+        file = self._open.pop(name, None)  # not closed: another thread may be reading
+        self._held.discard(file)
         self._chosen.clear()
         self._present = {
             other.rule_set for other in self._paths if self._choice.admits(other.rule_set)
@@ -283,8 +286,9 @@ class Tablebase:
             raise MissingTableError(name.material.name, name.rule_set) from None
         self._open[name] = file
         # Dropped, not closed: another thread may be reading. The last reference closes it.
-        while len(self._open) > self._max_open:
-            self._open.popitem(last=False)
+        loose = [other for other, each in self._open.items() if each not in self._held]
+        for other in loose[: max(0, len(loose) - self._max_open)]:
+            del self._open[other]
         return file
 
     # -- probing -----------------------------------------------------------------------------
@@ -383,6 +387,29 @@ class Tablebase:
         """
         return outcomes_of_boards(self, boards, sides)
 
+    def hold_wdl(
+        self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
+    ) -> tuple[Material, ...]:
+        """Keep win-draw-loss files unpacked in memory, those of some materials or all of them.
+
+        They take a fifth of a byte for each slot, `max_bytes` together at most: files that no
+        longer fit are left as they are. Returns the materials that are held. Raises like
+        `wdl_file`, and what reading does.
+        """
+        chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
+        held = []
+        for material in chosen:
+            file = self.wdl_file(material)
+            if file is None or file.held_bytes > max_bytes:
+                continue
+            max_bytes -= file.held_bytes
+            with self._lock:
+                self._held.add(file)
+            if not file.is_held:
+                file.hold()
+            held.append(file.header.spec.name.material)
+        return tuple(held)
+
     def stats(self, material: Material | str) -> TableStatistics:
         """The statistics stored with a material's table; raises like `probe`."""
         return self.table(material).statistics
@@ -396,6 +423,7 @@ class Tablebase:
             for file in self._open.values():
                 file.close()
             self._open.clear()
+            self._held.clear()
 
     def __enter__(self) -> Self:
         """The tablebase itself."""

@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
 from tbgen.tables import schema
 from tbgen.tables.blockfile import BlockFile
+from tbgen.tables.blocks import Codes
 from tbgen.tables.codes import Outcome
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.names import MAX_ORDERS, Rules, TableName, WdlName
-from tbgen.tables.outcomes import DRAW, SLOTS_PER_BYTE
+from tbgen.tables.outcomes import DRAW, OUTCOMES, SLOTS_PER_BYTE, digits_at
 from tbgen.tables.statistics import SIDE_COUNTS, SideCounts, TableStatistics
 from tbgen.tables.writer import Packing
 
@@ -100,6 +102,54 @@ class WdlFile(BlockFile[WdlSpec]):
     """
 
     _kind = WdlSpec
+
+    _held: tuple[NDArray[np.uint8] | None, NDArray[np.uint8] | None] | None = None
+
+    @property
+    def held_bytes(self) -> int:
+        """What `hold` takes: a fifth of a byte for each slot of a side of several outcomes."""
+        return sum(self.header.blocks) * self._block_bytes
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all its blocks are in memory, unpacked."""
+        return self._held is not None
+
+    @property
+    def _block_bytes(self) -> int:
+        return self._coding.max_content(self.header.block_slots)
+
+    def hold(self) -> None:
+        """Unpack all blocks, and keep them until the file is closed; then no probe is cold."""
+        red, black = self.header.blocks
+        self._held = self._unpacked(0, red), self._unpacked(red, black)
+
+    def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
+        """The bytes of some blocks, each beginning `_block_bytes` after the one before."""
+        if not count:
+            return None
+        data = np.zeros((count, self._block_bytes), np.uint8)
+        for number, content in self._contents(first, first + count):
+            slots = self._slots_in(number)
+            block = OUTCOMES.decode(content, slots)
+            block.write_packed(data[number - first, : OUTCOMES.max_content(slots)])
+        return data.ravel()
+
+    def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
+        """The codes of many slots (n,), in any order."""
+        held = None if self._held is None else self._held[side]
+        slots = np.asarray(slots, np.int64)
+        if held is None or slots.size == 0:
+            return super().codes(side, slots)
+        if not 0 <= int(slots.min()) <= int(slots.max()) < self.header.slots:
+            raise IndexError(f"slots beyond {self.header.slots}")
+        blocks, indices = self._maps[side].locate_all(slots)
+        return digits_at(held, blocks * (self._block_bytes * SLOTS_PER_BYTE) + indices)
+
+    def close(self) -> None:
+        """Close the file, and forget its blocks."""
+        super().close()
+        self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
         """The outcome of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""

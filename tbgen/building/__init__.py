@@ -2,6 +2,7 @@
 
     work           which tables, in which order, of which metric: decided before anything is solved
     builder        doing it: solve, count, write; skip what is finished, survive interruption
+    packing        the win-draw-loss file of a finished table
     plan           index, memory, disk and time of a build, for who wants to know first
     estimate       seconds and bytes of tables that are not there yet, learned from measured ones
     features       what the supporting tables of a material tell about its own
@@ -9,5 +10,5 @@
 
 How a table is solved is in `tbgen.retrograde`, which also knows what memory that takes; what its
 bytes are, in `tbgen.tables`. Nothing here prints: who calls a build gives it a `Progress`. Only
-`builder` loads the compiler, and only where a table is to be solved.
+`builder` and `packing` load the compiler, and only where a file is to be written.
 """

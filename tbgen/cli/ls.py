@@ -10,6 +10,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.wdl import list_outcomes
 from tbgen.tables import TableFile, TableName
 
 
@@ -23,6 +24,8 @@ def ls(
     as_json: bool,
 ) -> None:
     """The tables present.
+
+    Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Two tables of one digest hold the same values. A file that cannot be read is listed with its
     error.
@@ -64,11 +67,15 @@ def ls(
             show_failure(failure)
         entries.append(entry)
         rule_sets.append(str(name.rule_set))
+    outcomes, status = list_outcomes(selection)
     if as_json:
-        show_json({"directory": str(selection.directory), "tables": entries})
+        show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
         _show(selection.directory, entries, rule_sets)
-    context.exit(worst)
+        if outcomes:
+            total = sum(entry["bytes_on_disk"] for entry in outcomes)
+            click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
+    context.exit(max(worst, status))
 
 
 def _show(tables: Path, entries: list[dict[str, Any]], rule_sets: list[str]) -> None:

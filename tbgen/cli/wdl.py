@@ -1,13 +1,16 @@
-"""`tbgen verify --wdl`: prove win-draw-loss files instead of tables."""
+"""Win-draw-loss files in commands that are about tables: `verify --wdl`, and what `ls` lists."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from tbgen.answers import failures
 from tbgen.cli import options
-from tbgen.cli.command import show_json
+from tbgen.cli.command import show_failure, show_json
 from tbgen.indexing import InputError, Material
+from tbgen.tables import WdlFile, WdlName
 
 
 def prove_outcomes(
@@ -45,3 +48,30 @@ def prove_outcomes(
     if as_json:
         show_json({"ok": ok, "files": [report.to_json() for report in reports]})
     return failures.OK if ok else failures.FINDINGS
+
+
+def list_outcomes(selection: options.Selection) -> tuple[list[dict[str, Any]], int]:
+    """The win-draw-loss files of a directory, fewest men first, and the exit status.
+
+    A file that cannot be read has its error, which is also shown.
+    """
+    entries, worst = [], failures.OK
+    # What is removed meanwhile, or a link to nowhere, is not there.
+    present = (path for path in selection.directory.iterdir() if path.exists())
+    named = [(name, path) for path in present if (name := WdlName.parse(path.name)) is not None]
+    for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):
+        if not selection.choice.admits(name.rule_set):
+            continue
+        entry = {"file": path.name, "bytes_on_disk": path.stat().st_size, "digest": None}
+        try:
+            with WdlFile(path, name=name) as file:
+                entry |= {"digest": file.header.digest.hex(), "source": file.facts.source.file}
+        except Exception as error:
+            failure = failures.describe(error)
+            if failure is None:
+                raise
+            entry |= {"error": failure.message, "hint": failure.hint}
+            worst = max(worst, failure.status)
+            show_failure(failure)
+        entries.append(entry)
+    return entries, worst

@@ -7,6 +7,7 @@
 
     buffers    the arrays, and bringing blocks into them
     kernels    the probes
+    wdl, wdl_kernels    the same of win-draw-loss files, all of them unpacked
     legality   what the probes do not look at
     dump       a table as rows, every legal position or a sample
 
@@ -43,6 +44,8 @@ from tbgen.probing.kernels import (
     probe_boards,
 )
 from tbgen.probing.legality import is_legal_board, legal_boards
+from tbgen.probing.wdl import WdlBuffers, WdlTables
+from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
 
 __all__ = [
     "COLD",
@@ -51,6 +54,9 @@ __all__ = [
     "OK",
     "Buffers",
     "NumbaTables",
+    "WdlBuffers",
+    "WdlTables",
+    "find_wdl",
     "is_legal_board",
     "legal_boards",
     "order_of",
@@ -59,4 +65,6 @@ __all__ = [
     "probe",
     "probe_board",
     "probe_boards",
+    "probe_wdl",
+    "probe_wdl_found",
 ]

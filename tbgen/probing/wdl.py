@@ -29,14 +29,10 @@ from tbgen.indexing.arrangement import (
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
-from tbgen.probing.kernels import PIECE_CODES
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
-from tbgen.tables.outcomes import SLOTS_PER_BYTE, encode_outcomes
+from tbgen.tables.outcomes import OUTCOMES, SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
 DEFAULT_MAX_BYTES = 1 << 30
-
-_ALL_ALIKE = 121
-"""The byte of five draws; of five losses it is 0, of five wins twice this."""
 
 
 class WdlBuffers(NamedTuple):
@@ -170,18 +166,16 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
             if not aligned:
                 unaligned.append(np.empty(slots, np.uint8))
                 block.write_to(unaligned[-1])
-            elif block.constant is not None:
-                out[at:end] = (block.constant - 1) * _ALL_ALIKE
             else:
-                out[at:end] = block.packed
+                assert isinstance(block, OutcomeBlock)
+                block.write_packed(out[at:end])
             at = end
         if unaligned:
             codes = np.concatenate(unaligned)
             at = tile * _tile_bytes(block_map)
-            packed = np.frombuffer(encode_outcomes(codes, 0), np.uint8)
-            alike = len(packed) == 1 < -(-len(codes) // SLOTS_PER_BYTE)
             end = at + -(-len(codes) // SLOTS_PER_BYTE)
-            out[at:end] = (int(codes[0]) - 1) * _ALL_ALIKE if alike else packed
+            packed = OUTCOMES.decode(encode_outcomes(codes, 0), len(codes))
+            packed.write_packed(out[at:end])
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
@@ -196,6 +190,11 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
     return 2 * start + last
 
 
+def _word(side: int, kind: int, word: int) -> int:
+    """Where a word of a piece code stands in a row of `WdlBuffers.tables`."""
+    return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
+
+
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
     """What attackers add to their place in the tiles of a side, full ones and the last."""
     d, layout = block_map.descriptor, block_map.layout
@@ -203,8 +202,7 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
         of_side = 2 * side + last
         for axis, group in enumerate(layout.groups):
             stride = d[FIRST_AXIS + AXIS_WORDS * axis + AXIS_STRIDE + last]
-            code = piece_code(group.side, group.kind)
-            row[words.FILE + PIECE_CODES * of_side + code] = stride
+            row[_word(group.side, group.kind, words.FILE + of_side)] = stride
         inner = d[FIRST_AXIS + AXIS_WORDS * len(layout.groups) + AXIS_STRIDE + last]
         row[words.INNER_FILE + of_side] = inner
 
@@ -213,24 +211,26 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
     """How many pieces of each code there are, and what they add to `joint` and to the slot."""
     for side in Side:
         for kind in PieceType:
-            row[words.COUNTS + piece_code(side, kind)] = layout.armies[side].count(kind)
+            row[_word(side, kind, words.COUNT)] = layout.armies[side].count(kind)
     weight = 1
     for side in reversed(Side):
         _, advisors, elephants = layout.defenders[side].ranks.shape
-        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.ELEPHANT)] = weight
-        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.ADVISOR)] = weight * elephants
-        row[words.JOINT_WEIGHTS + piece_code(side, PieceType.KING)] = weight * elephants * advisors
+        for kind, places in (
+            (PieceType.ELEPHANT, 1),
+            (PieceType.ADVISOR, elephants),
+            (PieceType.KING, elephants * advisors),
+        ):
+            row[_word(side, kind, words.JOINT_WEIGHT)] = weight * places
         weight *= layout.defenders[side].ranks.size
     assert layout.inner is not None, "a material with a table has an attacker"
     row[words.INNER_CODE] = piece_code(layout.inner.side, layout.inner.kind)
-    row[words.INNER_WITHIN] = 1
     for group, stride in zip(layout.groups, layout.strides, strict=True):
-        row[words.WITHIN + piece_code(group.side, group.kind)] = stride * layout.inner_size
+        row[_word(group.side, group.kind, words.WITHIN)] = stride * layout.inner_size
 
 
 def _joint(layout: Layout) -> NDArray[np.int32]:
     """int32: the lead of every pair of placements, how it is met, and -1 where pieces overlap."""
-    red, black = (each.ranks.ravel() for each in layout.defenders)
+    red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))
     sound = (w >= 0) & (b >= 0)
     joint = np.full(len(w), -1, np.int32)

@@ -13,9 +13,7 @@ and no place is divided into digits.
 `counts` has four bits for each piece code, how many there are: an engine adds and subtracts
 `1 << 4 * code` as pieces come and go.
 
-Parameters of kernels, beside those of the package:
-    buffers : WdlBuffers, the files; read only
-    found : int64, what `find_wdl` returned
+Nothing is written but what a kernel says.
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.squares import (
@@ -40,15 +39,14 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 NOT_FOUND, ALL_DRAWN = -1, -2
 """What `find_wdl` returns beside numbers: no file of the material; it needs none, all is drawn."""
 
-# The words of a row of `WdlBuffers.tables`.
+# The words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
 JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the latter two for Red's side, and Black's
-COUNTS = 8  # of each code
-JOINT_WEIGHTS = COUNTS + PIECE_CODES  # what a defender's rank adds to the place in `joint`
-WITHIN = JOINT_WEIGHTS + PIECE_CODES  # what an attacker's rank adds to the slot, by code
-INNER_WITHIN = WITHIN + PIECE_CODES
-FILE = INNER_WITHIN + 1  # and to the place in the file: side, last tile, code
-INNER_FILE = FILE + 4 * PIECE_CODES
-TABLE_WORDS = INNER_FILE + 4
+INNER_FILE = 8  # what the inner piece adds to the place in the file: side, last tile
+FIRST_CODE, CODE_SHIFT = 16, 3
+COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
+"""Of a code: how many pieces there are, what a defender's rank adds to the place in `joint`, what
+an attacker's rank adds to the slot, and to the place in the file: side, last tile."""
+TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
 """The bits of an entry of `joint`; -1 is none."""
@@ -61,7 +59,7 @@ _LAST_DEFENDER = 3
 """Codes of kings, advisors and elephants are 1 to 3, without the colour."""
 
 
-def _places():
+def _places() -> NDArray[np.int8]:
     """int8 (2, 2, 16, 90): colours exchanged, mirrored, piece code, square -> place in its area."""
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:
@@ -95,7 +93,10 @@ def wdl_place(key, mask):
 
 @borrowing_kernel
 def find_wdl(buffers, counts):
-    """What `probe_wdl_found` takes for the pieces of `counts`; NOT_FOUND or ALL_DRAWN."""
+    """What `probe_wdl_found` takes for the pieces of `counts`; NOT_FOUND or ALL_DRAWN.
+
+    buffers : WdlBuffers, the files
+    """
     if counts & _ATTACKER_BITS == 0:
         return np.int64(ALL_DRAWN)
     mask = len(buffers.keys) - 1
@@ -130,6 +131,7 @@ def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
 
     number : int64, of the file; flip, mirrored : int, as in `_PLACES`
     row : int64, the words of the side and the tile
+    buffers : WdlBuffers, the files
     """
     tables = buffers.tables
     within, place_in_file = np.int64(0), np.int64(0)
@@ -142,17 +144,18 @@ def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
         place = np.int64(_PLACES[flip, mirrored, code, np.int64(squares[i])])
         if place < 0:
             return np.int64(-1), np.int64(0)
-        same = tables[number, COUNTS + own]
+        words = FIRST_CODE + (own << CODE_SHIFT)
+        same = tables[number, words + COUNT]
         rank = np.int64(1)
         if same > 1:
             rank = _rank(i, place, flip, mirrored, pieces, squares, count)
         if own == inner and rank == same:
-            within += place * tables[number, INNER_WITHIN]
+            within += place
             place_in_file += place * tables[number, INNER_FILE + row]
         else:
             place = _CHOOSE[place, rank]
-            within += place * tables[number, WITHIN + own]
-            place_in_file += place * tables[number, FILE + PIECE_CODES * row + own]
+            within += place * tables[number, words + WITHIN]
+            place_in_file += place * tables[number, words + FILE + row]
     return within, place_in_file
 
 
@@ -165,6 +168,8 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
     order, and must be those of the material, each on a square of its own: neither that nor
     legality is looked at.
 
+    buffers : WdlBuffers, the files
+    found : int64, what `find_wdl` returned
     squares : int (count,) or longer, where they stand: 9 * rank + file, from 0 to 89
     """
     if found == ALL_DRAWN:
@@ -182,9 +187,10 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
         place = np.int64(_PLACES[flip, 0, code, np.int64(squares[i])])
         if place < 0:
             return INVALID, 0
-        if tables[number, COUNTS + own] > 1:
+        words = FIRST_CODE + (own << CODE_SHIFT)
+        if tables[number, words + COUNT] > 1:
             place = _CHOOSE[place, _rank(i, place, flip, 0, pieces, squares, count)]
-        at += place * tables[number, JOINT_WEIGHTS + own]
+        at += place * tables[number, words + JOINT_WEIGHT]
     word = np.int64(buffers.joint[at])
     if word < 0:
         return INVALID, 0
@@ -201,10 +207,11 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
             added = other_added
     if within < 0:
         return INVALID, 0
-    place = np.uint64((start >> 1) + added)
-    byte = place // np.uint64(SLOTS_PER_BYTE)
-    word = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
-    return OK, np.int64(_SIGNS[word, np.int64(place - np.uint64(SLOTS_PER_BYTE) * byte)])
+    # Unsigned, so that the division by five is a multiplication.
+    in_file = np.uint64((start >> 1) + added)
+    byte = in_file // np.uint64(SLOTS_PER_BYTE)
+    digits = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
+    return OK, np.int64(_SIGNS[digits, np.int64(in_file - np.uint64(SLOTS_PER_BYTE) * byte)])
 
 
 @borrowing_kernel
@@ -212,6 +219,8 @@ def probe_wdl(buffers, pieces, squares, count, side):
     """Status and outcome of a legal position; `find_wdl` and `probe_wdl_found` in one.
 
     Codes and squares are looked at, and two pieces on a square are not.
+
+    buffers : WdlBuffers, the files
     """
     counts = np.int64(0)
     if side < 0 or side > 1:
@@ -232,6 +241,7 @@ def probe_wdl(buffers, pieces, squares, count, side):
 def probe_wdl_lists(buffers, pieces, squares, counts, sides, statuses, outcomes):
     """Probe many positions, each a list of pieces.
 
+    buffers : WdlBuffers, the files
     pieces, squares : int (n, most pieces), each row as in `probe_wdl`
     counts : int (n,), how many pieces each has
     sides : int (n,), the side to move in each

@@ -18,6 +18,7 @@ Moves in Chinese Chess Endgames*:
     solve       the phases in a row, for one material
     journal     what has been settled, and what waits to be: records with codes
     encoding    blocks of a file, by kernel
+    outcomes    the outcomes of a finished table, and their blocks
     warm_up     compiling the kernels, once on a machine
 
 Ground below: `tbgen.rows` (sets, sweeps, threads, memory). Nothing here knows files, what a

@@ -7,6 +7,7 @@
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chase      perpetual chases, as `checks`
     prove      the driver
+    wdl        win-draw-loss files: checksums, every outcome, the table that one came from
     files      table files: checksums, the proof, the stored figures
     report     what was found
 

@@ -132,3 +132,16 @@ def test_a_build_packs_its_closure(tables: Path) -> None:
     assert result.exit_code == 0, result.output
     wanted = {str(m) for m in Material.parse("KRKN").closure() if m.needs_table}
     assert {path.name.split(".")[0] for path in tables.glob("*.wdl.xqt")} == wanted
+
+
+def test_ls_lists_the_files(tables: Path) -> None:
+    assert run(tables, "KRK", "KNNK")[0] == 0
+    arguments = ["ls", "--tables", str(tables)]
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, result.stdout.count("2 win-draw-loss files")) == (0, 1)
+    (tables / "KRK.check.wdl.xqt").write_bytes(b"damage")
+    result = CliRunner().invoke(main, [*arguments, "--json"])
+    entries = {entry["file"]: entry for entry in json.loads(result.stdout)["wdl"]}
+    assert result.exit_code == 3
+    assert entries["KNNK.check.wdl.xqt"]["source"] == "KNNK.check.dtm.xqt"
+    assert "damaged" in entries["KRK.check.wdl.xqt"]["error"]

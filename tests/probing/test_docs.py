@@ -6,6 +6,7 @@ import csv
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,10 @@ def run_console(block: str) -> None:
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         if command.startswith("tbgen build"):
             continue  # built before; its progress is nothing to compare
+        if command.startswith("tbgen pack"):
+            # Its sizes are those of one version of zstd.
+            assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0, command
+            continue
         if command.startswith("tbgen "):
             result = CliRunner().invoke(main, shlex.split(command)[1:])
             assert (result.exit_code, result.stdout) == (0, output), command
@@ -47,7 +52,7 @@ def run_console(block: str) -> None:
 
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(BLOCKS) > 10
-    (tmp_path / "egtb").symlink_to(built("KRAKR"))
+    shutil.copytree(built("KRAKR"), tmp_path / "egtb")
     (tmp_path / "contrib").symlink_to(ROOT / "contrib")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TBGEN_TABLES", raising=False)

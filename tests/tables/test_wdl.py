@@ -65,6 +65,13 @@ def test_what_was_written_is_read(
                 assert plane[slot] in (0, file.code(side, slot))
         if plain:
             assert file.is_plain is True
+        cold = [file.codes(side, np.arange(len(plane))) for side, plane in enumerate(outcomes)]
+        file.hold()
+        for side, plane in enumerate(outcomes):
+            slots = rng.permutation(len(plane))
+            assert (file.codes(side, slots) == cold[side][slots]).all()
+            with pytest.raises(IndexError):
+                file.codes(side, np.array([len(plane)]))
 
 
 def test_a_plain_file_holds_the_same_and_is_larger(tmp_path: Path) -> None:
@@ -181,6 +188,21 @@ def test_boards_of_many_materials_at_once(tmp_path: Path) -> None:
         assert found.tolist() == [tablebase.probe_wdl(position) for position in positions]
         assert {Outcome.WIN, Outcome.DRAW, Outcome.LOSS} == set(found.tolist())
         assert tablebase.probe_wdl_boards(boards[:0], np.zeros(0, np.int64)).size == 0
+
+
+def test_files_are_held_as_far_as_they_fit(tmp_path: Path) -> None:
+    for material in ("KRK", "KNK", "KPK"):
+        outcomes = random_outcomes(material, 2, empty=0)
+        if material == "KNK":
+            outcomes[0][:] = outcomes[1][:] = DRAW
+        write_outcomes(tmp_path, material, outcomes)
+    with Tablebase.open(tmp_path, max_open=1) as tablebase:
+        # KRK has 4050 slots a side, KPK 2475, in blocks of 1000; KNK takes nothing.
+        assert [str(m) for m in tablebase.hold_wdl(max_bytes=1400)] == ["KNK", "KPK"]
+        assert [str(m) for m in tablebase.hold_wdl("KRK")] == ["KRK"]
+        files = [tablebase.wdl_file(material) for material in ("KRK", "KNK", "KPK")]
+        assert all(file is not None and file.is_held for file in files)
+    assert not any(file is not None and file.is_held for file in files)
 
 
 @pytest.mark.parametrize(
