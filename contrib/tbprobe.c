@@ -274,32 +274,30 @@ static size_t max_content(const table_file *t, size_t slots)
 /* -- materials ----------------------------------------------------------------------------- */
 
 static const uint8_t KEY_ORDER[6] = {ROOK, KNIGHT, CANNON, PAWN, ADVISOR, ELEPHANT};
-enum { BITS_PER_KIND = 3, ARMY_BITS = 32 };
-static const uint64_t ATTACKERS_OF_ARMY = (uint64_t)0xFFF << 2 * BITS_PER_KIND;
+enum { COUNT_BITS = 4 };
+static const uint64_t ATTACKERS = 0xFFFF0000FFFF0000u; /* the counts of R, N, C, P of both sides */
 
 /* The counts of one side as a number; the side with the larger one is named first. */
-static uint64_t army_key(const uint8_t *count)
+static uint32_t army_rank(const uint8_t *count)
 {
-    uint64_t key = 0;
+    uint32_t rank = 0;
     for (int i = 0; i < 6; i++)
-        key = (key << BITS_PER_KIND) + count[KEY_ORDER[i]];
-    return key;
+        rank = (rank << COUNT_BITS) + count[KEY_ORDER[i]];
+    return rank;
 }
 
-static uint64_t exchanged_key(uint64_t key) { return key << ARMY_BITS | key >> ARMY_BITS; }
+static uint64_t exchanged_key(uint64_t key) { return key << 32 | key >> 32; }
 
 static int can_win(uint64_t key)
 {
-    return (key & (ATTACKERS_OF_ARMY << ARMY_BITS | ATTACKERS_OF_ARMY)) != 0;
+    return (key & ATTACKERS) != 0;
 }
 
 uint64_t tb_piece_key(int piece)
 {
-    uint8_t count[KINDS] = {0};
     if (piece < 0 || piece >= CODES || (piece & 7) == 0)
         return 0;
-    count[kind_of((uint8_t)piece)] = 1;
-    return army_key(count) << (side_of((uint8_t)piece) == TB_RED ? ARMY_BITS : 0);
+    return (uint64_t)1 << COUNT_BITS * piece;
 }
 
 /* Read a canonical name, padded with zero bytes to 32. */
@@ -321,7 +319,7 @@ static int parse_material(const uint8_t *name, piece_counts *m)
     for (; at < MATERIAL_BYTES; at++)
         if (name[at] != 0)
             return 0;
-    return army_key(m->count[0]) >= army_key(m->count[1]);
+    return army_rank(m->count[0]) >= army_rank(m->count[1]);
 }
 
 /* -- placements and ranks ------------------------------------------------------------------ */
@@ -783,8 +781,10 @@ const tb_material *tb_find(const tb_set *set, uint64_t key)
 
 static uint64_t key_of_table(const table_file *t)
 {
-    return army_key(t->material.count[TB_RED]) << ARMY_BITS |
-           army_key(t->material.count[TB_BLACK]);
+    uint64_t key = 0;
+    for (int code = 1; code < CODES; code++)
+        key += t->count[code] * tb_piece_key(code);
+    return key;
 }
 
 /* The file that outcomes come from; of a material that has one. */
@@ -1633,7 +1633,9 @@ static int key_of(const uint8_t *pieces, size_t count, uint64_t *key)
             ++counts[side_of(pieces[i])][kind_of(pieces[i])] > SET_COUNT[kind_of(pieces[i])])
             return TB_ERR_POSITION;
     }
-    *key = army_key(counts[TB_RED]) << ARMY_BITS | army_key(counts[TB_BLACK]);
+    *key = 0;
+    for (size_t i = 0; i < count; i++)
+        *key += tb_piece_key(pieces[i]);
     return counts[TB_RED][KING] && counts[TB_BLACK][KING] ? TB_OK : TB_ERR_POSITION;
 }
 

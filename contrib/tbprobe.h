@@ -137,8 +137,9 @@ int tb_hold(tb_set *set, size_t bytes);
 
 /* -- materials ----------------------------------------------------------------------------- */
 
-/* What a piece adds to a position's material key, 0 for kings and for what is no piece. The key is
- * the sum over the pieces: a capture subtracts one number, and nothing is hashed. */
+/* What a piece adds to a position's material key: 1 << 4 * piece, or 0 for what is no piece. The key is
+ * the sum over all pieces, kings included, and so has the count of each; a capture subtracts one
+ * number, and nothing is hashed. */
 uint64_t tb_piece_key(int piece);
 
 /* What the set has of a material, NULL if no table; never NULL where neither side can win, which is

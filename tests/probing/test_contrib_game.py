@@ -147,7 +147,7 @@ def test_the_engine_does_not_slip(directory: Path) -> None:
 def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
     endings: Counter[Ending] = Counter()
     for material in ("KRAKR", "KRKN", "KCAKP", "KNAKP"):
-        endings += play(built(material, rules="wxf"), material, 90, depth=2)
+        endings += play(built(material, rules="wxf"), material, 90, depth=1)
     assert endings.total() >= 1000
 
 
