@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -198,17 +199,19 @@ class Tally:
 
 
 class Budget:
-    """When to stop: after so many tries, or when the seconds are over."""
+    """When to stop: after so many tries, or so many seconds from the first one on."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
-        self._until = None if seconds is None else time.monotonic() + seconds
+        self._seconds = math.inf if seconds is None else seconds
+        self._begun: float | None = None
 
     @property
     def spent(self) -> bool:
         """Whether there is no try left."""
-        late = self._until is not None and time.monotonic() > self._until
-        return late or self._count <= 0
+        if self._begun is None:
+            self._begun = time.monotonic()
+        return self._count <= 0 or time.monotonic() - self._begun > self._seconds
 
     def take(self) -> bool:
         """Whether there is one more try; it is taken."""

@@ -48,6 +48,9 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ROUND = 4
 """Kills of builders in one directory before it is built to the end."""
 
+LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of ")
+"""What a build or a dump says when all is done: a stop after that meets no program any more."""
+
 COMPILING_EVERY = 8
 """Rounds of which one has no compiled kernels to begin with."""
 
@@ -121,7 +124,8 @@ def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
     frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
     if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
         return any(name != "__init__.py" for name in frames)
-    return ended.status != -number or bool(ended.stderr)
+    said = ended.stderr.splitlines()[-1:]
+    return ended.status != -number or not all(map(LAST_WORD.search, said))
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:

@@ -29,13 +29,14 @@ TABLE = f"{MATERIAL}.{RULES}.dtm.xqt"
 _PATIENCE = 3600.0
 
 _REPORT = """
-import json, numba, numpy, sys
+import json, numba, numpy
+from sys import argv, version
 from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, known_options
 from tbgen.tables import TableFile
-found = {"python": sys.version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
+found = {"python": version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
          "HAS_PARTS": HAS_PARTS,
          "HAS_DIGESTS": HAS_DIGESTS, "options": [*known_options(_nrt=0, no_cfunc_wrapper=0)]}
-with TableFile(sys.argv[1]) as file:
+with TableFile(argv[1]) as file:
     found["digest"] = file.header.digest.hex()
 print(json.dumps(found))
 """
