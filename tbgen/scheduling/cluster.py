@@ -168,7 +168,11 @@ _GONE = "the scheduler has lost it"
 def _connected(address: str) -> Any:
     """A client of a scheduler that has workers; raises `OSError`, also where time is up."""
     client = _distributed().Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
-    client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
+    try:
+        client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
+    except OSError:
+        client.close()
+        raise
     return client
 
 

@@ -178,9 +178,9 @@ class ReadyQueue:
 
     def _kept(self, key: str) -> int:
         """Bytes to keep for a job: never more than there are, so that each finds room alone."""
-        if self.memory is None:
-            return self.jobs[key].memory
         tries = self._tries.get(key, 0)
+        if self.memory is None:
+            return self.jobs[key].memory << tries
         if tries == MOST_TRIES - 1:
             return self.memory
         return min(self.memory, self.jobs[key].memory << tries)
