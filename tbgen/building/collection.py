@@ -31,6 +31,7 @@ from tbgen.building.builder import (
 )
 from tbgen.building.plan import plan
 from tbgen.building.work import Task, finished_table, work_for
+from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
 from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
@@ -143,16 +144,29 @@ class Collection:
         """Build what is unfinished by an executor of `OneTable`; what is finished is seen to here.
 
         jobs : `jobs()`, with what the executor gives them
+
+        Raises `InputError` if what was built is not where it should be.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
         outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
+        self._see(rest.results.values())
         return Outcome(
             outcome.results | rest.results,
             outcome.failures | rest.failures,
             outcome.left_out + rest.left_out,
         )
+
+    def _see(self, results: Iterable[Built]) -> None:
+        """Look for tables that workers have finished, perhaps in a directory of their own."""
+        there = set(os.listdir(self.directory)) if self.directory.exists() else set()
+        absent = sorted({built.name.filename for built in results} - there)
+        if absent:
+            raise InputError(
+                f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
+                "workers must see the directory that the build sees, under the same name",
+            )
 
     def one_table(self, cores: int) -> OneTable:
         """What builds one of the tables, here or elsewhere: the directory has a name for all."""

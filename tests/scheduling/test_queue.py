@@ -8,7 +8,7 @@ from graphlib import CycleError
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tbgen.scheduling.queue import MOST_TRIES, Job, ReadyQueue, Start
@@ -16,6 +16,9 @@ from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, Postpo
 from tbgen.scheduling.simulation import Simulated, simulate
 
 MEMORY = 100
+
+played_out = settings(deadline=None, suppress_health_check=list(HealthCheck))
+"""No machine is too slow."""
 
 
 @st.composite
@@ -92,6 +95,7 @@ def played(
     return outcome, watch
 
 
+@played_out
 @given(graphs(), st.integers(1, 4))
 def test_all_is_done_once_and_in_order(jobs: list[Job], slots: int) -> None:
     outcome, watch = played(jobs, slots, {}, keep_going=False)
@@ -101,6 +105,7 @@ def test_all_is_done_once_and_in_order(jobs: list[Job], slots: int) -> None:
     assert not outcome.left_out
 
 
+@played_out
 @given(graphs(), st.integers(1, 4), st.data(), st.booleans())
 def test_whatever_fails_nothing_is_lost(
     jobs: list[Job], slots: int, data: st.DataObject, keep_going: bool
@@ -127,6 +132,16 @@ def test_what_was_lost_finds_less_beside_it() -> None:
     jobs = [Job("large", memory=30), *(Job(str(n), memory=10, seconds=1.0) for n in range(6))]
     _, watch = played(jobs, 4, {"large": ["lost", "lost"]}, keep_going=False)
     assert watch.kept["large"] == [30, 60, MEMORY]
+
+
+def test_where_memory_is_not_counted_more_is_asked_for_all_the_same() -> None:
+    queue = ReadyQueue([Job("large", memory=30)])
+    kept = []
+    for _ in range(MOST_TRIES):
+        kept += [start.memory for start in queue.next(0.0, None)]
+        queue.lose("large")
+    assert kept == [30, 60, 120]
+    assert queue.failed == {"large"}
 
 
 def test_the_longest_remaining_path_goes_first() -> None:
@@ -167,6 +182,7 @@ def test_a_circle_is_refused() -> None:
         ReadyQueue([Job("a", ("b",)), Job("b", ("a",))])
 
 
+@played_out
 @given(graphs(), st.integers(1, 5))
 def test_a_simulation_takes_no_less_than_it_must(jobs: list[Job], slots: int) -> None:
     found = simulate(jobs, slots)
