@@ -16,7 +16,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board import routes
+from tbgen.board import pages
 from tbgen.board.i18n import LANGUAGES
 from tbgen.board.layout import with_settings
 from tbgen.board.names import material_name, read_material
@@ -84,7 +84,7 @@ def test_a_bug_is_a_page_with_the_board(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setitem(routes._PAGES, "read", broken)  # type: ignore[arg-type]
+    monkeypatch.setitem(pages._MODES, "read", broken)  # type: ignore[arg-type]
     text = page(client, "/", 500, fen=KNIGHT, lang="zh-Hans")
     assert 'data-square="a0"' in text
     assert "服务器内部出错" in text
