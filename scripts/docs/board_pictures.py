@@ -3,7 +3,8 @@
     tables  ->  tbgen serve  ->  Chromium, or one that is a phone  ->  docs/board/*.png
 
     tbgen build KRNKR KRKN KNKA --tables egtb --rules wxf
-    tbgen build KRNKR KRKN --tables egtb --rules none
+    tbgen build KRNKR --tables egtb --rules check
+    tbgen build KRNKR --tables egtb --rules none
     python scripts/docs/board_pictures.py --tables egtb
 
 Needs the extras `dev` and `web`, chromium and chromedriver, and a font with Chinese characters.
@@ -33,6 +34,7 @@ PICTURES = (
     ("board", False, f"/?{ORDER_8}", ""),
     ("targets", False, f"/?{CHASE}&from=d2", ""),
     ("heat", False, f"/?{ORDER_8}&where=a0&board=paper", ""),
+    ("chase", False, "/?fen=9/3R5/5k3/9/9/9/9/r8/3K5/N8_w", ""),
     ("loop", False, f"/?mode=line&{ORDER_8}&at=2", ""),
     ("slip", False, f"/?{SLIP}&moves=d0d1", ""),
     ("editor", False, "/?mode=edit&fen=9/9/4k4/9/9/9/9/3n6/9/R2K5_b", ""),

@@ -14,7 +14,8 @@
     words      reasons and verdicts; `complaints` errors; `names` pieces, points and endgames
 
     api, pgn   JSON, SVG and text of a study              /v1/...
-    http       what all answers share; `routes` addresses; `server` runs them
+    http       what all answers share; `pages` dispatches, `routes` has the addresses
+    server     runs them
 
 Needs the extra `web`. Nothing here reads files of tables or judges moves: `library` asks
 `tbgen.play` and the referee, and what is said of their answers is in `tbgen.answers`, as for the

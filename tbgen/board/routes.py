@@ -11,7 +11,6 @@ import contextlib
 import mimetypes
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from html import escape
 from importlib import resources
@@ -29,11 +28,7 @@ from starlette.routing import Route
 from tbgen.board.api import Api
 from tbgen.board.complaints import complain
 from tbgen.board.diagram import STYLE, draw
-from tbgen.board.editor import editor_page, read_sketch
-from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
-from tbgen.board.film import film_page
-from tbgen.board.gallery import gallery_page
-from tbgen.board.games import GameText, follows_position, read_game
+from tbgen.board.endgames import MAX_NODES, closure_size
 from tbgen.board.http import (
     HTML,
     SECURITY_HEADERS,
@@ -47,24 +42,14 @@ from tbgen.board.http import (
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
-from tbgen.board.names import read_material
-from tbgen.board.openapi import api_page, description
+from tbgen.board.pages import Pages, bare_view
 from tbgen.board.pieces import piece_path
-from tbgen.board.puzzles import find_puzzle
-from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
-from tbgen.board.workspace import playing_page, reading_page
+from tbgen.board.state import View, read_view
 from tbgen.indexing import Material, Position, Side
-from tbgen.indexing.errors import InputError, MoveTextError, PositionError
+from tbgen.indexing.errors import InputError
 from tbgen.indexing.squares import PieceType
-from tbgen.notation import read_position
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
-
-_PAGES: dict[str, Callable[[Library, View], Answer]] = {
-    "read": reading_page,
-    "play": playing_page,
-    "line": film_page,
-}
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Where the links of an error page lead."""
@@ -88,46 +73,7 @@ def create_app(
     library = Library(tables, directory, planner, option)
     gate = Gate(lambda: library.fingerprint)
     tables.checkpoint = gate.checkpoint
-    static = _static_files()
-
-    def board(request: Request) -> Answer:
-        if request.query_params.get("mode") == "edit":
-            return _edit(library, request)
-        try:
-            view = _view(library, request)
-            check_legal(view.start)
-        except PositionError as error:
-            # The editor says what is wrong, and has the text in its field to be mended.
-            return _edit(library, request, error)
-        return _PAGES[view.mode](library, view)
-
-    def endgames(request: Request) -> Answer:
-        return list_page(library, _settings_only(library, request))
-
-    def endgame(request: Request) -> Answer:
-        view = _settings_only(library, request)
-        asked = request.path_params["material"]
-        material = read_material(asked) or Material.parse(asked)
-        if asked != material.name:
-            return _moved(with_settings(f"/endgames/{material}", view))
-        if "plies" in request.query_params:
-            return gallery_page(library, view, material, request.query_params)
-        return material_page(library, view, material)
-
-    def puzzle(request: Request) -> Answer:
-        view = _settings_only(library, request)
-        position = find_puzzle(library, Material.parse(request.path_params["material"]))
-        flip = position.side == Side.BLACK
-        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
-
-    def find(request: Request) -> Answer:
-        return _found(library, request)
-
-    def api(request: Request) -> Answer:
-        return api_page(_settings_only(library, request))
-
-    def openapi(request: Request) -> Answer:
-        return Answer(description())
+    static, pages = _static_files(), Pages(library)
 
     def file(request: Request) -> Answer:
         content = static.get(request.path_params["name"])
@@ -136,20 +82,22 @@ def create_app(
         return Answer(content[0], content[1])
 
     routes = [
-        Route("/", gate.endpoint("board", board, _as_page, takes_long=_not_editing)),
+        Route("/", gate.endpoint("board", pages.board, _as_page, takes_long=_not_editing)),
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        Route("/find", gate.endpoint("find", find, _as_page, cached=False, takes_long=_always)),
+        Route(
+            "/find", gate.endpoint("find", pages.find, _as_page, cached=False, takes_long=_always)
+        ),
         Route(
             "/puzzle/{material}",
-            gate.endpoint("puzzle", puzzle, _as_page, cached=False, takes_long=_always),
+            gate.endpoint("puzzle", pages.puzzle, _as_page, cached=False, takes_long=_always),
         ),
-        Route("/endgames", gate.endpoint("endgames", endgames, _as_page)),
+        Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
         Route(
             "/endgames/{material}",
-            gate.endpoint("endgame", endgame, _as_page, takes_long=_always),
+            gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
         ),
-        Route("/api", gate.endpoint("api", api, _as_page)),
-        Route("/openapi.json", gate.endpoint("openapi", openapi)),
+        Route("/api", gate.endpoint("api", pages.api, _as_page)),
+        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
@@ -212,78 +160,6 @@ def _not_editing(request: Request) -> bool:
     return request.query_params.get("mode") != "edit"
 
 
-def _view(library: Library, request: Request) -> View:
-    """The view that a request for a page describes."""
-    return read_view(
-        request.query_params, library.first_position, request.headers.get("accept-language", "")
-    )
-
-
-def _settings_only(library: Library, request: Request) -> View:
-    """A view of the first position, with the settings that are asked for."""
-    return _bare_view(request, library.first_position)
-
-
-def _bare_view(request: Request, position: Position) -> View:
-    kept = {
-        key: value
-        for key, value in request.query_params.items()
-        if key in ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
-    }
-    return read_view(kept, position, request.headers.get("accept-language", ""))
-
-
-def _edit(library: Library, request: Request, error: PositionError | None = None) -> Answer:
-    """The editor; links that need a possible position lead to the first one meanwhile.
-
-    Raises the `error` that led here, if the position itself is not to blame.
-    """
-    reading = read_sketch(request.query_params, library.first_position)
-    if error is not None and reading.problem is None and not reading.sketch.faults():
-        raise error
-    view = View(library.first_position)
-    with contextlib.suppress(InputError):
-        view = _settings_only(library, request)
-    with contextlib.suppress(InputError):
-        view = view.at(reading.sketch.checked())
-    chosen = request.query_params.get("piece", "")[:1]
-    status = 200 if error is None else 400
-    return editor_page(library, replace(view, mode="edit"), reading, chosen, status)
-
-
-def _found(library: Library, request: Request) -> Answer:
-    """Where the text of the search box leads: an endgame, a position, a game, or an error."""
-    asked = request.query_params.get("q", "").strip()
-    view = _settings_only(library, request)
-    if not asked:
-        return _moved(with_settings("/", view))
-    material = read_material(asked)
-    if material is not None:
-        if material.needs_table and material in {name.material for name in library.available()}:
-            return _moved(with_settings(f"/endgames/{material}", view))
-        raise RequestError(404, f"no table of {material}", "see the list of endgames")
-    if follows_position(asked):
-        return _game(view, read_game(asked))
-    try:
-        read = read_position(asked[: MAX_POSITION_TEXT + 1])
-    except PositionError as error:
-        try:
-            return _game(view, read_game(asked))
-        except MoveTextError as unreadable:
-            # One word that is no move was not meant as a game.
-            raise (unreadable if " " in asked else error) from None
-    turned = view.flip or read.viewpoint == Side.BLACK
-    return _moved(replace(view.at(read.position), flip=turned).href())
-
-
-def _game(view: View, game: GameText) -> Answer:
-    return _moved(replace(view, start=game.start, moves=game.moves, mode="read").href())
-
-
-def _moved(href: str) -> Answer:
-    return Answer("", HTML, 303, {"location": href})
-
-
 def _old_mode(mode: str) -> Callable[[Request], Any]:
     """The addresses of modes when they were pages of their own."""
 
@@ -315,7 +191,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     assert not isinstance(body, str | bytes)
     view = View(_ANY_POSITION)
     with contextlib.suppress(InputError):
-        view = _bare_view(request, _ANY_POSITION)
+        view = bare_view(request, _ANY_POSITION)
     picture = ""
     with contextlib.suppress(InputError):
         if "fen" in request.query_params or "pos" in request.query_params:

@@ -12,6 +12,7 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
+from tbgen.cli.materials import material_arguments
 from tbgen.cli.proofs import ClosureProgress, LiveLine, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import InputError, Material
@@ -25,9 +26,17 @@ CORES = os.cpu_count() or 1
 
 
 @click.command(cls=Command)
-@click.argument("materials", nargs=-1, required=True, metavar="MATERIAL...")
+@material_arguments
 @options.table_options
 @click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
+@click.option(
+    "--sample", type=click.IntRange(min=0), default=10_000, metavar="N", show_default=True,
+    help="About so many positions are proven again, move by move.",
+)  # fmt: skip
+@click.option(
+    "--memory", type=options.Size(), default=0, metavar="SIZE",
+    help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
+)  # fmt: skip
 @click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N",
@@ -40,29 +49,21 @@ CORES = os.cpu_count() or 1
     show_default=True,
     help="Leave a certificate beside each table that is proven.",
 )
-@click.option(
-    "--sample", type=click.IntRange(min=0), default=10_000, show_default=True, metavar="N",
-    help="Positions of every outcome and order that are proven again, move by move.",
-)  # fmt: skip
-@click.option(
-    "--memory", type=options.Size(), metavar="SIZE",
-    help="Keep what is larger than this, as in 2GiB, in a file beside the table. Default: nothing.",
-)  # fmt: skip
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @options.json_option
 @click.pass_context
 def verify(
     ctx: click.Context,
-    materials: tuple[str, ...],
+    wanted: list[Material],
     selection: options.Selection,
     threads: int,
+    sample: int,
+    memory: int,
     wdl: bool,
     closure: bool,
     jobs: int | None,
     force: bool,
     certificate: bool,
-    sample: int,
-    memory: int | None,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
@@ -82,7 +83,6 @@ def verify(
     """
     if not closure and (jobs is not None or force):
         raise click.UsageError("--jobs and --force go with --closure")
-    wanted = [Material.parse(name) for name in materials]
     for material in wanted:
         if not material.needs_table:
             raise InputError(
@@ -95,7 +95,7 @@ def verify(
         names = {opened.table(material).header.spec.name for material in wanted}
     # Bottom-up, so that what is said of a chain holds when all is done.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
-    how = _How(selection.directory, threads, certificate, sample, memory, quiet=as_json)
+    how = _How(selection.directory, threads, sample, memory, certificate, quiet=as_json)
     if closure:
         status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
     else:
@@ -121,9 +121,10 @@ class _How:
 
     directory: Path
     threads: int
-    certificates: bool
     sample: int
-    memory: int | None
+    memory: int
+    """Bytes that were asked for, 0 for none."""
+    certificates: bool
     quiet: bool
     """Whether stdout is for JSON."""
 
@@ -131,10 +132,11 @@ class _How:
 def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one: the exit status, and what `--json` says of each."""
     # Compiled kernels are loaded only when something is to be verified.
+    from tbgen.building.allowance import usable_memory
     from tbgen.tables.proofs import Proofs, in_directory
     from tbgen.verify import certify, verify_file
 
-    find = in_directory(how.directory)
+    find, memory = in_directory(how.directory), usable_memory(how.memory).memory
     entries = []
     with LiveLine() as line:
         for name in names:
@@ -143,9 +145,8 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
                 line.show(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
-                find, name,
-                threads=how.threads, report=show, sample=how.sample, memory=how.memory,
-            )  # fmt: skip
+                find, name, threads=how.threads, report=show, sample=how.sample, memory=memory
+            )
             notes = certify(proof) if how.certificates else []
             status = Proofs(find).status(name)
             entries.append(
@@ -175,9 +176,9 @@ def _prove_closure(
     find = in_directory(how.directory)
     planned = plan(find, names)
     settle = Settling(
-        how.directory.absolute(), how.threads, force, how.certificates, how.sample, how.memory
+        how.directory.absolute(), how.threads, how.sample, force, how.certificates
     )
-    memory = how.memory or usable_memory().memory
+    memory = usable_memory(how.memory).memory
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)
         if jobs == 1:

@@ -66,16 +66,12 @@ class Settling:
     threads : those of all processes together
     force : whether what is certified is proven again
     certificates : whether certificates are written
-    sample : how many positions of each table are proven again by the scalar rules, about
-    memory : bytes for all processes together; None for what it takes
     """
 
     directory: Path
     threads: int
     force: bool
     certificates: bool
-    sample: int
-    memory: int | None = None
 
     def __call__(self, start: Start) -> Settled:
         """Settle the table of a job.
@@ -88,8 +84,7 @@ class Settling:
         covered = None if self.force else self._by_certificate(find, name, threads)
         if covered is not None:
             return covered
-        memory = None if self.memory is None else self.memory // start.beside
-        proof = verify_file(find, name, threads=threads, sample=self.sample, memory=memory)
+        proof = verify_file(find, name, threads=threads)
         notes = tuple(certify(proof)) if self.certificates else ()
         settled = Settled(name, proof.digest, proof.report, None, notes)
         if not proof.report.ok:

@@ -22,6 +22,7 @@ from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import PieceType, parse_square, piece_kind, piece_side
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.referee import Label
+from tbgen.rules.attacks import attacks
 from tbgen.tables import IllegalPositionError
 from tests.kits.built import built
 
@@ -123,6 +124,29 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
     )
     line = chases.mainline(position)
     assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉三路兵，红方胜"
+
+
+def test_arrows_of_a_chase(chases: GameTablebase) -> None:
+    """The board draws who chases whom: in the position, and at every move of the offender."""
+    pytest.importorskip("starlette", reason="the extra `web` is not installed")
+    from tbgen.board.film import frames
+    from tbgen.board.verdict import chase_arrows
+
+    position = Position.from_fen(CHASE)
+    found = find_mechanism(chases, position)
+    assert found is not None
+    assert found.victim is not None
+    chasers = {piece.square for piece in found.by}
+    drawn = chase_arrows(position, found)
+    assert {arrow.target for arrow in drawn} == {found.victim.square}
+    assert {arrow.source for arrow in drawn} == chasers
+    line = chases.mainline(position)
+    for played, shot in zip(line.moves, frames(line), strict=True):
+        if played.position.side == found.offender:
+            assert shot.label == "chase"
+            assert {arrow.kind for arrow in shot.arrows} == {"chase"}
+            for arrow in shot.arrows:
+                assert attacks(shot.after.board, arrow.source, arrow.target)
 
 
 def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:

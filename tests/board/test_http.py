@@ -137,6 +137,12 @@ def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
     assert asyncio.run(ask(work.app, "/short")) == 200
 
 
+def test_a_busy_server_says_when_to_ask_again() -> None:
+    busy = http.failure(http.RequestError(503, "the server is busy"))
+    assert busy.headers == {"retry-after": str(http.RETRY_SECONDS)}
+    assert http.failure(http.RequestError(404, "nothing")).headers is None
+
+
 # -- who is answered -------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board import routes
+from tbgen.board import pages
 from tbgen.board.i18n import LANGUAGES
 from tbgen.board.layout import with_settings
 from tbgen.board.names import material_name, read_material
@@ -84,7 +84,7 @@ def test_a_bug_is_a_page_with_the_board(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setitem(routes._PAGES, "read", broken)  # type: ignore[arg-type]
+    monkeypatch.setitem(pages._MODES, "read", broken)  # type: ignore[arg-type]
     text = page(client, "/", 500, fen=KNIGHT, lang="zh-Hans")
     assert 'data-square="a0"' in text
     assert "服务器内部出错" in text
@@ -322,6 +322,27 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
             assert not re.search(r"[\u4e00-\u9fff] ?[,;:.]( |$)", plain), text
             if language == "zh-Hant":
                 assert not set(plain) & SIMPLIFIED, text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (f"/?fen={MISSING}&mode=line", "没有「KRKNA」的残局库"),
+        (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：「a0」的马走不到「a9」"),
+        (f"/?fen={KNIGHT}&moves=e7e8", "「e7」是黑方的棋子"),
+        (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
+        (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
+        ("/endgames/KRRKRR", "没有「KRRKRR」的残局库"),
+        ("/endgames/KAK", "「KAK」必和"),
+        ("/nothing", "没有此页面"),
+        ("/?fen=9/9/9", "有3行，应为10行"),
+        ("/?fen=hello", "看不懂"),
+    ],
+)
+def test_complaints_are_translated(client: TestClient, path: str, said: str) -> None:
+    answer = client.get(path, params=None, headers={"accept": "text/html", "accept-language": "zh"})
+    assert said in answer.text
+    assert "无法理解这个请求" not in answer.text
 
 
 def test_an_english_page_has_no_chinese(client: TestClient) -> None:

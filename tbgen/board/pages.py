@@ -1,0 +1,154 @@
+"""The pages that people ask for: a request in, the page of its mode, or where it leads, out.
+
+    /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
+
+What stands on a page is made elsewhere; which address leads here is for `routes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from starlette.requests import Request
+
+from tbgen.board.editor import editor_page, read_sketch
+from tbgen.board.endgames import list_page, material_page
+from tbgen.board.film import film_page
+from tbgen.board.gallery import gallery_page
+from tbgen.board.games import GameText, follows_position, read_game
+from tbgen.board.http import HTML, Answer, RequestError
+from tbgen.board.layout import with_settings
+from tbgen.board.library import Library
+from tbgen.board.names import read_material
+from tbgen.board.openapi import api_page, description
+from tbgen.board.puzzles import find_puzzle
+from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
+from tbgen.board.workspace import playing_page, reading_page
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.errors import InputError, MoveTextError, PositionError
+from tbgen.notation import read_position
+from tbgen.rules import check_legal
+
+_MODES: dict[str, Callable[[Library, View], Answer]] = {
+    "read": reading_page,
+    "play": playing_page,
+    "line": film_page,
+}
+
+_SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
+
+
+class Pages:
+    """The endpoints; each takes a request and returns an `Answer`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def board(self, request: Request) -> Answer:
+        """The board, in the mode that is asked for."""
+        if request.query_params.get("mode") == "edit":
+            return self._edit(request)
+        try:
+            language = request.headers.get("accept-language", "")
+            view = read_view(request.query_params, self._library.first_position, language)
+            check_legal(view.start)
+        except PositionError as error:
+            # The editor says what is wrong, and has the text in its field to be mended.
+            return self._edit(request, error)
+        return _MODES[view.mode](self._library, view)
+
+    def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
+        """The editor; links that need a possible position lead to the first one meanwhile.
+
+        Raises the `error` that led here, if the position itself is not to blame.
+        """
+        reading = read_sketch(request.query_params, self._library.first_position)
+        if error is not None and reading.problem is None and not reading.sketch.faults():
+            raise error
+        view = View(self._library.first_position)
+        with contextlib.suppress(InputError):
+            view = self._settings_only(request)
+        with contextlib.suppress(InputError):
+            view = view.at(reading.sketch.checked())
+        chosen = request.query_params.get("piece", "")[:1]
+        status = 200 if error is None else 400
+        return editor_page(self._library, replace(view, mode="edit"), reading, chosen, status)
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def endgames(self, request: Request) -> Answer:
+        """The list of tables."""
+        return list_page(self._library, self._settings_only(request))
+
+    def endgame(self, request: Request) -> Answer:
+        """A table, or positions of it; other spellings of its name lead to it."""
+        view = self._settings_only(request)
+        asked = request.path_params["material"]
+        material = read_material(asked) or Material.parse(asked)
+        if asked != material.name:
+            return _moved(with_settings(f"/endgames/{material}", view))
+        if "plies" in request.query_params:
+            return gallery_page(self._library, view, material, request.query_params)
+        return material_page(self._library, view, material)
+
+    def puzzle(self, request: Request) -> Answer:
+        """A random position with one winning move, in the playing mode."""
+        view = self._settings_only(request)
+        position = find_puzzle(self._library, Material.parse(request.path_params["material"]))
+        flip = position.side == Side.BLACK
+        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
+
+    # -- the box -----------------------------------------------------------------------------
+
+    def find(self, request: Request) -> Answer:
+        """Where the text of the search box leads: an endgame, a position, a game, or an error."""
+        asked = request.query_params.get("q", "").strip()
+        view = self._settings_only(request)
+        if not asked:
+            return _moved(with_settings("/", view))
+        material = read_material(asked)
+        if material is not None:
+            if material in {name.material for name in self._library.available()}:
+                return _moved(with_settings(f"/endgames/{material}", view))
+            raise RequestError(404, f"no table of {material}", "see the list of endgames")
+        if follows_position(asked):
+            return _game(view, read_game(asked))
+        try:
+            read = read_position(asked[: MAX_POSITION_TEXT + 1])
+        except PositionError as error:
+            try:
+                return _game(view, read_game(asked))
+            except MoveTextError as unreadable:
+                # One word that is no move was not meant as a game.
+                raise (unreadable if " " in asked else error) from None
+        turned = view.flip or read.viewpoint == Side.BLACK
+        return _moved(replace(view.at(read.position), flip=turned).href())
+
+    # -- programs ----------------------------------------------------------------------------
+
+    def api(self, request: Request) -> Answer:
+        """The addresses for programs, to be tried."""
+        return api_page(self._settings_only(request))
+
+    def openapi(self, request: Request) -> Answer:
+        """The same as OpenAPI."""
+        return Answer(description())
+
+    def _settings_only(self, request: Request) -> View:
+        return bare_view(request, self._library.first_position)
+
+
+def bare_view(request: Request, position: Position) -> View:
+    """A view of some position, with the settings that are asked for; raises `InputError`."""
+    kept = {key: value for key, value in request.query_params.items() if key in _SETTINGS}
+    return read_view(kept, position, request.headers.get("accept-language", ""))
+
+
+def _game(view: View, game: GameText) -> Answer:
+    return _moved(replace(view, start=game.start, moves=game.moves, mode="read").href())
+
+
+def _moved(href: str) -> Answer:
+    return Answer("", HTML, 303, {"location": href})
