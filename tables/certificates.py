@@ -55,8 +55,9 @@ class Certificate:
 
     `digest` is that of the contents, hex. `supporting` has a premise for each material that a
     capture leads to and that needs a table, by name. What was counted: legal positions, by outcome,
-    orders searched, and positions that were examined as possible checkers and chasers. `method` is
-    how it was proven, `tbgen` the version that did, `seconds` the wall time it took.
+    orders searched, and positions that were examined as possible checkers and chasers; `sampled`
+    were proven again by the scalar rules. `method` is how it was proven, `tbgen` the version that
+    did, `seconds` the wall time it took.
     """
 
     table: TableName
@@ -68,6 +69,7 @@ class Certificate:
     orders_examined: int
     offenders_examined: int
     chasers_examined: int
+    sampled: int
     method: str
     tbgen: str
     seconds: float
@@ -211,6 +213,7 @@ _CERTIFICATE = schema.record(
         "orders_examined": _COUNT,
         "offenders_examined": _COUNT,
         "chasers_examined": _COUNT,
+        "sampled": _COUNT,
         "method": schema.text(r"[a-z0-9 -]{1,40}", "method"),
         "tbgen": schema.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
         "seconds": schema.measure,

@@ -175,9 +175,7 @@ def _prove_closure(
 
     find = in_directory(how.directory)
     planned = plan(find, names)
-    settle = Settling(
-        how.directory.absolute(), how.threads, how.sample, force, how.certificates
-    )
+    settle = Settling(how.directory.absolute(), how.threads, how.sample, force, how.certificates)
     memory = usable_memory(how.memory).memory
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)

@@ -51,6 +51,7 @@ def certificate_of(proof: FileProof) -> Certificate:
         orders_examined=report.orders_examined,
         offenders_examined=report.offenders_examined,
         chasers_examined=report.chasers_examined,
+        sampled=report.sampled,
         method=METHOD,
         tbgen=__version__,
         seconds=round(report.seconds, 3),

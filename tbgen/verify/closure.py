@@ -64,12 +64,14 @@ class Settling:
     """What settles tables: where they are, and how; its call does it, in any process.
 
     threads : those of all processes together
+    sample : how many positions of a table are proven again by the scalar rules
     force : whether what is certified is proven again
     certificates : whether certificates are written
     """
 
     directory: Path
     threads: int
+    sample: int
     force: bool
     certificates: bool
 
@@ -84,7 +86,13 @@ class Settling:
         covered = None if self.force else self._by_certificate(find, name, threads)
         if covered is not None:
             return covered
-        proof = verify_file(find, name, threads=threads)
+        proof = verify_file(
+            find,
+            name,
+            threads=threads,
+            sample=self.sample,
+            memory=max(0, start.memory - _PROCESS),
+        )
         notes = tuple(certify(proof)) if self.certificates else ()
         settled = Settled(name, proof.digest, proof.report, None, notes)
         if not proof.report.ok:

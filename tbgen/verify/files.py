@@ -31,7 +31,7 @@ from tbgen.tables import (
 )
 from tbgen.tables.certificates import Premise, leans_on_metric
 from tbgen.tables.proofs import Find
-from tbgen.verify.prove import verify
+from tbgen.verify.prove import SAMPLE, verify
 from tbgen.verify.report import Progress, VerifyReport, no_progress
 
 
@@ -79,9 +79,18 @@ class FileProof:
 
 
 def verify_file(
-    find: Find, name: TableName, *, threads: int, report: Progress = no_progress
+    find: Find,
+    name: TableName,
+    *,
+    threads: int,
+    report: Progress = no_progress,
+    sample: int = SAMPLE,
+    memory: int | None = None,
 ) -> FileProof:
     """Prove a table, given its supporting tables; `find` says where the files are.
+
+    sample : how many positions are proven again by the scalar rules, about
+    memory : bytes; planes that are larger are kept in a file without a name beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` where the table or a
     supporting one is not there, and what `TableFile` and `verify` raise.
@@ -99,6 +108,9 @@ def verify_file(
             rule_set=name.rule_set,
             threads=threads,
             report=report,
+            sample=sample,
+            memory=memory,
+            folder=file.path.parent,
         )
         found = replace(found, file_problems=tuple(_check_statistics(file, found)))
         premises = tuple(

@@ -12,7 +12,7 @@ from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
 
-METHOD = "positions"
+METHOD = "rows"
 """How tables are proven, for certificates to say: another word once the proof is another one."""
 
 Progress = Callable[[str, int, int], None]

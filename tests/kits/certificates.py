@@ -28,7 +28,7 @@ def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Ce
     """A certificate of made-up figures."""
     counts = SideCounts(6, 1, 2, 3)
     return Certificate(
-        name, digest, tuple(premises), 4050, counts, counts, 0, 0, 0, "positions", "0.1.0", 1.5
+        name, digest, tuple(premises), 4050, counts, counts, 0, 0, 0, 0, "rows", "0.1.0", 1.5
     )
 
 
