@@ -179,7 +179,9 @@ figure is one of `tbgen stats`, and all of them are in [facts.csv](facts.csv). A
 given to `tbgen line`, or opened on the [board](board.md).
 
 Written by `python scripts/docs/facts.py DIRECTORY` at commit {commit}, from tables of
-`tbgen build MATERIAL... --rules none`, `check` and `wxf`.
+`tbgen build $(tail -n +2 docs/facts.csv | cut -d, -f1 | sort -u) --tables DIRECTORY --rules none`,
+then `check` and `wxf`: all materials of at most four men, and of five men those with one attacker
+and one defender against one attacker.
 
 ## Who wins
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
+from click.shell_completion import ShellComplete, get_completion_class
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
@@ -111,10 +111,16 @@ def test_shells_complete() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_are_given_a_script(shell: str) -> None:
-    environment = {**os.environ, "_TBGEN_COMPLETE": f"{shell}_source"}
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind.source_template % kind(main, {}, "tbgen", "_TBGEN_COMPLETE").source_vars()
+    assert f"_TBGEN_COMPLETE={shell}_complete" in script
+
+
+def test_the_program_answers_shells() -> None:
+    """What the script of a shell asks at every Tab, of the program itself."""
+    question = {"_TBGEN_COMPLETE": "zsh_complete", "COMP_WORDS": "tbgen pr", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]
-    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if shell == "bash" and "Bash" in shown.stderr:
-        pytest.skip("no bash of version 4.4")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert f"{shell}_complete" in shown.stdout
+    asked = subprocess.run(command, env={**os.environ, **question}, capture_output=True, text=True)
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert asked.stdout == f"plain\nprobe\n{COMMANDS['probe']}\n"
