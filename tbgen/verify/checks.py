@@ -276,7 +276,8 @@ def _contains(nodes, node):
 def _list_answers(n, side, slot, image, offenders, found, expansion, desk, arrays):
     """List the moves of a checked side that lead to offenders; returns how many edges there are.
 
-    n : int, the place of the node; found : int, how many edges there were; expansion : Expansion
+    n : int, the place of the node; offenders : int64 (m,), ascending
+    found : int, how many edges there were; expansion : Expansion, inout
     """
     squares, board = desk.squares, desk.board
     movers, targets = desk.moves.movers, desk.moves.targets
@@ -312,7 +313,8 @@ def _add(n, node, found, expansion):
 def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
     """List the checks of an offender, if it is one; returns how many edges there are.
 
-    n : int, the place of the node; found : int, how many edges there were; expansion : Expansion
+    n : int, the place of the node; found : int, how many edges there were
+    expansion : Expansion, inout
     """
     men, squares, board = arrays.men, desk.squares, desk.board
     before, first_order = found, 1
