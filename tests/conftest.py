@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tbgen.building.builder import Builder
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
 from tests.kits.built import Silence
+
+# How long an example takes is the machine's business.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:

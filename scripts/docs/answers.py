@@ -1,58 +1,13 @@
 """Every field of every answer with `--json`, described once, as JSON Schema.
 
-    text, whole, number, flag, record, several, or_null    kinds of fields
-    ANSWERS                                                the answer of each command
+    ANSWERS    the answer of each command, of the kinds of `fields`
 
 `python scripts/docs/schemas.py` writes the schema and the page.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-Schema = dict[str, Any]
-
-
-def text(meaning: str, *choices: str) -> Schema:
-    """A string, one of some choices if there are any."""
-    return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
-
-
-def whole(meaning: str) -> Schema:
-    """An integer from 0 on."""
-    return {"type": "integer", "minimum": 0, "description": meaning}
-
-
-def number(meaning: str) -> Schema:
-    """A number from 0 on."""
-    return {"type": "number", "minimum": 0, "description": meaning}
-
-
-def flag(meaning: str) -> Schema:
-    """A truth value."""
-    return {"type": "boolean", "description": meaning}
-
-
-def or_null(schema: Schema) -> Schema:
-    """The same, or null."""
-    found = schema | {"type": [schema["type"], "null"]}
-    return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
-
-
-def record(meaning: str, **fields: Schema) -> Schema:
-    """An object that has all of these fields."""
-    return {
-        "type": "object",
-        "description": meaning,
-        "properties": fields,
-        "required": list(fields),
-    }
-
-
-def several(meaning: str, items: Schema) -> Schema:
-    """A list."""
-    return {"type": "array", "description": meaning, "items": items}
-
+from fields import Schema, flag, number, or_null, record, several, text, whole
 
 SIDE = text("the side to move", "red", "black")
 FEN = text("the position, six fields, one notation for all")
@@ -134,6 +89,27 @@ SIDE_COUNTS = {
 }
 
 
+PROOF = record(
+    "how far it is proven, by certificates (docs/format.md)",
+    status=text("what they amount to", "proven", "proven but for", "unproven"),
+    but_for=several(
+        "tables that it is not proven without",
+        record(
+            "a table",
+            table=text("its name, as `KRKN.wxf.dtm`"),
+            fault=text("what is wrong with it", "unproven", "changed", "damaged", "missing"),
+        ),
+    ),
+    reason=or_null(text("why it is unproven; null where it is not")),
+)
+FAILURE = record(
+    "what could not be done",
+    input=text("what was asked about"),
+    error=text("one line that says what"),
+    hint=text("one line on what to do, or empty"),
+)
+
+
 def counted(side: str) -> Schema:
     """The counts of `stats` with one side to move."""
     return record(f"{side} to move", legal=whole("legal positions"), **SIDE_COUNTS)
@@ -197,6 +173,23 @@ ANSWERS: dict[str, Schema] = {
                 "required": ["table", "built"],
             },
         ),
+        failed=several("with --keep-going, tables that failed", FAILURE),
+        left_out=several("tables that need one that failed", text("a material")),
+    ),
+    "pack": record(
+        "win-draw-loss files",
+        directory=text("as it was named"),
+        files=several(
+            "as the tables were named",
+            record(
+                "a file",
+                file=text("its name"),
+                bytes_on_disk=whole("its size"),
+                source=text("the table that it is derived from"),
+                source_bytes=whole("the size of that"),
+                written=flag("false if it was there"),
+            ),
+        ),
     ),
     "probe": record(
         "a position",
@@ -246,6 +239,10 @@ ANSWERS: dict[str, Schema] = {
                 first=or_null(
                     {"type": "object", "description": "the first of them: stored and expected"}
                 ),
+                sampled=whole("positions that were proven again, move by move"),
+                digest=text("of the contents that were proven"),
+                proof=PROOF,
+                notes=several("what became of certificates", text("a note")),
                 file_problems=several("what is wrong with the file itself", text("a problem")),
                 seconds=number("time"),
             ),
@@ -293,6 +290,7 @@ ANSWERS: dict[str, Schema] = {
             build_seconds=or_null(number("null where no build record is")),
             digest=text("equal digests, equal values"),
             file=text("its path"),
+            proof=PROOF,
         ),
     },
     "ls": record(
@@ -310,8 +308,47 @@ ANSWERS: dict[str, Schema] = {
                 bytes_on_disk=whole("the file"),
                 digest=or_null(text("null if it cannot be read")),
                 file=text("its name"),
+                proof=PROOF,
             ),
         ),
+        wdl=several(
+            "win-draw-loss files; one that cannot be read has `error` and `hint`, and no `source`",
+            {
+                "type": "object",
+                "description": "a file",
+                "properties": {
+                    "file": text("its name"),
+                    "bytes_on_disk": whole("its size"),
+                    "digest": or_null(text("null if it cannot be read")),
+                    "source": text("the table that it is derived from"),
+                    "error": text("what is wrong"),
+                    "hint": text("what to do"),
+                },
+                "required": ["file", "bytes_on_disk", "digest"],
+            },
+        ),
+    ),
+    "index": record(
+        "what others may fetch",
+        index=text("the file that lists it"),
+        files=several(
+            "the files",
+            record(
+                "a file",
+                file=text("its name"),
+                bytes=whole("its size"),
+                sha256=text("of its bytes"),
+                digest=or_null(text("of a table; null for a certificate")),
+            ),
+        ),
+    ),
+    "fetch": record(
+        "what was fetched",
+        directory=text("as it was named"),
+        fetched=several("files that are new", text("a name")),
+        present=several("files that were there", text("a name")),
+        failed=several("files that were not to be had", FAILURE),
+        missing=several("materials that the index does not list", text("a material")),
     ),
     "dump": record(
         "what was written; also in FILE.json beside an array",
@@ -372,11 +409,6 @@ ANSWERS: dict[str, Schema] = {
         tables={"type": "object", "description": "the tables directory, and the space left"},
         problems=several("what is wrong", text("a problem")),
     ),
-    "error": record(
-        "in place of any answer; exit status 1, 2 or 3",
-        input=text("what was asked about"),
-        error=text("one line that says what"),
-        hint=text("one line on what to do, or empty"),
-    ),
+    "error": FAILURE | {"description": "in place of any answer; exit status 1, 2 or 3"},
 }
 """By command; `error` is for all of them."""

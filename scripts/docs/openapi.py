@@ -121,7 +121,7 @@ SCHEMAS: dict[str, Schema] = {
             ),
         ),
     ),
-    "table": without(ANSWERS["stats"], "file"),
+    "table": without(without(ANSWERS["stats"], "file"), "proof"),
     "histogram": record(
         "how many positions have each value",
         material=MATERIAL,

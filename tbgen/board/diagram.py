@@ -16,7 +16,7 @@ from math import hypot
 from tbgen.board.i18n import text
 from tbgen.board.names import piece_name, point_name
 from tbgen.board.pieces import piece_id, piece_path
-from tbgen.board.scenery import VIEW_BOX, place, scenery
+from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code, square_name
 
@@ -100,7 +100,7 @@ def draw(
     marks = marks or Marks()
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
     inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
-    size = f' width="{width}"' if width else ""
+    size = f' width="{width}" height="{width * HEIGHT // WIDTH}"' if width else ""
     side = text(look.language, position.side.name.lower())
     turn = text(look.language, "to_move", side=side)
     label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"

@@ -15,7 +15,8 @@ from tbgen.indexing import Side
 from tbgen.indexing.squares import FILES
 from tbgen.notation.naming import file_number
 
-VIEW_BOX = "-80 -84 960 1074"
+WIDTH, HEIGHT = 960, 1074
+VIEW_BOX = f"-80 -84 {WIDTH} {HEIGHT}"
 
 _PALACES = "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
 

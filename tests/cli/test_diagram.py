@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from tbgen.cli import main
 
 FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b - - 0 1"
+PLACED = "_".join(FEN.split()[:2])
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -32,7 +33,7 @@ def test_the_picture_shows_the_position() -> None:
     result = run(FEN)
     assert result.exit_code == 0
     root = ElementTree.fromstring(result.stdout)
-    assert (root.tag, root.get("aria-label"), root.get("width")) == (f"{SVG}svg", FEN, None)
+    assert (root.tag, root.get("data-fen"), root.get("width")) == (f"{SVG}svg", PLACED, None)
     letters = {square: code.upper() for square, code in drawn(result.stdout).items()}
     assert letters == {"e7": "K", "d2": "N", "a0": "R", "d0": "K"}
 
@@ -40,7 +41,7 @@ def test_the_picture_shows_the_position() -> None:
 def test_the_last_move_is_played_and_marked() -> None:
     result = run(FEN, "--last", "d2b1", "--flip", "--pieces", "latin", "--width", "300")
     root = ElementTree.fromstring(result.stdout)
-    assert root.get("aria-label") == "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1"
+    assert root.get("data-fen") == "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
     assert (root.get("width"), root.get("data-flip")) == ("300", "1")
     assert len([c for c in root.iter(f"{SVG}circle") if c.get("class") == "last"]) == 2
     assert "b1" in drawn(result.stdout)
@@ -63,7 +64,7 @@ def test_png_files(tmp_path: Path) -> None:
     assert run(FEN, "-o", out, "--width", "96").exit_code == 0
     data = out.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    assert struct.unpack(">II", data[16:24]) == (96, 106)
+    assert struct.unpack(">II", data[16:24]) == (96, 107)
 
 
 @pytest.mark.parametrize(

@@ -177,8 +177,8 @@ def test_the_lock_is_made_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / "lock").read_text() == "kept"
 
 
-def test_kernels_are_never_interpreted() -> None:
-    script = "from tbgen.cli import main; main(['verify', 'KRK', '--tables', '/'])"
+def test_kernels_are_never_interpreted(tmp_path: Path) -> None:
+    script = f"from tbgen.cli import main; main(['build', 'KRK', '--tables', {str(tmp_path)!r}])"
     result = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True,

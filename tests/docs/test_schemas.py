@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 CALLS: dict[str, tuple[str, ...]] = {
     "plan": ("KRKN",),
     "build": ("KRKN",),
+    "pack": ("KNK",),
+    "index": (),
+    "fetch": ("KNK", "--from", "source", "--tables", "fetched"),
     "probe": (FORK,),
     "line": (FORK,),
     "verify": ("KNK", "--threads", "1"),
@@ -62,6 +66,9 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> An
     """The object that a command prints."""
     monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
     monkeypatch.chdir(folder)
+    if arguments[0] == "fetch":
+        shutil.copytree(built("KRKN", rules="wxf"), "source")
+        CliRunner().invoke(main, ["index", "--tables", "source"])
     return json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
 
 

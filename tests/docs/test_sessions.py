@@ -19,7 +19,7 @@ from tbgen.cli import main
 from tests.kits.paths import DOCS
 from tests.kits.sessions import blocks, mismatch, steps_of, without_compiling
 
-ELSEWHERE = {"probing.md", "notations.md", "referee.md"}
+ELSEWHERE = {"engines.md", "probing.md", "notations.md", "referee.md"}
 PAGES = sorted(
     path.name
     for path in DOCS.glob("*.md")

@@ -210,7 +210,7 @@ def test_ucci_with_tables(tables_dir):
     gui.say(f"banmoves {best_of(tables_dir)}", "go depth 3")
     assert best_move(gui.hear("bestmove")) != best_of(tables_dir)
     # One move before mate, there is nothing to play for.
-    gui.say("position fen 3k5/4R4/9/9/9/9/9/9/9/4K4 b", "go depth 2")
+    gui.say("position fen 3k5/4R4/9/9/9/9/p8/9/8R/4K4 b", "go depth 4")
     assert gui.hear("bestmove")[-1].endswith(" resign")
     gui.say("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
     gui.hear("bestmove")

@@ -12,7 +12,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board import server
+from tbgen.board import pages
 from tbgen.board.http import MAX_QUERY, SECURITY_HEADERS
 from tbgen.board.server import create_app
 
@@ -43,7 +43,7 @@ def test_so_does_that_to_a_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def fails(*arguments: object) -> None:
         raise IndexError("a bug")
 
-    monkeypatch.setattr(server, "list_page", fails)
+    monkeypatch.setattr(pages, "list_page", fails)
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables), raise_server_exceptions=False)
         answer = client.get("/endgames")
