@@ -5,6 +5,7 @@
     command    the class of every command: answers on stdout, failures on stderr
     lessons    examples and next steps, for `--help` and for somebody at a terminal
     progress   how far a build is, on stderr
+    live       one line on stderr that is written over
     proofs     how far proofs are, and what they found
     streams    text in any encoding, in and out
 

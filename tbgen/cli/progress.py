@@ -8,17 +8,15 @@ What is said of a table that failed, and in which words, is not decided here.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import click
-from tqdm import tqdm
 
 from tbgen.answers.units import duration, size
 from tbgen.building.builder import Built
+from tbgen.cli.live import LiveLine
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
@@ -34,31 +32,15 @@ _SHOWN = 4
 """Tables that run are named, if they are no more than these."""
 
 
-class BuildProgress:
+class BuildProgress(LiveLine):
     """Implements `tbgen.building.builder.Progress`; `tables` collects what was done."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.tables: list[dict[str, Any]] = []
         self._label = ""
         self._settled = 0
         self._spoken = time.monotonic()
-        self._bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> Self:
-        """Begin the live line, if there is a terminal."""
-        if sys.stderr.isatty():
-            self._bar = tqdm(bar_format="{desc}", leave=False)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Remove the live line."""
-        if self._bar is not None:
-            self._bar.close()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """A table is begun, or found finished."""
@@ -89,21 +71,9 @@ class BuildProgress:
         )
         self.say(f"{self._label}: {size(size_of_file)} in {duration(seconds)}")
 
-    def say(self, text: str) -> None:
-        """Print a line that stays."""
-        if self._bar is not None:
-            self._bar.write(text, file=sys.stderr)
-        else:
-            click.echo(text, err=True)
-
-    def live(self, text: str) -> None:
-        """Show a text until the next one, if there is a terminal."""
-        if self._bar is not None:
-            self._bar.set_description_str(text)
-
     def _now_and_then(self, text: str) -> None:
         self.live(text)
-        if self._bar is None and time.monotonic() - self._spoken > QUIET_SECONDS:
+        if not self.is_shown and time.monotonic() - self._spoken > QUIET_SECONDS:
             self._spoken = time.monotonic()
             click.echo(text, err=True)
 

@@ -1,20 +1,19 @@
 """Proofs as `tbgen verify` shows them: how far they are, what they found, and what of many.
 
-Text goes to stdout as proofs end, live progress to stderr. `Shown` collects what `--json` prints.
+Text goes to stdout as proofs end, live progress to stderr. `ClosureProgress` collects what `--json`
+prints.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
-from tqdm import tqdm
 
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
+from tbgen.cli.live import LiveLine
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer
 
@@ -24,39 +23,6 @@ if TYPE_CHECKING:
     from tbgen.tables.proofs import ProofStatus
     from tbgen.verify import VerifyReport
     from tbgen.verify.closure import Settled
-
-
-class LiveLine:
-    """One line of progress on stderr, if it is a terminal; use as a `with` block."""
-
-    def __init__(self) -> None:
-        self._bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> LiveLine:
-        """Begin the line."""
-        if sys.stderr.isatty():
-            self._bar = tqdm(bar_format="{desc}", leave=False)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Remove it."""
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, text: str) -> None:
-        """Say something else."""
-        if self._bar is not None:
-            self._bar.set_description_str(text)
-
-    def clear(self) -> None:
-        """Make room for a line on stdout or stderr."""
-        if self._bar is not None:
-            self._bar.clear()
 
 
 def title(name: TableName) -> str:
@@ -209,7 +175,7 @@ class ClosureProgress(Observer):
         whole = sum(job.seconds for job in self._jobs) or 1.0
         settled = [job for job in self._jobs if job.key in self.entries]
         share = sum(job.seconds for job in settled) / whole
-        self._line.show(
+        self._line.live(
             f"{len(settled)} of {len(self._jobs)} tables, {share:.0%} of all slots; "
             f"now {', '.join(self._running)}"
         )

@@ -12,8 +12,9 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
+from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments
-from tbgen.cli.proofs import ClosureProgress, LiveLine, name_of, show_notes, show_report
+from tbgen.cli.proofs import ClosureProgress, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import InputError, Material
 
@@ -142,7 +143,7 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
         for name in names:
 
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:
-                line.show(f"{name.material}: {phase}, {100 * done // total} %")
+                line.live(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
                 find, name, threads=how.threads, report=show, sample=how.sample, memory=memory

@@ -1,0 +1,55 @@
+"""One live line on stderr, for whatever takes long; what it says is its users' business."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+import click
+from tqdm import tqdm
+
+
+class LiveLine:
+    """A line that is written over, if stderr is a terminal; use as a `with` block."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> Self:
+        """Begin the line."""
+        if sys.stderr.isatty():
+            self._bar = tqdm(bar_format="{desc}", leave=False)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove it."""
+        if self._bar is not None:
+            self._bar.close()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a terminal to show it."""
+        return self._bar is not None
+
+    def live(self, text: str) -> None:
+        """Show a text until the next one."""
+        if self._bar is not None:
+            self._bar.set_description_str(text)
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        else:
+            click.echo(text, err=True)
+
+    def clear(self) -> None:
+        """Make room for a line on stdout or stderr."""
+        if self._bar is not None:
+            self._bar.clear()
