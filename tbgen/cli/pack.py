@@ -10,6 +10,7 @@ import click
 from tbgen.building.packing import Packed, pack_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.materials import require_tables
 from tbgen.indexing import InputError, Material
 from tbgen.play.tablebase import GameTablebase
 
@@ -48,12 +49,7 @@ def pack(
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
     wanted = [Material.parse(name) for name in materials]
-    for material in wanted:
-        if not material.needs_table:
-            raise InputError(
-                f"{material} has no table: without a rook, knight, cannon or pawn all is drawn",
-                "name a material with an attacker, as in KRKAA",
-            )
+    require_tables(wanted)
     if not wanted and men is None:
         raise InputError("nothing to pack", "name materials, or all of few men by --men 5")
     with selection.open() as opened:

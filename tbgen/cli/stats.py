@@ -8,7 +8,8 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.indexing import InputError, Material
+from tbgen.cli.materials import require_tables
+from tbgen.indexing import Material
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 
@@ -39,11 +40,7 @@ def stats(
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     wanted = Material.parse(material)
-    if not wanted.needs_table:
-        raise InputError(
-            f"{wanted} has no table: without a rook, knight, cannon or pawn all is drawn",
-            "name a material with an attacker, as in KRKAA",
-        )
+    require_tables([wanted])
     with selection.open() as opened:
         file = opened.table(wanted)
         answer = file.statistics.to_json()

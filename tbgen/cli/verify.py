@@ -13,10 +13,10 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
-from tbgen.cli.materials import material_arguments
+from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.proofs import ClosureProgress, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
-from tbgen.indexing import InputError, Material
+from tbgen.indexing import Material
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,12 +84,7 @@ def verify(
     """
     if not closure and (jobs is not None or force):
         raise click.UsageError("--jobs and --force go with --closure")
-    for material in wanted:
-        if not material.needs_table:
-            raise InputError(
-                f"{material} has no table: without a rook, knight, cannon or pawn all is drawn",
-                "name a material with an attacker, as in KRKAA",
-            )
+    require_tables(wanted)
     if wdl:
         ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
