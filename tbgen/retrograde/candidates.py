@@ -130,11 +130,13 @@ class Search:
         finally:
             self._idle.append(front)
 
-    def initialise(self, lost: Records | None = None) -> None:
+    def initialise(self, lost: Records | None = None, *, captures_wait: bool) -> None:
         """Find the candidates of both kinds, as many as there may be.
 
         lost : the offender's positions that another search of this order has shown to be lost;
             they need no more looking at
+        captures_wait : what only a capture wins is won when its ply has come; until then it is an
+            escape, unless the offender's move to it is the offence
         """
         memory, sets = self._memory, self.sets
         won, unknown = memory.won.take(), self.propagation.unknown[self.winner]
@@ -152,10 +154,9 @@ class Search:
         self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
         sets.copy(self.loss_candidates.rows, self.open)
         if self.captures_win:
-            # What only a capture wins is won when its ply has come; until then it is an escape,
-            # unless the offender's move to it is the offence.
-            unwon = self.propagation.unwon[self.winner]
-            sets.difference(unwon, self.win_candidates.rows, self.escapes)
+            if captures_wait:
+                unwon = self.propagation.unwon[self.winner]
+                sets.difference(unwon, self.win_candidates.rows, self.escapes)
             sets.intersect(self.live, self.win_candidates.rows)
 
     def _reopen(self, known: PackedRows, won: Records, losable: Rows) -> None:

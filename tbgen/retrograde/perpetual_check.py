@@ -46,7 +46,7 @@ def declare_perpetual_checks(
     Returns, if `keep_losses`, the offender's positions that lose by this order.
     """
     with memory.search(order) as search:
-        search.initialise()
+        search.initialise(captures_wait=True)
         search.prune()
         while _prune_checkers(search):
             pass

@@ -96,7 +96,8 @@ class ChaseSearch:
         lost : the offender's positions that perpetual checks of this order decide
         """
         with self._memory.search(order) as search:
-            search.initialise(lost)
+            # Checks of this order and captures that win by it come before its chases.
+            search.initialise(lost, captures_wait=False)
             search.prune()
             _prune_finished(search)
             setting = Setting(
