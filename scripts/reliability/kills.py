@@ -1,4 +1,4 @@
-"""Kill builders, verifiers, dumps and servers at random moments; nothing may be lost or stay.
+"""Kill builders, packers, verifiers, dumps and servers at random moments; nothing is lost or stays.
 
 A try is one process and one of KILL, TERM and INT, at a moment drawn evenly from the time that it
 takes undisturbed. After each, every table that was finished is as it was, and a process that was
@@ -6,7 +6,9 @@ stopped (not killed) has said so and has left nothing. In the end of each round 
 build must come to the digests of a directory that nobody disturbed, with no stranger beside them.
 
     builder     one, or two on one directory of which one is hit
+    parallel    `build --jobs 2`: the command itself, or any process that it has started
     compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
+    packer      of win-draw-loss files, beside the tables that they come from
     verifier, dump, server    none of them may change the tables
 
     python scripts/reliability/kills.py --count 500 --seed 1
@@ -19,6 +21,7 @@ import itertools
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -64,10 +67,14 @@ class Site:
         self.seconds = {}
         for _ in range(2):  # the first time, kernels may be compiled
             self._remember("build", run(self.build(self.finished, "--force")))
+        self._remember("parallel", run(self.build(folder / "parallel", "--jobs", "2")))
         self._remember("verify", run(self.verify()))
         self._remember("dump", run(self.dump(folder / "timed.npy")))
         self.seconds["serve"] = 1.5
         self.expected = tables_of(self.finished)
+        packed = self.with_tables(folder / "packed")
+        self._remember("pack", run(self.pack(packed)))
+        self.packed = tables_of(packed)
 
     def _remember(self, name: str, ended: Ended) -> None:
         if ended.status != OK:
@@ -87,6 +94,17 @@ class Site:
         words = ("--tables", self.finished, "--rules", "wxf", "--format", "npy", "--out", out)
         return tbgen("dump", MATERIAL, *words)
 
+    def pack(self, directory: Path) -> list[str | bytes]:
+        """Win-draw-loss files of all tables of a directory."""
+        return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
+
+    def with_tables(self, directory: Path) -> Path:
+        """A new directory that has the tables, and nothing else."""
+        directory.mkdir()
+        for name in self.expected:
+            shutil.copyfile(self.finished / name, directory / name)
+        return directory
+
     def serve(self) -> list[str | bytes]:
         """A server of the tables."""
         return tbgen("serve", "--tables", self.finished, "--rules", "wxf", "--port", "0",
@@ -98,10 +116,18 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
     time.sleep(moment)
-    # Not `send_signal`, which would reap a process that has ended already.
+    send(number, process.process.pid)
+    look(tally, name, number, moment, process.wait())
+
+
+def send(number: signal.Signals, pid: int) -> None:
+    """Send a signal; not by `Popen.send_signal`, which would reap what has ended already."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(process.process.pid, number)
-    ended = process.wait()
+        os.kill(pid, number)
+
+
+def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
+    """How a process ended that was sent a signal: with a word, if it could say one."""
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")
     if ended.status == OK:
@@ -150,6 +176,60 @@ def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     last_build(tally, site, directory)
 
 
+def families(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
+    """Hit a parallel build, or one of its processes; then let one come to its end."""
+    for _ in budget.take_up_to(ROUND):
+        before = tables_of(directory)
+        number = site.rng.choice(SIGNALS)
+        moment = site.rng.uniform(0, site.seconds["parallel"])
+        process = Started(site.build(directory, "--jobs", "2"))
+        time.sleep(moment)
+        parent = process.process.pid
+        family = [parent, *descendants(parent)]
+        struck = site.rng.choice(family)
+        send(number, struck)
+        ended = process.wait()
+        if struck == parent:
+            look(tally, "parallel build", number, moment, ended)
+        else:
+            tally.count("kills")
+            tally.count(f"kills of a worker by {number.name}")
+            wrong = complaint(ended, [OK])
+            tally.expect(wrong is None, f"worker, {number.name} after {moment:.2f} s: {wrong}")
+        alive = still_there(family[1:])
+        tally.expect(not alive, f"parallel build: processes {alive} outlive it")
+        kept(tally, site, directory, before, "parallel build")
+    last_build(tally, site, directory)
+
+
+def descendants(parent: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    found: list[int] = []
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, children.read_text().split()):
+                found += [child, *descendants(child)]
+    return found
+
+
+def still_there(pids: list[int], patience: float = 5.0) -> list[int]:
+    """Those of some processes that run, after some patience."""
+    until = time.monotonic() + patience
+    while True:
+        left = [pid for pid in pids if is_running(pid)]
+        if not left or time.monotonic() > until:
+            return left
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, and not merely waiting to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = None) -> None:
     """An undisturbed build: it ends well, with the right tables and nothing beside them."""
     environment = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
@@ -189,6 +269,21 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
         time.sleep(0.05)
 
 
+def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
+    """Hit packers in one directory a few times, then let one come to its end."""
+    site.with_tables(directory)
+    for _ in budget.take_up_to(ROUND // 2):
+        hit(tally, site, "packer", Started(site.pack(directory)), site.seconds["pack"])
+        now = tables_of(directory)
+        tally.expect(site.expected.items() <= now.items(), "packer: a table is lost or changed")
+        tally.expect(now.items() <= site.packed.items(), "packer: a file is wrong")
+    wrong = complaint(run(site.pack(directory)), [OK])
+    tally.expect(wrong is None, f"the packer after: {wrong}")
+    tally.expect(tables_of(directory) == site.packed, "the packer after: other files")
+    left = strangers(directory)
+    tally.expect(not left, f"the packer after leaves {left}")
+
+
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     """Hit processes that only read tables: the directory stays as it is, to the byte."""
     before = contents(site.finished)
@@ -205,16 +300,19 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:
-    """Rounds of builders, and readers in between."""
+    """Rounds of builders, of one process or several, with packers and readers in between."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
         for number in itertools.count(1):
             folder = Path(name) / f"round{number}"
             folder.mkdir()
-            if number % COMPILING_EVERY:
+            if number % COMPILING_EVERY == 0:
+                compiling(tally, site, budget, folder / "tables")
+            elif number % 2:
                 builders(tally, site, budget, folder / "tables")
             else:
-                compiling(tally, site, budget, folder / "tables")
+                families(tally, site, budget, folder / "tables")
+            packers(tally, site, budget, folder / "packed")
             readers(tally, site, budget, folder)
             if budget.spent:
                 return
