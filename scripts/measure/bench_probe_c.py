@@ -5,10 +5,10 @@
 
 opens 209 win-draw-loss files, one of every material of at most five men, that are made for the
 purpose: their headers and block tables are of full size, and all their blocks of one value. Then it
-asks for the outcomes of random positions of the tables, by default KRKN and what it needs, packed
-in a temporary directory first: warm, held in memory, beside the time of one memory read; and cold,
-each from a block that is read (from the system's cache) and unpacked. All in CPU time of one
-thread. Needs gcc and zstd's headers.
+asks for the outcomes of random positions of the tables, by default KRKN and what it needs, from
+their win-draw-loss files, which are made where there are none: warm, held in memory, beside the
+time of one memory read; and cold, each from a block that is read (from the system's cache) and
+unpacked. All in CPU time of one thread. Needs gcc and zstd's headers. `bench_wdl.py` ends with it.
 """
 
 from __future__ import annotations
@@ -84,14 +84,26 @@ def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[flo
     return [float(word) for word in output.split()]
 
 
-def main() -> None:
-    """Measure, and print a line for each goal."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
-    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
-    options = parser.parse_args()
+def wdl_files(tables: Path, opened: Tablebase, folder: Path) -> list[Path]:
+    """The win-draw-loss files of all tables of a directory; what is missing is made in `folder`."""
+    files = []
+    for name in opened.available():
+        wdl = WdlName.of(name).filename
+        if (tables / wdl).exists():
+            files.append(tables / wdl)
+            continue
+        with TableFile(tables / name.filename) as file:
+            pack_table(file, folder)
+        files.append(folder / wdl)
+    return sorted(files)
+
+
+def report(tables: Path | None, rules: str) -> None:
+    """Measure, and print a line for each goal.
+
+    tables : a directory; None: KRKN, which is built first
+    rules : those of its tables that are probed
+    """
     with tempfile.TemporaryDirectory() as folder:
         program, made, packed = (Path(folder) / name for name in ("bench", "made", "packed"))
         sources = [ROOT / "scripts" / "measure" / "bench_probe_c.c", ROOT / "contrib" / "tbprobe.c"]
@@ -102,28 +114,35 @@ def main() -> None:
         for material in (m for men in (3, 4, 5) for m in materials_of(men)):
             make_file(made, material)
         files, took = ask(program, "open", "2", made)
-        print(f"opening {files:.0f} files: {took:.1f} ms")
-        tables = options.tables
+        print(f"C, opening {files:.0f} files: {took:.1f} ms")
         if tables is None:
             tables = Path(folder)
             build = [sys.executable, "-m", "tbgen", "build", "KRKN", "--tables", folder]
-            subprocess.run([*build, "--rules", options.rules], check=True, cwd=ROOT)
-        with Tablebase.open(tables, rules=options.rules) as opened:
-            names = opened.available()
+            subprocess.run([*build, "--rules", rules], check=True, cwd=ROOT)
+        with Tablebase.open(tables, rules=rules) as opened:
             records = records_of(opened, POSITIONS)
-            slots = sum(opened.table(name.material).header.slots for name in names)
-        for name in names:
-            with TableFile(tables / name.filename) as file:
-                pack_table(file, packed)
-        number, wdl = str(Rules(options.rules).number), sorted(packed.glob("*.xqt"))
+            slots = sum(opened.table(name.material).header.slots for name in opened.available())
+            wdl = wdl_files(tables, opened, packed)
+        number = str(Rules(rules).number)
         # Two sides, and four slots to a byte.
         warm, ahead, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
         cold = records[: COLD_POSITIONS * 91]
         (seconds,) = ask(program, "cold", number, "0", *wdl, records=cold)
-    print(f"warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with tb_prefetch before: {ahead:.1f} ns")
+    print(f"C, warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with tb_prefetch before: {ahead:.1f} ns")
     print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
-    print(f"cold: {seconds:.1f} us")
+    print(f"C, cold: {seconds:.1f} us")
     print(GOALS)
+
+
+def main() -> None:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
+    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
+    options = parser.parse_args()
+    report(options.tables, options.rules)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ pieces inside a compiled loop (`probe_wdl`), `found` the same where the engine k
 other, or all of them mixed. Rates are also given as a ratio to reading single bytes at random
 places of as much memory. A `cold` probe
 reads and unpacks a block, with the file in the page cache. `open` is a directory with the names of
-209 tables and their win-draw-loss files.
+209 tables and their win-draw-loss files. Last come the figures of C (`bench_probe_c.py`), where gcc
+is installed.
 
 Each figure is the best of five runs, in seconds of the thread's own CPU time.
 """
@@ -16,12 +17,14 @@ Each figure is the best of five runs, in seconds of the thread's own CPU time.
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
+import bench_probe_c
 import numpy as np
 from numpy.typing import NDArray
 
@@ -258,6 +261,12 @@ def main() -> None:
         report_cold(tablebase)
         report_opening()
         report_warm(tablebase)
+        rules = tablebase.rule_set.rules
+    if shutil.which("gcc") is None:
+        print("C: not measured, as gcc is not installed")
+        return
+    assert rules is not None
+    bench_probe_c.report(options.tables, str(rules))
 
 
 if __name__ == "__main__":
