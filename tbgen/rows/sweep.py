@@ -134,9 +134,12 @@ def _k_sweep(
     within : Rows of `side`, in
     add_found : bool, `found` already holds positions of `within`, which are tested for escapes too
     found : Frontier of `side`, out; each thread writes only its own leads
+
+    Returns how many rows of `within` were looked at.
     """
     mids = frame.size[MIDS]
     reached, touched = scratch.reached, scratch.touched
+    looked_at = 0
     for lead in range(lead_0, lead_1):
         waiting = add_found and found.counts[lead] > 0
         if not waiting:
@@ -165,6 +168,7 @@ def _k_sweep(
         if waiting:
             found.counts[lead] = 0
         rows = mids if whole else listed
+        looked_at += rows
         wanted = 0
         for i in range(rows):
             mid = np.int64(i) if whole else np.int64(touched[i])
@@ -185,6 +189,7 @@ def _k_sweep(
         gathered = use_escape and whole and wanted > mids // MANY_ROWS
         _put_found(lead, side, rows, whole, scanned and not everywhere, gathered, front,
                    use_escape, escape, found, scratch, frame)  # fmt: skip
+    return looked_at
 
 
 class Sweeper:
@@ -213,9 +218,10 @@ class Sweeper:
         avoided = found if escape is None else Frontier(escape, self._everywhere, found.listed, 0)
         # An enumeration as an argument costs a call of a kernel forty microseconds.
         mover = int(side)
+        looked_at = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
-            _k_sweep(
+            looked_at[thread] += _k_sweep(
                 lead_0, lead_1, mover, everywhere, source, within, escape is not None, avoided,
                 add_found, found, self._scratch[thread], self._frame,
             )  # fmt: skip
@@ -224,3 +230,4 @@ class Sweeper:
         if front is not None:
             ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
         self._workers.run(work, self._leads, ranges)
+        self._workers.meter.add(sum(looked_at))
