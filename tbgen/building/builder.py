@@ -20,7 +20,7 @@ import gc
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +36,7 @@ from tbgen.building.work import (
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
+from tbgen.rows.meter import Meter
 from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
@@ -147,6 +148,8 @@ class Builder:
     threads: int = 2
     memory: int = 0
     force: bool = False
+    meter: Meter = field(default_factory=Meter)
+    """Counts the sweeps of all tables."""
 
     def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
         """Build the closure of some materials; `metric` (None: auto) is for these alone.
@@ -268,6 +271,7 @@ class Builder:
                 code_space=codes,
                 threads=self.threads,
                 storage=storage,
+                meter=self.meter,
                 report=self.progress.phase,
             )
         name, planes = self._name(material, metric), CountedPlanes(solution)

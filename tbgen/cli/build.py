@@ -12,6 +12,7 @@ from tbgen.answers import failures
 from tbgen.building.builder import COMPILERS_BYTES, Builder
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.packing import pack_closure
+from tbgen.building.profile import Profile
 from tbgen.cli import options
 from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
@@ -78,6 +79,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
+@click.option("--profile", is_flag=True, help="Print what each phase of each table has cost.")
 @click.option("--keep-going", is_flag=True, help="If a table fails, build all that do not need it.")
 @options.json_option
 @click.pass_context
@@ -95,6 +97,7 @@ def build(
     memory: int,
     force: bool,
     wdl: bool,
+    profile: bool,
     keep_going: bool,
     as_json: bool,
 ) -> None:
@@ -114,11 +117,15 @@ def build(
     collection = Collection(wanted, tables, rule_set, wished, force)
     if cluster is not None and jobs != 1:
         raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
+    if profile and (cluster is not None or jobs != 1):
+        raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if cluster is not None:
         progress, outcome = _on_cluster(collection, cluster, threads or 1, memory, keep_going)
     else:
         cores = threads or os.cpu_count() or 1
-        progress, outcome = _on_this_machine(collection, jobs, cores, memory, keep_going)
+        progress, outcome = _on_this_machine(
+            collection, jobs, cores, memory, profile=profile, keep_going=keep_going
+        )
     failed = {key: _worded(key, error) for key, error in outcome.failures.items()}
     if failed and not keep_going:
         raise next(iter(failed.values()))
@@ -148,7 +155,7 @@ def build(
 
 
 def _on_this_machine(
-    collection: Collection, jobs: int, cores: int, memory: int, keep_going: bool
+    collection: Collection, jobs: int, cores: int, memory: int, *, profile: bool, keep_going: bool
 ) -> tuple[SetProgress, Outcome]:
     """Build one after another here, or several at once in processes."""
     shared = Shares(1, 0, 0) if jobs == 1 else shares(jobs or cores, memory)
@@ -163,6 +170,10 @@ def _on_this_machine(
             builder = Builder(
                 collection.directory, collection.rule_set, progress, threads=cores, memory=memory
             )
+            if profile:
+                builder.progress = Profile(
+                    progress, builder.meter, lambda shares: progress.profile(shares, cores)
+                )
             return progress, collection.build_here(builder, progress, keep_going=keep_going)
         # Processes are for many tables: one alone needs nothing of them.
         from tbgen.scheduling.processes import Processes

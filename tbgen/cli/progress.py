@@ -16,6 +16,7 @@ import click
 
 from tbgen.answers.units import duration, size
 from tbgen.building.builder import Built
+from tbgen.building.profile import Share, total
 from tbgen.cli.live import LiveLine
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
@@ -55,8 +56,10 @@ class BuildProgress(LiveLine):
         """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
         self._settled += settled
         text = f"{self._label}: {name}"
-        if name == "propagation":
-            text += f", order {order}, ply {plies}, {self._settled:,} positions settled"
+        if order or plies:
+            text += f", order {order}"
+        if plies:
+            text += f", ply {plies}, {self._settled:,} positions settled"
         self._now_and_then(text)
 
     def written(self, name: TableName, size_of_file: int, seconds: float) -> None:
@@ -70,6 +73,18 @@ class BuildProgress(LiveLine):
             }
         )
         self.say(f"{self._label}: {size(size_of_file)} in {duration(seconds)}")
+
+    def profile(self, shares: list[Share], threads: int) -> None:
+        """What each phase of the table that was written has cost."""
+        whole = total(shares)
+        self.tables[-1]["profile"] = [share.to_json(threads) for share in [*shares, whole]]
+        self.say(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
+                 f"{'rows':>16}{'settled':>16}")  # fmt: skip
+        for share in [*shares, whole]:
+            self.say(
+                f"{share.phase:<13}{share.order:>5}{share.seconds:>10.3f}{share.cpu_seconds:>10.3f}"
+                f"{share.busy(threads):>6.0%}{share.sweeps:>8,}{share.rows:>16,}{share.settled:>16,}"
+            )
 
     def _now_and_then(self, text: str) -> None:
         self.live(text)

@@ -45,8 +45,8 @@ class Memory:
     """What a winner's searches for one offence know, order after order.
 
     Nearly all of the offender's positions have an escape out of the pattern, and fail for good.
-    They are looked at once: a later order begins with those that did not fail (`open`), and
-    those with a move into what has been won since.
+    They are looked at once, all others again only where something new affects them: a pattern
+    that leads to no position with a new way to lose would have been found by the last search.
     """
 
     def __init__(
@@ -131,48 +131,101 @@ class Search:
             self._idle.append(front)
 
     def initialise(self, lost: Records | None = None, *, captures_wait: bool) -> None:
-        """Find the candidates of both kinds, as many as there may be.
+        """Find the candidates of both kinds: at the first order all, later those that may be new.
 
         lost : the offender's positions that another search of this order has shown to be lost;
             they need no more looking at
         captures_wait : what only a capture wins is won when its ply has come; until then it is an
             escape, unless the offender's move to it is the offence
         """
-        memory, sets = self._memory, self.sets
-        won, unknown = memory.won.take(), self.propagation.unknown[self.winner]
-        losable = self.propagation.losable[self.offender]
-        if memory.open is None or memory.offending is None:
-            sets.copy(losable, self.open)
-            sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
-            memory.offending = sets.packed(self.win_candidates.rows)
+        if self._memory.open is None:
+            self._find_all(lost)
         else:
-            self._reopen(memory.open, won, losable)
-            sets.put(memory.offending, self.win_candidates, within=unknown)
+            self._find_affected(lost)
+        self._find_escapes(captures_wait)
+
+    def _find_all(self, lost: Records | None) -> None:
+        """The candidates of the first order, and what later orders begin with."""
+        memory, sets = self._memory, self.sets
+        memory.won.take()
+        unknown = self.propagation.unknown[self.winner]
+        sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
+        memory.offending = sets.packed(self.win_candidates.rows)
+        sets.copy(self.propagation.losable[self.offender], self.open)
         if lost is not None:
             sets.remove(lost, self.open)
         sets.difference(self.live, self.win_candidates.rows, self.escapes)
         self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
         sets.copy(self.loss_candidates.rows, self.open)
-        if self.captures_win:
-            if captures_wait:
-                unwon = self.propagation.unwon[self.winner]
-                sets.difference(unwon, self.win_candidates.rows, self.escapes)
-            sets.intersect(self.live, self.win_candidates.rows)
 
-    def _reopen(self, known: PackedRows, won: Records, losable: Rows) -> None:
-        """Find where loss candidates may be: known places, and those with a new way to lose.
+    def _find_affected(self, lost: Records | None) -> None:
+        """The candidates of a later order: those that something new may have made so.
 
-        That is a move into what has been won since, or a capture that loses since this order.
+        A loss candidate has a new way to lose if it has a move into what has been won since the
+        last order, or a capture that loses since this one.
         """
-        p, sets = self.propagation, self.sets
-        with self.frontier() as newly_won, self.frontier() as newly_losing:
-            sets.put(won, newly_won)
-            self.sweep(self.offender, newly_won, losable, newly_losing)
-            sets.copy(newly_losing.rows, self.open)
-        sets.add(known, self.open)
-        for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
-            sets.add(records, self.open, within=p.unknown[self.offender])
-        sets.intersect(losable, self.open)
+        memory, sets, p = self._memory, self.sets, self.propagation
+        assert memory.offending is not None
+        assert memory.open is not None
+        losable = p.losable[self.offender]
+        sets.put(memory.offending, self.win_candidates, within=p.unknown[self.winner])
+        sets.difference(self.live, self.win_candidates.rows, self.escapes)
+        with self.frontier() as newly_losing:
+            with self.frontier() as cause:
+                sets.put(memory.won.take(), cause)
+                self.sweep(self.offender, cause, losable, newly_losing)
+                for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
+                    sets.put(records, cause, within=losable)
+                    sets.join(cause, newly_losing)
+            self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
+        sets.copy(self.loss_candidates.rows, self.open)
+        sets.add(memory.open, self.open, within=losable)
+        if lost is not None:
+            sets.remove(lost, self.loss_candidates.rows)
+            sets.remove(lost, self.open)
+        self._keep_affected()
+
+    def _keep_affected(self) -> None:
+        """Keep the candidates from which play may come to a loss candidate with a new way to lose.
+
+        A pattern that never leads to one stood at the last order as it stands now, and was found
+        then. So what is not affected fails again.
+
+        On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
+        are affected; `escapes` has the marked positions that are not.
+        """
+        sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
+        unaffected = self.escapes
+        sets.copy(wins.rows, unaffected)
+        sets.clear(wins)
+        sets.transfer(losses, self.open)
+        with self.frontier() as new_wins, self.frontier() as new_losses:
+            self.sweep(self.winner, losses, unaffected, new_wins)
+            while sets.transfer(new_wins, unaffected):
+                sets.join(new_wins, wins)
+                self.sweep(self.offender, new_wins, self.open, new_losses)
+                if not sets.transfer(new_losses, self.open):
+                    break
+                sets.join(new_losses, losses)
+                self.sweep(self.winner, new_losses, unaffected, new_wins)
+        sets.unite(losses.rows, self.open)
+
+    def _find_escapes(self, captures_wait: bool) -> None:
+        """Make `escapes` what saves the offender, and take what captures win off the candidates.
+
+        On entry `escapes` has, of the positions that a capture wins at this order, those alone
+        that are marked and no candidates.
+        """
+        sets, wins = self.sets, self.win_candidates.rows
+        if captures_wait and self.captures_win:
+            marked = self.escapes
+            sets.difference(self.escapes, self.live, marked)
+            sets.unite(wins, marked)
+            sets.difference(self.propagation.unwon[self.winner], marked, self.escapes)
+        else:
+            sets.difference(self.live, wins, self.escapes)
+        if self.captures_win:
+            sets.intersect(self.live, wins)
 
     def prune(self) -> None:
         """Prune to the greatest fixpoint, looking at all candidates that are left first.
@@ -181,11 +234,11 @@ class Search:
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.frontier() as pruned_wins:
-            self.sweep(self.winner, None, wins, pruned_wins, losses)
+            self.sweep(self.winner, None, self.win_candidates, pruned_wins, losses)
             self.sets.transfer(pruned_wins, wins, self.escapes)
         with self.frontier() as pruned_losses:
             with self.frontier() as kept_losses:
-                self.sweep(self.offender, None, losses, kept_losses, self.escapes)
+                self.sweep(self.offender, None, self.loss_candidates, kept_losses, self.escapes)
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
             self.prune_losses(pruned_losses)
 

@@ -11,6 +11,8 @@ which makes draws of what is still unknown, is `Solution`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
@@ -21,8 +23,15 @@ from tbgen.rows.boards import make_places
 from tbgen.tables.names import Rules, RuleSet
 
 
-def settle_orders(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+def settle_orders(
+    propagation: Propagation,
+    layout: Layout,
+    rule_set: RuleSet,
+    report: Callable[[str, int, int, int], None],
+) -> dict[int, int]:
     """Settle the orders of a rule set, after order 0.
+
+    report : is told of each phase as it begins: its name, its order, and twice 0
 
     An order without direct wins is still propagated where captures into supporting tables have
     values of it. Returns how many direct wins each order has by chases.
@@ -43,13 +52,16 @@ def settle_orders(propagation: Propagation, layout: Layout, rule_set: RuleSet) -
     found: dict[int, int] = {}
     order, changed = 1, True
     while (changed or order <= propagation.last_order) and not 0 < rule_set.orders < order:
+        report("checks", order, 0, 0)
         lost = [
             declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks
         ]
+        report("chases", order, 0, 0)
         found[order] = sum(
             search.declare(order, by_checks)
             for search, by_checks in zip(chases, lost, strict=False)
         )
+        report("propagation", order, 0, 0)
         changed = propagation.run(order)
         order += 1
     return found

@@ -24,6 +24,7 @@ from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
+from tbgen.rows.meter import Meter
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage, trim_process
 from tbgen.rows.workers import Workers
@@ -46,6 +47,7 @@ def solve(
     code_space: CodeSpace = BYTE_CODES,
     threads: int = 2,
     storage: Storage | None = None,
+    meter: Meter | None = None,
     report: Report = lambda phase, order, plies, settled: None,
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
@@ -53,6 +55,8 @@ def solve(
     supporting : opens the table of any material that a capture leads to and that needs one; its
         values hold under the same rule set
     storage : where the big arrays are (None: in memory)
+    meter : counts the sweeps
+    report : is told of each phase as it begins, and of each ply that propagation has settled
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -61,7 +65,7 @@ def solve(
         return supporting(child) if child.needs_table else DrawnTable(Layout.of(child))
 
     trim_process()
-    with Workers(threads, storage) as workers:
+    with Workers(threads, storage, meter) as workers:
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
         red, black = (find_legal(sets.frame, side, workers) for side in Side)
@@ -78,11 +82,12 @@ def solve(
             sets, (initialise(Side.RED, red), initialise(Side.BLACK, black)), code_space,
             lambda order, plies, settled: report("propagation", order, plies, settled),
         )  # fmt: skip
+        report("propagation", 0, 0, 0)
         propagation.start()
         propagation.run(0)
         chase_patterns: dict[int, int] = {}
         if rule_set.rules != Rules.NONE and material.both_armed:
-            chase_patterns = settle_orders(propagation, layout, rule_set)
+            chase_patterns = settle_orders(propagation, layout, rule_set, report)
         return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
             propagation.journals, propagation.unknown, chase_patterns,

@@ -9,6 +9,7 @@
     sweep      the one operation that all phases are made of: sets that follow from moves
     boards     rows as boards of ninety squares, for what only the scalar rules can judge
     workers    ranges of leads, run by threads
+    meter      what sweeps have looked at
     storage    where the big arrays are: in memory, or on disk
 
 Nothing here knows codes, tables or repetition: what a set means is for `tbgen.retrograde` to say.

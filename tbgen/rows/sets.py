@@ -170,6 +170,26 @@ def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
 
 
 @borrowing_kernel
+def _k_join(lead_0, lead_1, found, target, mids):
+    """Add what is on a frontier to another one.
+
+    found : Frontier, in
+    target : Frontier, inout
+    """
+    for lead in range(lead_0, lead_1):
+        whole = found.counts[lead] > found.limit
+        for i in range(mids if whole else found.counts[lead]):
+            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
+            row = lead * mids + mid
+            lo, hi = found.rows[row, 0], found.rows[row, 1]
+            if target.rows[row, 0] | target.rows[row, 1]:
+                target.rows[row, 0] |= lo
+                target.rows[row, 1] |= hi
+            elif lo | hi:
+                put_row(lead, mid, lo, hi, target, mids)
+
+
+@borrowing_kernel
 def k_add(data, row_0, filtered, within, target):
     """Add the positions of a record to a set, if `filtered` those alone that lie in `within`.
 
@@ -339,6 +359,10 @@ class Sets:
             ranges=ranges_for(found),
         )  # fmt: skip
         return bool(moved.any())
+
+    def join(self, found: Frontier, target: Frontier) -> None:
+        """Add what is on a frontier to another one, which keeps what it has."""
+        self.workers.over(self.leads, _k_join, found, target, self.mids, ranges=ranges_for(found))
 
     def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:
         """Add positions on record to a set: all, or those that lie in `within`."""

@@ -86,6 +86,17 @@ def _has_many_rows(lead, members, mids):
 
 
 @part
+def _list_in_use(lead, front, touched, mids):
+    """List the rows of a frontier in one lead; returns how many, or all if it has no list."""
+    count = np.int64(front.counts[lead])
+    if count > front.limit:
+        return mids
+    for i in range(count):
+        touched[i] = front.listed[lead * front.limit + i]
+    return count
+
+
+@part
 def _put_found(
     lead, side, rows, whole, look, gathered, front, use_escape, escape, found, scratch, frame
 ):
@@ -130,20 +141,25 @@ def _k_sweep(
 
     side : int, the side to move in the positions that are found
     everywhere : bool, take all of `within` in place of the predecessors of `front`
-    front : Frontier of the opponent, in
+    front : Frontier of the opponent, in; if `everywhere`, the rows of `within` that are in use
     within : Rows of `side`, in
     add_found : bool, `found` already holds positions of `within`, which are tested for escapes too
     found : Frontier of `side`, out; each thread writes only its own leads
+
+    Returns how many rows of `within` were looked at.
     """
     mids = frame.size[MIDS]
     reached, touched = scratch.reached, scratch.touched
+    looked_at = 0
     for lead in range(lead_0, lead_1):
         waiting = add_found and found.counts[lead] > 0
         if not waiting:
             clear_lead(lead, found, mids)
-        scanned = everywhere
+        scanned = False
         listed = 0
-        if not everywhere:
+        if everywhere:
+            listed = _list_in_use(lead, front, touched, mids)
+        else:
             work = np.int64(front.counts[lead])
             dense = work > front.limit
             for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
@@ -165,12 +181,13 @@ def _k_sweep(
         if waiting:
             found.counts[lead] = 0
         rows = mids if whole else listed
+        looked_at += rows
         wanted = 0
         for i in range(rows):
             mid = np.int64(i) if whole else np.int64(touched[i])
             row = lead * mids + mid
             lo, hi = within[row, 0], within[row, 1]
-            if not scanned:
+            if not (scanned or everywhere):
                 lo &= reached[mid, 0] | found.rows[row, 0]
                 hi &= reached[mid, 1] | found.rows[row, 1]
             if waiting:
@@ -183,8 +200,9 @@ def _k_sweep(
             # All that was looked at in the buffers is empty.
             continue
         gathered = use_escape and whole and wanted > mids // MANY_ROWS
-        _put_found(lead, side, rows, whole, scanned and not everywhere, gathered, front,
+        _put_found(lead, side, rows, whole, scanned, gathered, front,
                    use_escape, escape, found, scratch, frame)  # fmt: skip
+    return looked_at
 
 
 class Sweeper:
@@ -201,26 +219,41 @@ class Sweeper:
         self,
         side: int,
         front: Frontier | None,
-        within: Rows,
+        within: Rows | Frontier,
         found: Frontier,
         escape: Rows | None = None,
         *,
         add_found: bool = False,
     ) -> None:
-        """One sweep (`_k_sweep`); without `front`, over everything in `within`."""
-        everywhere = front is None
-        source = found if front is None else front
-        avoided = found if escape is None else Frontier(escape, self._everywhere, found.listed, 0)
+        """One sweep (`_k_sweep`); without `front`, over everything in `within`.
+
+        Where that is a frontier, its lists say where to look.
+        """
+        everywhere, listed = front is None, isinstance(within, Frontier)
+        members = within.rows if isinstance(within, Frontier) else within
+        if front is not None:
+            source = front
+        elif isinstance(within, Frontier):
+            source = within
+        else:
+            source = self._whole(within, found)
+        avoided = found if escape is None else self._whole(escape, found)
         # An enumeration as an argument costs a call of a kernel forty microseconds.
         mover = int(side)
+        looked_at = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
-            _k_sweep(
-                lead_0, lead_1, mover, everywhere, source, within, escape is not None, avoided,
+            looked_at[thread] += _k_sweep(
+                lead_0, lead_1, mover, everywhere, source, members, escape is not None, avoided,
                 add_found, found, self._scratch[thread], self._frame,
             )  # fmt: skip
 
         ranges = RANGES
-        if front is not None:
-            ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
+        if listed or not everywhere:
+            ranges = max(ranges_for(source), ranges_for(found) if add_found else 1)
         self._workers.run(work, self._leads, ranges)
+        self._workers.meter.add(sum(looked_at))
+
+    def _whole(self, members: Rows, like: Frontier) -> Frontier:
+        """A set as a frontier without lists: all of it is looked at."""
+        return Frontier(members, self._everywhere, like.listed, 0)

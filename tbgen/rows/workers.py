@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from tbgen.indexing.squares import SQUARES
+from tbgen.rows.meter import Meter
 from tbgen.rows.storage import Storage
 
 RANGES = 48
@@ -64,14 +65,17 @@ class Chunks(NamedTuple):
 
 
 class Workers:
-    """Threads that take ranges of leads in turn, and the storage of their arrays.
+    """Threads that take ranges of leads in turn, the storage of their arrays, and their meter.
 
     The threads live as long as a `with` block; outside of one the calling thread does it all.
     """
 
-    def __init__(self, threads: int, storage: Storage | None = None) -> None:
+    def __init__(
+        self, threads: int, storage: Storage | None = None, meter: Meter | None = None
+    ) -> None:
         self.threads = threads
         self.storage = storage or Storage()
+        self.meter = meter or Meter()
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:

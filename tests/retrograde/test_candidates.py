@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,11 +12,12 @@ import tbgen.retrograde.solve as solve_module
 from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
-from tbgen.retrograde.candidates import Memory
+from tbgen.retrograde.candidates import Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solve import solve
+from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
 from tbgen.tables.names import Rules, RuleSet
 from tests.kits.solutions import solution
@@ -41,14 +45,16 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 def fail(memory: Memory) -> None:
     """Begin a search, and do not end it."""
     with memory.search(1) as search:
-        search.initialise()
+        search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
         assert search.captures_win
         raise KeyboardInterrupt
 
 
 def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+    def settle(
+        propagation: Propagation, layout: Layout, rule_set: RuleSet, report: Any
+    ) -> dict[int, int]:
         sets = propagation.sets
         memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
@@ -58,7 +64,7 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
         after = [*propagation.losable, *propagation.unwon]
         assert all(map(np.array_equal, before, after))
         assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
-        return settle_orders(propagation, layout, rule_set)
+        return settle_orders(propagation, layout, rule_set, report)
 
     solve_with(monkeypatch, settle)
 
@@ -66,7 +72,9 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
 def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def settle(propagation: Propagation, layout: Layout, rule_set: RuleSet) -> dict[int, int]:
+    def settle(
+        propagation: Propagation, layout: Layout, rule_set: RuleSet, report: Any
+    ) -> dict[int, int]:
         sets = propagation.sets
         memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
         lost = declare_perpetual_checks(memory, 1, keep_losses=True)
@@ -79,9 +87,36 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
         sets.add(memory.open, known)
         assert known.any()
         assert not (known & ~propagation.unknown[Side.BLACK]).any()
-        return settle_orders(propagation, layout, rule_set)
+        return settle_orders(propagation, layout, rule_set, report)
 
     solve_with(monkeypatch, settle)
+
+
+@pytest.mark.parametrize("rules", [Rules.CHECK, Rules.WXF])
+def test_what_nothing_new_affects_need_not_be_searched_again(
+    monkeypatch: pytest.MonkeyPatch, rules: Rules
+) -> None:
+    """KNKCA, of four orders: every order searched as thoroughly as the first one."""
+    material = Material.parse("KNKCA")
+    expected = solution(material.name, rules)
+    affected = Search._find_affected
+    searched: Counter[str] = Counter()
+
+    def find_all(search: Search, lost: Records | None) -> None:
+        affected(search, lost)
+        searched["affected"] += int(search.loss_candidates.counts.sum())
+        search._find_all(lost)
+        searched["all"] += int(search.loss_candidates.counts.sum())
+
+    monkeypatch.setattr(Search, "_find_affected", find_all)
+    children = {m.name: solution(m.name, rules) for m in material.captures().values()}
+    solved = solve(
+        material, lambda child: children[child.name], rule_set=RuleSet(rules),
+        code_space=code_spaces(material, rules)[0],
+    )  # fmt: skip
+    assert 0 < searched["affected"] < searched["all"] / 2
+    for side in Side:
+        assert np.array_equal(solved.plane(side), expected.plane(side))
 
 
 def test_a_direct_win_is_255_and_the_loss_before_it_254() -> None:

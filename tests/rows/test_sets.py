@@ -92,6 +92,15 @@ def test_a_transfer_moves_what_is_on_a_frontier(sets: Sets, share: float) -> Non
     assert not sets.transfer(on_front(sets, sets.empty()), source)
 
 
+@pytest.mark.parametrize("shares", [(0.01, 0.5), (0.5, 0.01), (0.01, 0.01)])
+def test_a_frontier_joins_another(sets: Sets, shares: tuple[float, float]) -> None:
+    one, other = (random_set(sets, seed, share) for seed, share in enumerate(shares))
+    target = on_front(sets, other)
+    sets.join(on_front(sets, one), target)
+    assert np.array_equal(target.rows, one | other)
+    assert listed(sets, target)[target.rows.any(axis=1)].all()
+
+
 def test_records_are_added_taken_out_and_put(sets: Sets) -> None:
     members, within, before = (random_set(sets, seed) for seed in (1, 2, 3))
     packed = sets.packed(members)

@@ -88,3 +88,12 @@ def test_many_escapes_are_those_of_each_few(bench: Bench, side: int, share: floa
     assert together.any()
     assert (within & ~together).any()
     assert np.array_equal(together & few, bench.found(side, front, few, escape))
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("share", [0.001, 0.5])
+def test_all_of_a_frontier_is_all_of_its_rows(bench: Bench, side: int, share: float) -> None:
+    within, escape = bench.front(bench.some(side, share)), bench.some(1 - side, 0.05)
+    found = bench.empty()
+    bench.sweeper.sweep(side, None, within, found, escape)
+    assert np.array_equal(found.rows, bench.found(side, None, within.rows, escape))

@@ -1,0 +1,114 @@
+"""What each phase of a table costs: seconds, the processors' share of them, sweeps, rows.
+
+    Profile    stands between a builder and its progress, and measures what passes by
+    Share      what one phase of one order has taken
+    total      of some of them
+
+Whoever makes a phase cheaper looks here before and after; counts of sweeps and rows are the same on
+every machine. What lies between two reports is the earlier one's. All processes of a machine
+share its cores: what else runs shows in `busy`, not in the seconds of the processor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tbgen.building.builder import Progress
+from tbgen.rows.meter import Meter
+from tbgen.tables.names import TableName
+
+
+@dataclass
+class Share:
+    """What one phase of one order has taken."""
+
+    phase: str
+    order: int
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """Of all threads."""
+    sweeps: int = 0
+    rows: int = 0
+    """Rows that sweeps have looked at, ninety positions each."""
+    settled: int = 0
+    """Positions that were given their value."""
+
+    def busy(self, threads: int) -> float:
+        """Which part of the threads' time they have worked, 0 to 1."""
+        return self.cpu_seconds / (self.seconds * threads) if self.seconds else 0.0
+
+    def to_json(self, threads: int) -> dict[str, Any]:
+        """As `tbgen build --profile --json` has it."""
+        return {
+            "phase": self.phase, "order": self.order, "seconds": round(self.seconds, 4),
+            "cpu_seconds": round(self.cpu_seconds, 4), "busy": round(self.busy(threads), 3),
+            "sweeps": self.sweeps, "rows": self.rows, "settled": self.settled,
+        }  # fmt: skip
+
+
+def total(shares: list[Share]) -> Share:
+    """All phases together, but for the loading or compiling of kernels."""
+    whole = Share("all", 0)
+    for share in shares:
+        if share.phase != "compile":
+            whole.seconds += share.seconds
+            whole.cpu_seconds += share.cpu_seconds
+            whole.sweeps += share.sweeps
+            whole.rows += share.rows
+            whole.settled += share.settled
+    return whole
+
+
+class Profile:
+    """A `Progress` that hands everything on, and measures what lies between.
+
+    meter : that of the builder
+    show : takes the shares of each table that has been written, in the order in which phases began
+    """
+
+    def __init__(
+        self, progress: Progress, meter: Meter, show: Callable[[list[Share]], None]
+    ) -> None:
+        self._progress = progress
+        self._meter = meter
+        self._show = show
+        self._shares: list[Share] = []
+        self._mark = self._now()
+
+    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+        """A table is begun, or found finished."""
+        self._shares = []
+        self._progress.table(number, total, name, finished)
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        """A phase begins, or goes on: what was done since the last report is that one's."""
+        self._charge()
+        if not self._shares or (self._shares[-1].phase, self._shares[-1].order) != (name, order):
+            self._shares.append(Share(name, order))
+        self._shares[-1].settled += settled
+        self._progress.phase(name, order, plies, settled)
+
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        """A table has been written."""
+        self._charge()
+        self._progress.written(name, size, seconds)
+        self._show(self._shares)
+
+    def _charge(self) -> None:
+        """Put what was done since the last mark down to the phase at hand."""
+        before, self._mark = self._mark, self._now()
+        if self._shares:
+            share = self._shares[-1]
+            seconds, cpu_seconds, sweeps, rows = (
+                now - then for now, then in zip(self._mark, before, strict=True)
+            )
+            share.seconds += seconds
+            share.cpu_seconds += cpu_seconds
+            share.sweeps += int(sweeps)
+            share.rows += int(rows)
+
+    def _now(self) -> tuple[float, float, int, int]:
+        return time.perf_counter(), time.process_time(), self._meter.sweeps, self._meter.rows

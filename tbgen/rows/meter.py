@@ -1,0 +1,22 @@
+"""What sweeps have looked at, counted: the work of a phase, whatever the machine.
+
+What it took in seconds is for whoever runs the phases to say (`tbgen.building.profile`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Meter:
+    """The counts of all sweeps so far."""
+
+    sweeps: int = 0
+    rows: int = 0
+    """Rows of the sets `within` that were looked at, whatever came of it."""
+
+    def add(self, rows: int) -> None:
+        """One more sweep, and its rows."""
+        self.sweeps += 1
+        self.rows += rows

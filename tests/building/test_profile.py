@@ -1,0 +1,70 @@
+"""What a profile says: counts that do not depend on threads, and shares that add up."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tbgen.building.builder import Builder
+from tbgen.building.profile import Profile, Share, total
+from tbgen.cli import main
+from tbgen.indexing import Material
+from tbgen.tables import Rules, TableFile
+from tbgen.tables.names import RuleSet
+from tests.kits.built import Silence
+
+
+def profiles(directory: Path, threads: int) -> list[list[Share]]:
+    """The shares of KRK, KNK and KRKN under checks, in the order of building."""
+    found: list[list[Share]] = []
+    builder = Builder(directory, RuleSet(Rules.CHECK), Silence(), threads=threads)
+    builder.progress = Profile(Silence(), builder.meter, found.append)
+    builder.build([Material.parse("KRKN")])
+    return found
+
+
+def test_sweeps_and_rows_are_the_same_for_any_number_of_threads(tmp_path: Path) -> None:
+    one, two = (profiles(tmp_path / str(threads), threads) for threads in (1, 2))
+    counts = [
+        [[(s.phase, s.order, s.sweeps, s.rows, s.settled) for s in shares] for shares in found]
+        for found in (one, two)
+    ]
+    assert counts[0] == counts[1]
+    assert len(counts[0]) == 3
+
+
+def test_all_that_is_decided_has_been_settled(tmp_path: Path) -> None:
+    shares = profiles(tmp_path, 1)[-1]
+    with TableFile(tmp_path / "KRKN.check.dtm.xqt") as file:
+        statistics = file.statistics
+        sides = statistics.red_to_move, statistics.black_to_move
+        decided = sum(counts.wins + counts.losses for counts in sides)
+    # Where kings and defenders are their own mirror image, both images of a position are settled.
+    assert decided <= sum(share.settled for share in shares) <= 2 * decided
+    orders = [share.order for share in shares if share.phase == "checks"]
+    assert orders == list(range(1, len(orders) + 1))
+    assert all(share.sweeps for share in shares if share.phase in ("propagation", "checks"))
+
+
+def test_the_total_leaves_compiling_out() -> None:
+    shares = [
+        Share("compile", 0, 9.0, 9.0),
+        Share("a", 1, 2.0, 1.0, 3, 4, 5),
+        Share("b", 2, 2.0, 3.0),
+    ]
+    whole = total(shares)
+    assert (whole.seconds, whole.cpu_seconds, whole.sweeps, whole.rows) == (4.0, 4.0, 3, 4)
+    assert whole.busy(threads=2) == 0.5
+
+
+def test_a_build_prints_and_tells_its_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["build", "KNK", "--tables", str(tmp_path), "--profile", "--json"]
+    main(words, standalone_mode=False)
+    out, err = capsys.readouterr()
+    (table,) = json.loads(out)["tables"]
+    assert table["profile"][-1]["phase"] == "all"
+    assert [line.split()[0] for line in err.splitlines()[-len(table["profile"]) :]] == [
+        share["phase"] for share in table["profile"]
+    ]
