@@ -5,6 +5,7 @@
     builder        doing it: solve, count, write; skip what is finished, survive interruption
     collection     many tables at once: the builders of single tables, run by `tbgen.scheduling`
     packing        the win-draw-loss file of a finished table
+    contents       the digest of a finished table's values
     plan           index, memory, disk and time of a build, for who wants to know first
     outlook        what many workers would make of a plan
     estimate       seconds and bytes of tables that are not there yet, learned from measured ones
@@ -13,5 +14,5 @@
 
 How a table is solved is in `tbgen.retrograde`, which also knows what memory that takes; what its
 bytes are, in `tbgen.tables`. Nothing here prints: who calls a build gives it a `Progress`. Only
-`builder` and `packing` load the compiler, and only where a file is to be written.
+`builder`, `packing` and `contents` load the compiler, and only where they have to work.
 """
