@@ -3,6 +3,7 @@
     sets           which materials words such as `table1` and `--men 5` mean
     work           which tables, in which order, of which metric: decided before anything is solved
     builder        doing it: solve, count, write; skip what is finished, survive interruption
+    states         the state of a table that takes long, in a file beside it
     collection     many tables at once: the builders of single tables, run by `tbgen.scheduling`
     packing        the win-draw-loss file of a finished table
     contents       the digest of a finished table's values

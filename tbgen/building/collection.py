@@ -30,6 +30,7 @@ from tbgen.building.builder import (
     jobs_of,
 )
 from tbgen.building.plan import plan
+from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
@@ -69,6 +70,8 @@ class OneTable:
     rule_set: RuleSet
     cores: int
     """Those that all tables share that are built at once."""
+    state_seconds: float = STATE_SECONDS
+    """As a `Builder` has them."""
 
     def __call__(self, start: Start) -> Built:
         """Build it; raises what `Builder.see_to` raises.
@@ -77,8 +80,9 @@ class OneTable:
         """
         threads = -(-self.cores // start.beside)
         builder = Builder(
-            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory
-        )
+            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory,
+            state_seconds=self.state_seconds,
+        )  # fmt: skip
         try:
             return builder.see_to(start.job.payload, iter((1,)), 1)
         except NotEnoughMemoryError as error:
@@ -99,6 +103,7 @@ class Collection:
     rule_set: RuleSet
     metric: Metric | None = None
     force: bool = False
+    state_seconds: float = STATE_SECONDS
 
     @cached_property
     def work(self) -> list[Task]:
@@ -170,7 +175,8 @@ class Collection:
 
     def one_table(self, cores: int) -> OneTable:
         """What builds one of the tables, here or elsewhere: the directory has a name for all."""
-        return OneTable(Path(os.path.abspath(self.directory)), self.rule_set, cores)
+        directory = Path(os.path.abspath(self.directory))
+        return OneTable(directory, self.rule_set, cores, self.state_seconds)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from tbgen.answers import failures
 from tbgen.building.builder import COMPILERS_BYTES, Builder
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.packing import pack_closure
+from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
 from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
@@ -76,6 +78,12 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "--memory", type=options.Size(), default=0, metavar="SIZE",
     help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
 )  # fmt: skip
+@click.option(
+    "--save-state", "state_minutes", type=click.FloatRange(min=0), metavar="MINUTES",
+    default=STATE_SECONDS / 60, show_default=True,
+    help="How often the state of a table that takes long is saved beside it, so that a build that "
+    "is killed goes on there; 0: never.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
 @click.option("--keep-going", is_flag=True, help="If a table fails, build all that do not need it.")
@@ -93,6 +101,7 @@ def build(
     cluster: str | None,
     threads: int | None,
     memory: int,
+    state_minutes: float,
     force: bool,
     wdl: bool,
     keep_going: bool,
@@ -111,7 +120,8 @@ def build(
     """
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
     wished = None if metric == "auto" else Metric(metric)
-    collection = Collection(wanted, tables, rule_set, wished, force)
+    state_seconds = 60 * state_minutes or math.inf
+    collection = Collection(wanted, tables, rule_set, wished, force, state_seconds)
     if cluster is not None and jobs != 1:
         raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
     if cluster is not None:
@@ -161,8 +171,9 @@ def _on_this_machine(
     with SetProgress(len(collection.work), forecast, elsewhere=elsewhere) as progress:
         if not elsewhere:
             builder = Builder(
-                collection.directory, collection.rule_set, progress, threads=cores, memory=memory
-            )
+                collection.directory, collection.rule_set, progress, threads=cores, memory=memory,
+                state_seconds=collection.state_seconds,
+            )  # fmt: skip
             return progress, collection.build_here(builder, progress, keep_going=keep_going)
         # Processes are for many tables: one alone needs nothing of them.
         from tbgen.scheduling.processes import Processes

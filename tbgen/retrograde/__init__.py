@@ -16,6 +16,7 @@ Moves in Chinese Chess Endgames*:
     5   final phase           solution             codes of all positions; draws           5
 
     solve         the phases in a row, for one material
+    state         all that has been found so far as bytes, for another process to go on from
     journal       what has been settled, and what waits to be: records with codes
     encoding      blocks of a file, by kernel
     outcomes      the outcomes of a finished table, and their blocks

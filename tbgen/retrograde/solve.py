@@ -22,6 +22,7 @@ from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.state import Course, Keeper, take_up
 from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Rows, Sets
@@ -47,12 +48,15 @@ def solve(
     threads: int = 2,
     storage: Storage | None = None,
     report: Report = lambda phase, order, plies, settled: None,
+    keeper: Keeper | None = None,
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
 
     supporting : opens the table of any material that a capture leads to and that needs one; its
         values hold under the same rule set
     storage : where the big arrays are (None: in memory)
+    keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
+        goes on from a state opens no table
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -64,8 +68,6 @@ def solve(
     with Workers(threads, storage) as workers:
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
-        red, black = (find_legal(sets.frame, side, workers) for side in Side)
-        report("captures", 0, 0, 0)
 
         def initialise(side: Side, legal: Rows) -> Sorted:
             codes = find_captures(
@@ -74,16 +76,35 @@ def solve(
             )  # fmt: skip
             return sort_by_captures(sets, legal, codes, code_space)
 
-        propagation = Propagation(
-            sets, (initialise(Side.RED, red), initialise(Side.BLACK, black)), code_space,
-            lambda order, plies, settled: report("propagation", order, plies, settled),
-        )  # fmt: skip
-        propagation.start()
-        propagation.run(0)
-        chase_patterns: dict[int, int] = {}
+        def begin() -> Course:
+            red, black = (find_legal(sets.frame, side, workers) for side in Side)
+            report("captures", 0, 0, 0)
+            positions = initialise(Side.RED, red), initialise(Side.BLACK, black)
+            propagation = Propagation(sets, positions, code_space, settled, rest)
+            propagation.start()
+            return Course(propagation)
+
+        def settled(order: int, plies: int, count: int) -> None:
+            report("propagation", order, plies, count)
+
+        def rest(order: int, number: int, changed: bool) -> None:
+            course.order, course.number, course.changed = order, number, changed
+            if keeper is not None and keeper.is_due():
+                report("keeping the state", order, number, 0)
+                keeper.keep(course.parts())
+
+        left = None if keeper is None else keeper.left()
+        if left is None:
+            course = begin()
+        else:
+            report("going on", 0, 0, 0)
+            course = take_up(left, sets, code_space, settled, rest)
+        propagation = course.propagation
+        if not course.order:
+            propagation.run(0, course.number, course.changed)
         if rule_set.rules != Rules.NONE and material.both_armed:
-            chase_patterns = settle_orders(propagation, layout, rule_set)
+            settle_orders(course, layout, rule_set)
         return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
-            propagation.journals, propagation.unknown, chase_patterns,
+            propagation.journals, propagation.unknown, course.chase_patterns,
         )  # fmt: skip

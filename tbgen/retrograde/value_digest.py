@@ -80,9 +80,9 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
     """16 bytes that all tables of a name share which hold the same values.
 
-    Whatever the width of codes, the blocks and their order. Takes six bytes of memory for each
-    slot of a tile and thread, or eight. Raises what reading the table does, and `LimitExceededError` for
-    orders above 32767.
+    Whatever the width of codes, the blocks and their order. Takes six to eight bytes of memory for
+    each slot of a tile and thread. Raises what reading the table does, and `LimitExceededError`
+    for orders above 32767.
     """
     layout, space = table.layout, table.code_space
     assert layout.inner is not None, "a material with a table has an attacker"
