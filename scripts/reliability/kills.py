@@ -9,7 +9,12 @@ build must come to the digests of a directory that nobody disturbed, with no str
     compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
     verifier, dump, server    none of them may change the tables
 
+The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
+with the state of tables saved as often as may be. Killed, with -9, is the builder or one of its
+processes: after the former the next try goes on, the latter costs its table no more than time.
+
     python scripts/reliability/kills.py --count 500 --seed 1
+    python scripts/reliability/kills.py --count 50 --only sets
 """
 
 from __future__ import annotations
@@ -50,6 +55,14 @@ ROUND = 4
 
 LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of ")
 """What a build or a dump says when all is done: a stop after that meets no program any more."""
+
+SET = ("KRKNA", "KNKC")
+"""Seven tables, under the rules that need every kernel; one of them takes a second."""
+
+SAVED = ("--save-state", "0.000001")
+
+WAYS = (("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2"), ("--dask", "local:2"))
+"""How a set is built; as often as they are listed."""
 
 COMPILING_EVERY = 8
 """Rounds of which one has no compiled kernels to begin with."""
@@ -220,7 +233,84 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
                 return
 
 
-PARTS = {"processes": processes}
+def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
+    """A set, built in one of the ways."""
+    words = ("--rules", "wxf", "--tables", directory, *SAVED, *how)
+    return tbgen("build", *SET, *words)
+
+
+def sets(tally: Tally, budget: Budget, seed: int) -> None:
+    """Rounds of builds of a set, each until one of them comes to its end."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
+        finished = Path(name) / "finished"
+        for _ in range(2):  # the first time, kernels may be compiled
+            ended = run(build_of_set(finished, "--force"))
+            if ended.status != OK:
+                sys.exit(f"the set fails undisturbed: {ended.stderr}")
+        expected = tables_of(finished)
+        for number in itertools.count(1):
+            directory = Path(name) / f"round{number}"
+            while budget.take() and not killed_once(tally, rng, directory, ended.seconds):
+                now = tables_of(directory)
+                tally.expect(now.items() <= expected.items(), "a table of the set is wrong")
+            wrong = complaint(run(build_of_set(directory)), [OK])
+            tally.expect(wrong is None, f"the build after: {wrong}")
+            tally.expect(tables_of(directory) == expected, "the build after: other tables")
+            tally.expect(not strangers(directory), f"left: {strangers(directory)}")
+            tally.count("rounds")
+            if budget.spent:
+                return
+
+
+def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> bool:
+    """Build a set, and kill the builder or a process of its; whether it is built all the same."""
+    way = rng.choice(WAYS)
+    before = tables_of(directory)
+    builder = Started(build_of_set(directory, *way))
+    pid = builder.process.pid
+    time.sleep(rng.uniform(0, seconds))
+    others = descendants(pid)
+    victim = rng.choice([pid, *others])
+    saved = any(directory.glob(".*.state"))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(victim, signal.SIGKILL)
+    ended = builder.wait()
+    tally.count("kills")
+    tally.count(f"kills of {'a builder' if victim == pid else 'its processes'}, {way[0]}")
+    tally.count("kills beside a saved state", saved)
+    if victim != pid:
+        wrong = complaint(ended, [OK])
+        tally.expect(wrong is None, f"{' '.join(way)}, one of its processes killed: {wrong}")
+    until = time.monotonic() + 60.0
+    while alive := [other for other in others if Path(f"/proc/{other}").exists()]:
+        if time.monotonic() > until:
+            tally.finding(f"{' '.join(way)}: processes {alive} outlive the builder")
+            break
+        time.sleep(0.05)
+    now = tables_of(directory)
+    tally.expect(before.items() <= now.items(), "a finished table of the set is lost or changed")
+    return ended.status == OK
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have, that build tables."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            parents[int(entry.name)] = int(fields[1]), (entry / "cmdline").read_bytes()
+    found, waiting = [], [pid]
+    while waiting:
+        parent = waiting.pop()
+        below = [child for child, (above, _) in parents.items() if above == parent]
+        waiting += below
+        found += below
+    # Python's own helper only cleans up after others.
+    return [child for child in found if b"resource_tracker" not in parents[child][1]]
+
+
+PARTS = {"processes": processes, "sets": sets}
 
 if __name__ == "__main__":
     main("kills", __doc__, PARTS, 500)
