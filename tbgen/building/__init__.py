@@ -5,6 +5,7 @@
     builder        doing it: solve, count, write; skip what is finished, survive interruption
     states         the state of a table that takes long, in a file beside it
     collection     many tables at once: the builders of single tables, run by `tbgen.scheduling`
+    exchange       the same where machines share no directory: tables travel by an address
     packing        the win-draw-loss file of a finished table
     contents       the digest of a finished table's values
     plan           index, memory, disk and time of a build, for who wants to know first

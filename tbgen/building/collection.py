@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -144,11 +144,18 @@ class Collection:
         return run(jobs_of(self.work), here, observer, keep_going=keep_going)
 
     def build_elsewhere(
-        self, jobs: Sequence[Job], executor: Executor, observer: Observer, *, keep_going: bool
+        self,
+        jobs: Sequence[Job],
+        executor: Executor,
+        observer: Observer,
+        *,
+        keep_going: bool,
+        bring: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
         """Build what is unfinished by an executor of `OneTable`; what is finished is seen to here.
 
         jobs : `jobs()`, with what the executor gives them
+        bring : brings what was built here, if workers have another directory
 
         Raises `InputError` if what was built is not where it should be.
         """
@@ -156,6 +163,7 @@ class Collection:
         finished = [task for task in self.work if task.material.name not in keys]
         outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
+        bring(rest.results.values())
         self._see(rest.results.values())
         return Outcome(
             outcome.results | rest.results,
@@ -170,7 +178,8 @@ class Collection:
         if absent:
             raise InputError(
                 f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
-                "workers must see the directory that the build sees, under the same name",
+                "workers must see the directory that the build sees, under the same name, or "
+                "exchange tables by --via",
             )
 
     def one_table(self, cores: int) -> OneTable:

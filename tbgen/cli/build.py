@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tbgen.answers import failures
-from tbgen.building.builder import COMPILERS_BYTES, Builder
+from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
+from tbgen.building.exchange import Errand, Exchange
 from tbgen.building.packing import pack_closure
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
@@ -21,6 +23,7 @@ from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
 from tbgen.scheduling.forecast import Forecast
+from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, Rules, RuleSet
@@ -71,6 +74,11 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Build on the workers of a dask cluster (docs/cluster.md); local:N starts one here.",
 )  # fmt: skip
 @click.option(
+    "--via", metavar="URL",
+    help="With --dask, an address by which workers that do not see the directory get tables and "
+    "hand them in, as s3://bucket/folder (docs/cluster.md).",
+)  # fmt: skip
+@click.option(
     "--threads", type=click.IntRange(min=1), metavar="N",
     help="For all tables at once; with --dask, for each table. Default: all cores; with --dask 1.",
 )  # fmt: skip
@@ -99,6 +107,7 @@ def build(
     orders: int,
     jobs: int,
     cluster: str | None,
+    via: str | None,
     threads: int | None,
     memory: int,
     state_minutes: float,
@@ -124,8 +133,10 @@ def build(
     collection = Collection(wanted, tables, rule_set, wished, force, state_seconds)
     if cluster is not None and jobs != 1:
         raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
+    if via is not None and cluster is None:
+        raise click.UsageError("--via goes with --dask")
     if cluster is not None:
-        progress, outcome = _on_cluster(collection, cluster, threads or 1, memory, keep_going)
+        progress, outcome = _on_cluster(collection, cluster, via, threads or 1, memory, keep_going)
     else:
         cores = threads or os.cpu_count() or 1
         progress, outcome = _on_this_machine(collection, jobs, cores, memory, keep_going)
@@ -185,20 +196,34 @@ def _on_this_machine(
 
 
 def _on_cluster(
-    collection: Collection, address: str, threads: int, memory: int, keep_going: bool
+    collection: Collection,
+    address: str,
+    via: str | None,
+    threads: int,
+    memory: int,
+    keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster."""
+    """Build on the workers of a dask cluster, which see the directory or exchange tables."""
     from tbgen.scheduling.cluster import Cluster
 
+    function: Callable[[Start], Built] = collection.one_table(threads)
+    exchange = Exchange(via) if via is not None else None
+    if exchange is not None:
+        exchange.level(collection)
+        function = Errand(collection.one_table(threads), exchange)
+
+    def bring(built: Iterable[Built]) -> None:
+        if exchange is not None:
+            exchange.get_built(built, collection.directory)
+
     here = shares(1, memory).memory
-    function = collection.one_table(threads)
     with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:
         listed = collection.jobs(threads)
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)
         with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
             return progress, collection.build_elsewhere(
-                listed, executor, progress, keep_going=keep_going
+                listed, executor, progress, keep_going=keep_going, bring=bring
             )
 
 
