@@ -6,12 +6,16 @@ stopped (not killed) has said so and has left nothing. In the end of each round 
 build must come to the digests of a directory that nobody disturbed, with no stranger beside them.
 
     builder     one, or two on one directory of which one is hit
-    parallel    `build --jobs 2`: the command itself, or any process that it has started
     compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
     packer      of win-draw-loss files, beside the tables that they come from
     verifier, dump, server    none of them may change the tables
 
+The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
+with the state of tables saved as often as may be. Killed, with -9, is the builder or one of its
+processes: after the former the next try goes on, the latter costs its table no more than time.
+
     python scripts/reliability/kills.py --count 500 --seed 1
+    python scripts/reliability/kills.py --count 50 --only sets
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from campaign import (
     INTERRUPTED,
     OK,
+    REFUSED,
     Budget,
     Ended,
     Started,
@@ -54,6 +59,14 @@ ROUND = 4
 LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of ")
 """What a build or a dump says when all is done: a stop after that meets no program any more."""
 
+SET = ("KRKNA", "KNKC")
+"""Seven tables, under the rules that need every kernel; one of them takes a second."""
+
+SAVED = ("--save-state", "0.000001")
+
+WAYS = (("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2"), ("--dask", "local:2"))
+"""How a set is built; as often as they are listed."""
+
 COMPILING_EVERY = 8
 """Rounds of which one has no compiled kernels to begin with."""
 
@@ -67,7 +80,6 @@ class Site:
         self.seconds = {}
         for _ in range(2):  # the first time, kernels may be compiled
             self._remember("build", run(self.build(self.finished, "--force")))
-        self._remember("parallel", run(self.build(folder / "parallel", "--jobs", "2")))
         self._remember("verify", run(self.verify()))
         self._remember("dump", run(self.dump(folder / "timed.npy")))
         self.seconds["serve"] = 1.5
@@ -176,60 +188,6 @@ def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     last_build(tally, site, directory)
 
 
-def families(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit a parallel build, or one of its processes; then let one come to its end."""
-    for _ in budget.take_up_to(ROUND):
-        before = tables_of(directory)
-        number = site.rng.choice(SIGNALS)
-        moment = site.rng.uniform(0, site.seconds["parallel"])
-        process = Started(site.build(directory, "--jobs", "2"))
-        time.sleep(moment)
-        parent = process.process.pid
-        family = [parent, *descendants(parent)]
-        struck = site.rng.choice(family)
-        send(number, struck)
-        ended = process.wait()
-        if struck == parent:
-            look(tally, "parallel build", number, moment, ended)
-        else:
-            tally.count("kills")
-            tally.count(f"kills of a worker by {number.name}")
-            wrong = complaint(ended, [OK])
-            tally.expect(wrong is None, f"worker, {number.name} after {moment:.2f} s: {wrong}")
-        alive = still_there(family[1:])
-        tally.expect(not alive, f"parallel build: processes {alive} outlive it")
-        kept(tally, site, directory, before, "parallel build")
-    last_build(tally, site, directory)
-
-
-def descendants(parent: int) -> list[int]:
-    """The processes that a process has started, and those that they have."""
-    found: list[int] = []
-    for children in Path(f"/proc/{parent}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, children.read_text().split()):
-                found += [child, *descendants(child)]
-    return found
-
-
-def still_there(pids: list[int], patience: float = 5.0) -> list[int]:
-    """Those of some processes that run, after some patience."""
-    until = time.monotonic() + patience
-    while True:
-        left = [pid for pid in pids if is_running(pid)]
-        if not left or time.monotonic() > until:
-            return left
-        time.sleep(0.05)
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process is there, and not merely waiting to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = None) -> None:
     """An undisturbed build: it ends well, with the right tables and nothing beside them."""
     environment = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
@@ -300,25 +258,101 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:
-    """Rounds of builders, of one process or several, with packers and readers in between."""
+    """Rounds of builders, with packers and readers in between."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
         for number in itertools.count(1):
             folder = Path(name) / f"round{number}"
             folder.mkdir()
-            if number % COMPILING_EVERY == 0:
-                compiling(tally, site, budget, folder / "tables")
-            elif number % 2:
+            if number % COMPILING_EVERY:
                 builders(tally, site, budget, folder / "tables")
             else:
-                families(tally, site, budget, folder / "tables")
+                compiling(tally, site, budget, folder / "tables")
             packers(tally, site, budget, folder / "packed")
             readers(tally, site, budget, folder)
             if budget.spent:
                 return
 
 
-PARTS = {"processes": processes}
+def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
+    """A set, built in one of the ways."""
+    words = ("--rules", "wxf", "--tables", directory, *SAVED, *how)
+    return tbgen("build", *SET, *words)
+
+
+def sets(tally: Tally, budget: Budget, seed: int) -> None:
+    """Rounds of builds of a set, each until one of them comes to its end."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
+        finished = Path(name) / "finished"
+        for _ in range(2):  # the first time, kernels may be compiled
+            ended = run(build_of_set(finished, "--force"))
+            if ended.status != OK:
+                sys.exit(f"the set fails undisturbed: {ended.stderr}")
+        expected = tables_of(finished)
+        for number in itertools.count(1):
+            directory = Path(name) / f"round{number}"
+            while budget.take() and not killed_once(tally, rng, directory, ended.seconds):
+                now = tables_of(directory)
+                tally.expect(now.items() <= expected.items(), "a table of the set is wrong")
+            wrong = complaint(run(build_of_set(directory)), [OK])
+            tally.expect(wrong is None, f"the build after: {wrong}")
+            tally.expect(tables_of(directory) == expected, "the build after: other tables")
+            tally.expect(not strangers(directory), f"left: {strangers(directory)}")
+            tally.count("rounds")
+            if budget.spent:
+                return
+
+
+def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> bool:
+    """Build a set, and kill the builder or a process of its; whether it is built all the same."""
+    way = rng.choice(WAYS)
+    before = tables_of(directory)
+    builder = Started(build_of_set(directory, *way))
+    pid = builder.process.pid
+    time.sleep(rng.uniform(0, seconds))
+    others = descendants(pid)
+    victim = rng.choice([pid, *others])
+    saved = any(directory.glob(".*.state"))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(victim, signal.SIGKILL)
+    ended = builder.wait()
+    tally.count("kills")
+    tally.count(f"kills of {'a builder' if victim == pid else 'its processes'}, {way[0]}")
+    tally.count("kills beside a saved state", saved)
+    if victim != pid:
+        # A worker of dask's that is killed while it starts is missed in one line.
+        wrong = complaint(ended, [OK, REFUSED] if way[0] == "--dask" else [OK])
+        tally.expect(wrong is None, f"{' '.join(way)}, one of its processes killed: {wrong}")
+    until = time.monotonic() + 60.0
+    while alive := [other for other in others if Path(f"/proc/{other}").exists()]:
+        if time.monotonic() > until:
+            tally.finding(f"{' '.join(way)}: processes {alive} outlive the builder")
+            break
+        time.sleep(0.05)
+    now = tables_of(directory)
+    tally.expect(before.items() <= now.items(), "a finished table of the set is lost or changed")
+    return ended.status == OK
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have, that build tables."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            parents[int(entry.name)] = int(fields[1]), (entry / "cmdline").read_bytes()
+    found, waiting = [], [pid]
+    while waiting:
+        parent = waiting.pop()
+        below = [child for child, (above, _) in parents.items() if above == parent]
+        waiting += below
+        found += below
+    # Python's own helper only cleans up after others.
+    return [child for child in found if b"resource_tracker" not in parents[child][1]]
+
+
+PARTS = {"processes": processes, "sets": sets}
 
 if __name__ == "__main__":
     main("kills", __doc__, PARTS, 500)

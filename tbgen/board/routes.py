@@ -20,7 +20,6 @@ from urllib.parse import parse_qsl, quote, unquote_plus, urlencode
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -42,6 +41,7 @@ from tbgen.board.http import (
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Planner
+from tbgen.board.mirror import ADDRESS, Mirror, ZipOthers
 from tbgen.board.pages import Pages, bare_view
 from tbgen.board.pieces import piece_path
 from tbgen.board.state import View, read_view
@@ -61,12 +61,14 @@ def create_app(
     *,
     loopback_only: bool = False,
     planner: Planner | None = None,
+    files: bool = False,
 ) -> Starlette:
     """The application for some tables; more of them may come into `directory` later.
 
     With `loopback_only` nobody is answered who asks for another machine's name, and only then is
-    the directory named, in the command that builds a missing table; `planner` tells its cost. Work
-    with the tables ends when nobody waits for it: their `checkpoint` is the application's.
+    the directory named, in the command that builds a missing table; `planner` tells its cost. With
+    `files` others may fetch the files of the directory (`mirror`). Work with the tables ends when
+    nobody waits for it: their `checkpoint` is the application's.
     """
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
@@ -103,11 +105,13 @@ def create_app(
         Route("/static/{name}", gate.endpoint("static", file)),
         *_api_routes(Api(library), gate),
     ]
+    if files and directory is not None:
+        routes.append(Route(f"{ADDRESS}/{{name}}", Mirror(directory, gate.requests).answer))
     app = Starlette(
         routes=routes,
         middleware=[
             Middleware(Limits, loopback_only=loopback_only),
-            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
+            Middleware(ZipOthers),
         ],
         exception_handlers={404: _not_found, 500: _bug},
     )

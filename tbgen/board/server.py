@@ -95,12 +95,16 @@ def make_server(
     *,
     log: bool = False,
     planner: Planner | None = None,
+    files: bool = False,
 ) -> Server:
     """A server that `run()` starts; it opens no port before that.
 
-    `planner` tells what missing tables would cost.
+    `planner` tells what missing tables would cost; with `files` others may fetch those that are
+    there.
     """
-    app = create_app(tables, directory, loopback_only=is_loopback(host), planner=planner)
+    app = create_app(
+        tables, directory, loopback_only=is_loopback(host), planner=planner, files=files
+    )
     return BoardServer(
         Config(
             app,

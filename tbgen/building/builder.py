@@ -3,9 +3,10 @@
     work.py decides  ->  a task  ->  lock, open what it needs, solve, write  ->  the next task
 
 A finished file is never touched again (unless forced), and an unfinished one has no name yet:
-so an interrupted build continues where it stopped. Builds that share a directory divide the work:
-each locks the table that it is at, goes on with another one where a table is locked, and uses what
-the others finished. Many tables at once, in processes or on a cluster, are in `collection.py`.
+so an interrupted build continues where it stopped; within a table that takes long, at the state
+that was kept last (`states.py`). Builds that share a directory divide the work: each locks the
+table that it is at, goes on with another one where a table is locked, and uses what the others
+finished. Many tables at once, in processes or on a cluster, are in `collection.py`.
 
 Supporting tables are open while the table above them is solved, and no longer. To open one never
 builds it: `tbgen.building.work` says which tables there must be, of which metric, and why those
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tbgen.building.allowance import usable_memory
+from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
 from tbgen.building.work import (
     Task,
     attempts,
@@ -138,7 +140,7 @@ class Builder:
     `memory` is the bytes used at once (0: what is free), within the limits that the process has
     been given. A table that needs more has its arrays on disk while it is solved, in files
     without names in `directory`; its bytes are the same. `force` builds the materials asked for
-    even if they are finished.
+    even if they are finished. `state_seconds` is how often the state of a table is kept.
     """
 
     directory: Path
@@ -150,6 +152,7 @@ class Builder:
     force: bool = False
     meter: Meter = field(default_factory=Meter)
     """Counts the sweeps of all tables."""
+    state_seconds: float = STATE_SECONDS
 
     def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
         """Build the closure of some materials; `metric` (None: auto) is for these alone.
@@ -180,7 +183,10 @@ class Builder:
             name = self._name(task.material, finished or task.metric or Metric.DTM)
             done = finished is not None and not task.anew
             self.progress.table(next(numbers), total, name, done)
-            return Built(name) if done else self._build_table(task)
+            built = Built(name) if done else self._build_table(task)
+            for metric in Metric:
+                remove_state(self.directory, self._name(task.material, metric))
+            return built
 
     @property
     def _rules(self) -> Rules:
@@ -205,16 +211,16 @@ class Builder:
         self._load_kernels(material, choices[0][1])
         # The record tells what the table cost, not what starting up did.
         started, cpu_started = time.perf_counter(), time.process_time()
-        for choice, codes in choices:
+        for choice, codes in choices[self._first_of(material, choices) :]:
             try:
-                size = self._solve_and_write(material, choice, codes)
+                size, spent = self._solve_and_write(material, choice, codes)
             except LimitExceededError:
                 if (choice, codes) == choices[-1]:
                     raise
                 continue
-            seconds = time.perf_counter() - started
+            seconds = spent[0] + time.perf_counter() - started
             name = self._name(material, choice)
-            cpu_seconds = time.process_time() - cpu_started
+            cpu_seconds = spent[1] + time.process_time() - cpu_started
             record = {"build_seconds": round(seconds, 4), "cpu_seconds": round(cpu_seconds, 4)}
             write_build_record(self._path(name), record)
             self.progress.written(name, size, seconds)
@@ -254,15 +260,33 @@ class Builder:
         alone = available < COMPILERS_BYTES
         warm_up(codes.width, self._rules, ordered=ordered, alone=alone)
 
-    def _solve_and_write(self, material: Material, metric: Metric, codes: CodeSpace) -> int:
-        """One attempt; returns the size of the file."""
+    def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
+        """Which choice to begin with: that of a state, since the others before it have failed."""
+        for number, (metric, codes) in reversed(list(enumerate(choices))):
+            name = self._name(material, metric)
+            if number and state_path(self.directory, name).exists():
+                with self._supporting_tables(material, metric) as supporting:
+                    if self._state(TableSpec(name, codes), supporting).is_left():
+                        return number
+        return 0
+
+    def _state(self, spec: TableSpec, supporting: dict[str, TableFile]) -> StateFile:
+        return StateFile(self.directory, spec, supporting.values(), self.state_seconds)
+
+    def _solve_and_write(
+        self, material: Material, metric: Metric, codes: CodeSpace
+    ) -> tuple[int, tuple[float, float]]:
+        """One attempt; returns the size of the file, and the time of those that it goes on with."""
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
         from tbgen.retrograde.solve import solve
 
         storage = self._storage(material, codes)
         self._load_kernels(material, codes)
+        name = self._name(material, metric)
+        spec = TableSpec(name, codes)
         with self._supporting_tables(material, metric) as supporting:
+            state = self._state(spec, supporting)
             solution = solve(
                 material,
                 lambda child: supporting[child.name],
@@ -273,15 +297,16 @@ class Builder:
                 storage=storage,
                 meter=self.meter,
                 report=self.progress.phase,
+                keeper=state,
             )
-        name, planes = self._name(material, metric), CountedPlanes(solution)
+        planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)
         header = write_table(
-            self._path(name), TableSpec(name, codes), planes.codes_from,
+            self._path(name), spec, planes.codes_from,
             lambda: _statistics(name, planes),
             threads=self.threads, encode=encode,
         )  # fmt: skip
-        return header.file_size
+        return header.file_size, state.spent
 
     @contextlib.contextmanager
     def _supporting_tables(
@@ -309,8 +334,12 @@ class Builder:
 
         What builds that were killed have left of the table is removed.
         """
-        tables = [self._path(self._name(material, metric)) for metric in Metric]
-        written = {path.name for table in tables for path in (table, build_record_path(table))}
+        names = [self._name(material, metric) for metric in Metric]
+        written = {
+            path.name
+            for name, table in zip(names, map(self._path, names), strict=True)
+            for path in (table, build_record_path(table), state_path(self.directory, name))
+        }
         with contextlib.ExitStack() as held:
             lock = self.directory / f".{self._name(material, Metric.DTM)}.lock"
             try:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from tbgen.building.builder import (
     jobs_of,
 )
 from tbgen.building.plan import plan
+from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
@@ -69,6 +70,8 @@ class OneTable:
     rule_set: RuleSet
     cores: int
     """Those that all tables share that are built at once."""
+    state_seconds: float = STATE_SECONDS
+    """As a `Builder` has them."""
 
     def __call__(self, start: Start) -> Built:
         """Build it; raises what `Builder.see_to` raises.
@@ -77,8 +80,9 @@ class OneTable:
         """
         threads = -(-self.cores // start.beside)
         builder = Builder(
-            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory
-        )
+            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory,
+            state_seconds=self.state_seconds,
+        )  # fmt: skip
         try:
             return builder.see_to(start.job.payload, iter((1,)), 1)
         except NotEnoughMemoryError as error:
@@ -99,6 +103,7 @@ class Collection:
     rule_set: RuleSet
     metric: Metric | None = None
     force: bool = False
+    state_seconds: float = STATE_SECONDS
 
     @cached_property
     def work(self) -> list[Task]:
@@ -139,11 +144,18 @@ class Collection:
         return run(jobs_of(self.work), here, observer, keep_going=keep_going)
 
     def build_elsewhere(
-        self, jobs: Sequence[Job], executor: Executor, observer: Observer, *, keep_going: bool
+        self,
+        jobs: Sequence[Job],
+        executor: Executor,
+        observer: Observer,
+        *,
+        keep_going: bool,
+        bring: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
         """Build what is unfinished by an executor of `OneTable`; what is finished is seen to here.
 
         jobs : `jobs()`, with what the executor gives them
+        bring : brings what was built here, if workers have another directory
 
         Raises `InputError` if what was built is not where it should be.
         """
@@ -151,6 +163,7 @@ class Collection:
         finished = [task for task in self.work if task.material.name not in keys]
         outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
+        bring(rest.results.values())
         self._see(rest.results.values())
         return Outcome(
             outcome.results | rest.results,
@@ -165,12 +178,14 @@ class Collection:
         if absent:
             raise InputError(
                 f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
-                "workers must see the directory that the build sees, under the same name",
+                "workers must see the directory that the build sees, under the same name, or "
+                "exchange tables by --via",
             )
 
     def one_table(self, cores: int) -> OneTable:
         """What builds one of the tables, here or elsewhere: the directory has a name for all."""
-        return OneTable(Path(os.path.abspath(self.directory)), self.rule_set, cores)
+        directory = Path(os.path.abspath(self.directory))
+        return OneTable(directory, self.rule_set, cores, self.state_seconds)
 
 
 @dataclass(frozen=True)

@@ -75,33 +75,33 @@ class Profile:
         self._progress = progress
         self._meter = meter
         self._show = show
-        self._shares: list[Share] = []
+        self._shares: dict[tuple[str, int], Share] = {}
+        self._phase = ("", 0)
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """A table is begun, or found finished."""
-        self._shares = []
+        self._shares = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """A phase begins, or goes on: what was done since the last report is that one's."""
         self._charge()
-        if not self._shares or (self._shares[-1].phase, self._shares[-1].order) != (name, order):
-            self._shares.append(Share(name, order))
-        self._shares[-1].settled += settled
+        self._phase = (name, order)
+        self._shares.setdefault(self._phase, Share(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """A table has been written."""
         self._charge()
         self._progress.written(name, size, seconds)
-        self._show(self._shares)
+        self._show(list(self._shares.values()))
 
     def _charge(self) -> None:
         """Put what was done since the last mark down to the phase at hand."""
         before, self._mark = self._mark, self._now()
         if self._shares:
-            share = self._shares[-1]
+            share = self._shares[self._phase]
             seconds, cpu_seconds, sweeps, rows = (
                 now - then for now, then in zip(self._mark, before, strict=True)
             )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tbgen.answers import failures
-from tbgen.building.builder import COMPILERS_BYTES, Builder
+from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
+from tbgen.building.exchange import Errand, Exchange
 from tbgen.building.packing import pack_closure
 from tbgen.building.profile import Profile
+from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
 from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
@@ -20,6 +24,7 @@ from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
 from tbgen.scheduling.forecast import Forecast
+from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, Rules, RuleSet
@@ -70,12 +75,23 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Build on the workers of a dask cluster (docs/cluster.md); local:N starts one here.",
 )  # fmt: skip
 @click.option(
+    "--via", metavar="URL",
+    help="With --dask, an address by which workers that do not see the directory get tables and "
+    "hand them in, as s3://bucket/folder (docs/cluster.md).",
+)  # fmt: skip
+@click.option(
     "--threads", type=click.IntRange(min=1), metavar="N",
     help="For all tables at once; with --dask, for each table. Default: all cores; with --dask 1.",
 )  # fmt: skip
 @click.option(
     "--memory", type=options.Size(), default=0, metavar="SIZE",
     help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
+)  # fmt: skip
+@click.option(
+    "--save-state", "state_minutes", type=click.FloatRange(min=0), metavar="MINUTES",
+    default=STATE_SECONDS / 60, show_default=True,
+    help="How often the state of a table that takes long is saved beside it, so that a build that "
+    "is killed goes on there; 0: never.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
@@ -93,8 +109,10 @@ def build(
     orders: int,
     jobs: int,
     cluster: str | None,
+    via: str | None,
     threads: int | None,
     memory: int,
+    state_minutes: float,
     force: bool,
     wdl: bool,
     profile: bool,
@@ -114,13 +132,16 @@ def build(
     """
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
     wished = None if metric == "auto" else Metric(metric)
-    collection = Collection(wanted, tables, rule_set, wished, force)
+    state_seconds = 60 * state_minutes or math.inf
+    collection = Collection(wanted, tables, rule_set, wished, force, state_seconds)
     if cluster is not None and jobs != 1:
         raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
     if profile and (cluster is not None or jobs != 1):
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
+    if via is not None and cluster is None:
+        raise click.UsageError("--via goes with --dask")
     if cluster is not None:
-        progress, outcome = _on_cluster(collection, cluster, threads or 1, memory, keep_going)
+        progress, outcome = _on_cluster(collection, cluster, via, threads or 1, memory, keep_going)
     else:
         cores = threads or os.cpu_count() or 1
         progress, outcome = _on_this_machine(
@@ -168,8 +189,9 @@ def _on_this_machine(
     with SetProgress(len(collection.work), forecast, elsewhere=elsewhere) as progress:
         if not elsewhere:
             builder = Builder(
-                collection.directory, collection.rule_set, progress, threads=cores, memory=memory
-            )
+                collection.directory, collection.rule_set, progress, threads=cores, memory=memory,
+                state_seconds=collection.state_seconds,
+            )  # fmt: skip
             if profile:
                 builder.progress = Profile(
                     progress, builder.meter, lambda shares: progress.profile(shares, cores)
@@ -185,20 +207,34 @@ def _on_this_machine(
 
 
 def _on_cluster(
-    collection: Collection, address: str, threads: int, memory: int, keep_going: bool
+    collection: Collection,
+    address: str,
+    via: str | None,
+    threads: int,
+    memory: int,
+    keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster."""
+    """Build on the workers of a dask cluster, which see the directory or exchange tables."""
     from tbgen.scheduling.cluster import Cluster
 
+    function: Callable[[Start], Built] = collection.one_table(threads)
+    exchange = Exchange(via) if via is not None else None
+    if exchange is not None:
+        exchange.level(collection)
+        function = Errand(collection.one_table(threads), exchange)
+
+    def bring(built: Iterable[Built]) -> None:
+        if exchange is not None:
+            exchange.get_built(built, collection.directory)
+
     here = shares(1, memory).memory
-    function = collection.one_table(threads)
     with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:
         listed = collection.jobs(threads)
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)
         with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
             return progress, collection.build_elsewhere(
-                listed, executor, progress, keep_going=keep_going
+                listed, executor, progress, keep_going=keep_going, bring=bring
             )
 
 

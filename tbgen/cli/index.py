@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 
 from tbgen.answers.units import size
+from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.live import LiveLine
 
 
 @click.command(cls=Command)
 @options.tables_option
+@click.option(
+    "--values/--no-values", "with_values", default=True, show_default=True,
+    help="Also work out the digest of the values of each table that is new.",
+)  # fmt: skip
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
+)
 @options.json_option
-def index(tables: Path, as_json: bool) -> None:
+def index(tables: Path, with_values: bool, threads: int, as_json: bool) -> None:
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
     Any server that serves the directory as files is a source then, for `tbgen fetch`.
+    What an earlier index says of the values of a file of the same bytes is kept.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
     # Hashing and files only where they are asked for: `--help` loads neither.
     from tbgen.publishing.index import index_of, write_index
 
-    entries = index_of(tables)
+    asked = partial(values_of, threads=threads) if with_values else None
+    with LiveLine() as line:
+        entries = index_of(tables, line.live, asked)
     path = write_index(tables, entries)
     if as_json:
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})

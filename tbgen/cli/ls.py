@@ -11,6 +11,7 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.wdl import list_outcomes
+from tbgen.publishing.index import listed_values
 from tbgen.tables import TableFile, TableName
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 
@@ -26,7 +27,8 @@ def ls(
 ) -> None:
     """The tables present.
 
-    Two tables of one digest hold the same values. How far a table is proven is told by the
+    Two tables of one digest hold the same values; --json also has the digest of the values alone,
+    where `tbgen index` has listed it. How far a table is proven is told by the
     certificates that `verify` leaves: a file that has been written to since is read as a whole,
     others only where they say what they hold. A file that cannot be read is listed with its error.
     Win-draw-loss files are counted at the end; --json lists them in `wdl`.
@@ -36,6 +38,7 @@ def ls(
     worst = failures.OK
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
+    values = listed_values(selection.directory)
     proofs = Proofs(in_directory(selection.directory))
     choice = selection.choice
     # What is removed meanwhile, or a link to nowhere, is not there.
@@ -55,12 +58,14 @@ def ls(
             "metric": str(name.metric),
             "bytes_on_disk": path.stat().st_size,
             "digest": None,
+            "values": None,
             "file": path.name,
         }
         status = ProofStatus(None)
         try:
             with TableFile(path, name=name) as file:
                 entry["digest"] = file.header.digest.hex()
+            entry["values"] = values.get((path.name, str(entry["digest"])))
             status = proofs.status(name)
         except Exception as error:
             failure = failures.describe(error)

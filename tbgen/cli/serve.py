@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 import webbrowser
 from typing import TYPE_CHECKING
@@ -28,6 +29,10 @@ DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
               help="The port; 0 takes a free one.")  # fmt: skip
 @click.option("--demo", is_flag=True, help="Build a small set of tables first.")
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
+@click.option(
+    "--files", is_flag=True,
+    help="Others may fetch the files that index.json lists, from /files (tbgen fetch --from).",
+)  # fmt: skip
 @click.option("--log", is_flag=True, help="Print every request.")
 @options.json_option
 def serve(
@@ -36,6 +41,7 @@ def serve(
     port: int,
     demo: bool,
     show: bool,
+    files: bool,
     log: bool,
     as_json: bool,
 ) -> None:
@@ -43,11 +49,15 @@ def serve(
 
     Serves the tables of a directory until it is interrupted. --demo builds a few small tables
     into that directory first; finished ones are kept. Nobody but this machine is answered unless
-    --host says otherwise. With --json, {"url","tables"} is printed once the port is open.
+    --host says otherwise. With --files the directory is a mirror, too: others fetch from /files
+    what its index.json lists, and check it by that. With --json, {"url","tables"} is printed once
+    the port is open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """
     _require_extra()
+    if files:
+        _require_index(selection)
     if demo:
         selection = _build_demo(selection)
     from tbgen.board.server import make_server
@@ -61,8 +71,9 @@ def serve(
         count = len(opened.available())
         listener = _listen(host, port)
         server = make_server(
-            opened, selection.directory, host, port, log=log, planner=_planner(selection, opened)
-        )
+            opened, selection.directory, host, port, log=log, planner=_planner(selection, opened),
+            files=files,
+        )  # fmt: skip
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if as_json:
@@ -97,6 +108,17 @@ def _planner(selection: options.Selection, tables: GameTablebase) -> Planner:
         )
 
     return cost
+
+
+def _require_index(selection: options.Selection) -> None:
+    """Say how to list what others may fetch."""
+    from tbgen.publishing.index import INDEX
+
+    if not (selection.directory / INDEX).exists():
+        raise InputError(
+            f"{selection.directory} has no {INDEX} for others to fetch by",
+            f"run: tbgen index --tables {shlex.quote(str(selection.directory))}",
+        )
 
 
 def _require_extra() -> None:

@@ -10,6 +10,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
 from tbgen.indexing import Material
+from tbgen.publishing.index import listed_values
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 
@@ -45,6 +46,7 @@ def stats(
         file = opened.table(wanted)
         answer = file.statistics.to_json()
         name = file.header.spec.name
+    digest = file.header.digest.hex()
     status = Proofs(in_directory(selection.directory)).status(name)
     if not histogram:
         del answer["histogram"]
@@ -52,7 +54,8 @@ def stats(
         "minor_chases": name.rule_set.choice,
         "bytes_on_disk": file.header.file_size,
         "build_seconds": read_build_record(file.path).get("build_seconds"),
-        "digest": file.header.digest.hex(),
+        "digest": digest,
+        "values": listed_values(file.path.parent).get((file.path.name, digest)),
         "file": str(file.path),
         "proof": status.to_json(),
     }
@@ -81,7 +84,10 @@ def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
     ]
     if answer["build_seconds"] is not None:
         rows.append(("built in", f"{answer['build_seconds']:.1f} seconds"))
-    rows += [("digest", answer["digest"]), ("proof", str(status))]
+    rows.append(("digest", answer["digest"]))
+    if answer["values"] is not None:
+        rows.append(("of values alone", answer["values"]))
+    rows.append(("proof", str(status)))
     if status.certificate is not None:
         method, version = status.certificate.method, status.certificate.tbgen
         seconds = status.certificate.seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.digests import compare_digests
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
@@ -19,8 +21,6 @@ from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import Material
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tbgen.tables import TableName
 
 CORES = os.cpu_count() or 1
@@ -51,6 +51,14 @@ CORES = os.cpu_count() or 1
     help="Leave a certificate beside each table that is proven.",
 )
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
+@click.option(
+    "--digests", is_flag=True,
+    help="Compare their digests with the project's list instead: all of at most five men, wxf.",
+)  # fmt: skip
+@click.option(
+    "--against", type=click.Path(path_type=Path), metavar="FILE",
+    help="With --digests, another list: CSV with the columns file, digest, values.",
+)  # fmt: skip
 @options.json_option
 @click.pass_context
 def verify(
@@ -65,6 +73,8 @@ def verify(
     jobs: int | None,
     force: bool,
     certificate: bool,
+    digests: bool,
+    against: Path | None,
     as_json: bool,
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
@@ -80,11 +90,18 @@ def verify(
     A win-draw-loss file is consistent if every outcome is the best of its moves, and proven if it
     is also equal to the table of the digest that it names.
 
+    --digests proves nothing: it reads whole tables, and says which hold what is listed. A table
+    that is packed otherwise has another digest, and the listed one of its values.
+
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
     if not closure and (jobs is not None or force):
         raise click.UsageError("--jobs and --force go with --closure")
+    if against is not None and not digests:
+        raise click.UsageError("--against goes with --digests")
     require_tables(wanted)
+    if digests:
+        ctx.exit(compare_digests(selection, wanted, against, threads, as_json))
     if wdl:
         ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:

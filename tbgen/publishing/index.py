@@ -1,12 +1,12 @@
 """The index of a directory of tables: which files there are to fetch, and how to know them.
 
     {"format": 1, "files": [{"file": "KRK.wxf.dtm.xqt", "bytes": 946, "sha256": "...",
-                             "digest": "..."}, ...]}
+                             "digest": "...", "values": "..."}, ...]}
 
-`digest` is that of the table's values and arrangement, as `tbgen ls` prints it; a certificate
-beside a table (`KRK.wxf.dtm.proof.json`) has none. The index lies beside the tables, as
-`index.json`. A name in it is that of a table or its certificate, letter by letter: so it has no
-folder, and cannot lead out of the directory.
+`digest` is that of the table's values and arrangement, as `tbgen ls` prints it, `values` that of
+the values alone (docs/format.md); a certificate beside a table (`KRK.wxf.dtm.proof.json`) has
+neither. The index lies beside the tables, as `index.json`. A name in it is that of a table or its
+certificate, letter by letter: so it has no folder, and cannot lead out of the directory.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Entry:
     sha256: str
     digest: str | None = None
     """Of a table; None for a certificate."""
+    values: str | None = None
+    """The digest of its values alone; None where nobody has worked it out."""
 
     @property
     def table(self) -> TableName:
@@ -64,26 +66,57 @@ def table_of(file: str) -> TableName | None:
     return TableName.parse(file)
 
 
-def index_of(directory: Path, report: Callable[[str], object] = lambda name: None) -> list[Entry]:
+ValuesOf = Callable[[TableFile], bytes]
+"""Works out the digest of a table's values."""
+
+
+def index_of(
+    directory: Path,
+    report: Callable[[str], object] = lambda name: None,
+    values_of: ValuesOf | None = None,
+) -> list[Entry]:
     """What a directory has to give, by name; reads every byte.
 
     report : told of each file before it is read
+    values_of : asked for each table, unless the index that is there has a file of the same bytes
 
     Raises `OSError`, and what `TableFile` raises for a table that is damaged.
     """
+    known = {(entry.file, entry.sha256): entry.values for entry in _listed(directory)}
     entries = []
     for path in sorted(directory.iterdir()):
         name = table_of(path.name)
         if name is None or not path.is_file():
             continue
         report(path.name)
-        digest = None
+        digest = values = None
+        size, sha256 = hash_of(path)
         if path.name.endswith(SUFFIX):
+            values = known.get((path.name, sha256))
             with TableFile(path, name=name) as file:
                 digest = file.header.digest.hex()
-        size, sha256 = hash_of(path)
-        entries.append(Entry(path.name, size, sha256, digest))
+                if values is None and values_of is not None:
+                    values = values_of(file).hex()
+        entries.append(Entry(path.name, size, sha256, digest, values))
     return entries
+
+
+def listed_values(directory: Path) -> dict[tuple[str, str], str]:
+    """The digests of values that the index of a directory has, by file name and digest."""
+    return {
+        (entry.file, entry.digest): entry.values
+        for entry in _listed(directory)
+        if entry.digest is not None and entry.values is not None
+    }
+
+
+def _listed(directory: Path) -> list[Entry]:
+    """What the index of a directory has; nothing where none is there that can be read."""
+    try:
+        with os.fdopen(open_to_read(directory / INDEX), "rb") as file:
+            return read_index(file.read(MAX_INDEX).decode("utf-8", "replace"))
+    except (OSError, BadIndexError):
+        return []
 
 
 def hash_of(path: Path) -> tuple[int, str]:
@@ -142,5 +175,6 @@ _ENTRY = schema.record(
         "bytes": schema.integer(1),
         "sha256": _hexadecimal(64),
         "digest": schema.optional(_hexadecimal(32)),
+        "values": schema.optional(_hexadecimal(32)),
     },
 )

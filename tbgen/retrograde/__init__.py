@@ -15,11 +15,13 @@ Moves in Chinese Chess Endgames*:
     4b  perpetual chase       chase/               direct wins by another offence          3.3
     5   final phase           solution             codes of all positions; draws           5
 
-    solve       the phases in a row, for one material
-    journal     what has been settled, and what waits to be: records with codes
-    encoding    blocks of a file, by kernel
-    outcomes    the outcomes of a finished table, and their blocks
-    warm_up     compiling the kernels, once on a machine
+    solve         the phases in a row, for one material
+    state         all that has been found so far as bytes, for another process to go on from
+    journal       what has been settled, and what waits to be: records with codes
+    encoding      blocks of a file, by kernel
+    outcomes      the outcomes of a finished table, and their blocks
+    value_digest  the digest of a finished table's values alone
+    warm_up       compiling the kernels, once on a machine
 
 Ground below: `tbgen.rows` (sets, sweeps, threads, memory). Nothing here knows files, what a
 closure is or what a build costs: `tbgen.building`. Proofs are in `tbgen.verify`, which knows

@@ -12,6 +12,7 @@ How a set of positions is written down is in `tbgen.rows.records`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,18 @@ class Journal:
             self._packed[chunk].append(self._storage.keep(packer.compress(piece)))
             self._open[chunk] = bytearray()
 
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """All that has been noted: chunks, and compressed pieces, those of a chunk in order."""
+        for chunk, (packed, piece) in enumerate(zip(self._packed, self._open, strict=True)):
+            for kept in packed:
+                yield chunk, self._storage.fetch(kept)
+            if piece:
+                yield chunk, packer.compress(piece)
+
+    def put_back(self, chunk: int, piece: bytes) -> None:
+        """Note a piece as `pieces` has given it."""
+        self._packed[chunk].append(self._storage.keep(piece))
+
     def fill(self, chunk: int, codes: NDArray[Any]) -> None:
         """Write the codes of a chunk to its part of a plane (rows of the chunk * 90,)."""
         for kept in self._packed[chunk]:
@@ -125,6 +138,21 @@ class Waiting:
         for start, end in zip(starts.tolist(), ends.tolist(), strict=False):
             self.add(chunk, int(ordered[start]), out[first:end])
             first = end
+
+    def pieces(self) -> Iterator[tuple[int, int, bool, bytes]]:
+        """All that waits: code, chunk, whether it is compressed, and the record as it is kept."""
+        for code, chunks in self._records.items():
+            for chunk, records in chunks.items():
+                for kept in records:
+                    if isinstance(kept, _Packed):
+                        yield code, chunk, True, self._storage.fetch(kept.kept)
+                    else:
+                        yield code, chunk, False, kept
+
+    def put_back(self, code: int, chunk: int, packed: bool, piece: bytes) -> None:
+        """Let a record wait again that `pieces` has given."""
+        kept = _Packed(self._storage.keep(piece)) if packed else piece
+        self._records.setdefault(code, {}).setdefault(chunk, []).append(kept)
 
     @property
     def codes(self) -> list[int]:

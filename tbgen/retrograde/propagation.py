@@ -38,6 +38,9 @@ from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 Report = Callable[[int, int, int], None]
 """Progress: order, plies, positions settled."""
 
+Rest = Callable[[int, int, bool], None]
+"""Told after each step, while nothing changes: order, step, whether the order has settled any."""
+
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, ends, frame):
@@ -88,6 +91,7 @@ class Propagation:
         positions: tuple[Sorted, Sorted],
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
+        rest: Rest = lambda order, number, changed: None,
     ) -> None:
         """Take over the positions of both sides: their sets are changed from here on."""
         self.sets = sets
@@ -105,6 +109,7 @@ class Propagation:
         self.logs: tuple[list[Log], list[Log]] = [], []
         """Who is to be told what a side has won."""
         self._report = report
+        self._rest = rest
 
     def start(self) -> None:
         """Settle the positions without any move: the first seeds."""
@@ -113,18 +118,22 @@ class Propagation:
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
-    def run(self, order: int) -> bool:
+    def run(self, order: int, number: int = 0, changed: bool = False) -> bool:
         """Settle an order until nothing follows; whether there was anything.
+
+        number, changed : the last step that was made, and whether it or those before settled any,
+            where the order was begun earlier (one step too many does nothing)
 
         Raises `LimitExceededError` where a distance does not fit the codes.
         """
-        number, last, changed = 1, self._last_due(order), False
-        settled = self.step(order, number)
-        while settled or number < last:
-            changed |= settled > 0
+        last = self._last_due(order)
+        while True:
             number += 1
             settled = self.step(order, number)
-        return changed
+            changed |= settled > 0
+            self._rest(order, number, changed)
+            if not settled and number >= last:
+                return changed
 
     def step(self, order: int, number: int) -> int:
         """Settle one ply: wins at odd steps, losses at even ones; returns how many.

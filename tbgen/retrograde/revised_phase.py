@@ -18,50 +18,50 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
-from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.state import Course
 from tbgen.rows.boards import make_places
 from tbgen.tables.names import Rules, RuleSet
 
+Report = Callable[[str, int, int, int], None]
+"""Progress: phase, order, plies, positions settled."""
 
-def settle_orders(
-    propagation: Propagation,
-    layout: Layout,
-    rule_set: RuleSet,
-    report: Callable[[str, int, int, int], None],
-) -> dict[int, int]:
-    """Settle the orders of a rule set, after order 0.
+
+def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
+    """Settle the orders of a rule set, after order 0 or from where the course has been left.
 
     report : is told of each phase as it begins: its name, its order, and twice 0
 
     An order without direct wins is still propagated where captures into supporting tables have
-    values of it. Returns how many direct wins each order has by chases.
+    values of it. Of each order, the course learns how many direct wins it has by chases.
     """
+    propagation = course.propagation
     sets = propagation.sets
     room = sets.empty(), sets.empty()
     checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
+    of_chases: list[Memory] = []
     chases: list[ChaseSearch] = []
     if rule_set.rules == Rules.WXF:
         places = make_places(layout, sets.frame)
+        of_chases = [Memory(propagation, winner, k_attacked, room) for winner in Side]
         chases = [
-            ChaseSearch(
-                Memory(propagation, winner, k_attacked, room), places,
-                minor_chases=rule_set.minor_chases,
-            )
-            for winner in Side
-        ]  # fmt: skip
-    found: dict[int, int] = {}
+            ChaseSearch(memory, places, minor_chases=rule_set.minor_chases) for memory in of_chases
+        ]
+    course.take_up_searches([*checks, *of_chases])
     order, changed = 1, True
+    if course.order:
+        report("propagation", course.order, 0, 0)
+        changed = propagation.run(course.order, course.number, course.changed)
+        order = course.order + 1
     while (changed or order <= propagation.last_order) and not 0 < rule_set.orders < order:
         report("checks", order, 0, 0)
         lost = [
             declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks
         ]
         report("chases", order, 0, 0)
-        found[order] = sum(
+        course.chase_patterns[order] = sum(
             search.declare(order, by_checks)
             for search, by_checks in zip(chases, lost, strict=False)
         )
         report("propagation", order, 0, 0)
         changed = propagation.run(order)
         order += 1
-    return found

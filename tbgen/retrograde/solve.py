@@ -20,8 +20,9 @@ from tbgen.retrograde.captures import capture_codes, find_captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import settle_orders
+from tbgen.retrograde.revised_phase import Report, settle_orders
 from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.state import Course, Keeper, take_up
 from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
@@ -30,9 +31,6 @@ from tbgen.rows.storage import Storage, trim_process
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet
-
-Report = Callable[[str, int, int, int], None]
-"""Progress: phase, order, plies, positions settled."""
 
 NO_RULES = RuleSet(Rules.NONE)
 """Repetitions draw."""
@@ -49,6 +47,7 @@ def solve(
     storage: Storage | None = None,
     meter: Meter | None = None,
     report: Report = lambda phase, order, plies, settled: None,
+    keeper: Keeper | None = None,
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
 
@@ -57,6 +56,8 @@ def solve(
     storage : where the big arrays are (None: in memory)
     meter : counts the sweeps
     report : is told of each phase as it begins, and of each ply that propagation has settled
+    keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
+        goes on from a state opens no table
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -68,8 +69,6 @@ def solve(
     with Workers(threads, storage, meter) as workers:
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
-        red, black = (find_legal(sets.frame, side, workers) for side in Side)
-        report("captures", 0, 0, 0)
 
         def initialise(side: Side, legal: Rows) -> Sorted:
             codes = find_captures(
@@ -78,17 +77,38 @@ def solve(
             )  # fmt: skip
             return sort_by_captures(sets, legal, codes, code_space)
 
-        propagation = Propagation(
-            sets, (initialise(Side.RED, red), initialise(Side.BLACK, black)), code_space,
-            lambda order, plies, settled: report("propagation", order, plies, settled),
-        )  # fmt: skip
-        report("propagation", 0, 0, 0)
-        propagation.start()
-        propagation.run(0)
-        chase_patterns: dict[int, int] = {}
+        def begin() -> Course:
+            red, black = (find_legal(sets.frame, side, workers) for side in Side)
+            report("captures", 0, 0, 0)
+            positions = initialise(Side.RED, red), initialise(Side.BLACK, black)
+            propagation = Propagation(sets, positions, code_space, settled, rest)
+            report("propagation", 0, 0, 0)
+            propagation.start()
+            return Course(propagation)
+
+        def settled(order: int, plies: int, count: int) -> None:
+            report("propagation", order, plies, count)
+
+        def rest(order: int, number: int, changed: bool) -> None:
+            course.order, course.number, course.changed = order, number, changed
+            if keeper is not None and keeper.is_due():
+                report("keeping the state", order, 0, 0)
+                keeper.keep(course.parts())
+                report("propagation", order, 0, 0)
+
+        left = None if keeper is None else keeper.left()
+        if left is None:
+            course = begin()
+        else:
+            report("going on", 0, 0, 0)
+            course = take_up(left, sets, code_space, settled, rest)
+        propagation = course.propagation
+        if not course.order:
+            report("propagation", 0, 0, 0)
+            propagation.run(0, course.number, course.changed)
         if rule_set.rules != Rules.NONE and material.both_armed:
-            chase_patterns = settle_orders(propagation, layout, rule_set, report)
+            settle_orders(course, layout, rule_set, report)
         return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
-            propagation.journals, propagation.unknown, chase_patterns,
+            propagation.journals, propagation.unknown, course.chase_patterns,
         )  # fmt: skip

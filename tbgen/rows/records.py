@@ -202,6 +202,15 @@ class PackedRows:
         """Add the positions of a record; one for each chunk."""
         self._records[chunk] = self._storage.keep(packer.compress(record.data))
 
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """The chunks that have any positions, and their records as they are kept."""
+        for chunk, kept in self._records.items():
+            yield chunk, self._storage.fetch(kept)
+
+    def put_back(self, chunk: int, piece: bytes) -> None:
+        """Add a chunk as `pieces` has given it."""
+        self._records[chunk] = self._storage.keep(piece)
+
     def __len__(self) -> int:
         """How many chunks have any positions."""
         return len(self._records)
@@ -231,7 +240,12 @@ class Log:
             for chunk, of_chunk in records[:]:
                 self._records.setdefault(chunk, []).extend(of_chunk)
 
+    @property
+    def records(self) -> Records:
+        """The records; they stay."""
+        return list(self._records.items())
+
     def take(self) -> Records:
         """The records; they are forgotten here."""
-        records, self._records = self._records, {}
-        return list(records.items())
+        records, self._records = self.records, {}
+        return records

@@ -222,11 +222,17 @@ def _local_cluster(address: str, memory: int) -> Any:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
     workers = int(match[1])
     # Memory is kept by the resource; dask's own limit would stop a worker in mid-table.
-    return _distributed().LocalCluster(
-        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0",
-        resources={RESOURCE: memory // workers}, silence_logs=50,
-        config=_QUIET,
-    )  # fmt: skip
+    try:
+        return _distributed().LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0,
+            dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
+            silence_logs=50, config=_QUIET,
+        )  # fmt: skip
+    except RuntimeError as error:
+        raise InputError(
+            f"the processes of {address} do not start: {error}",
+            "try again; --jobs builds in processes without dask",
+        ) from error
 
 
 def _distributed() -> Any:

@@ -281,3 +281,18 @@ def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
     error = outcome.failures["KRKN"]
     assert isinstance(error, MissingTableError)
     assert error.material in ("KNK", "KRK")
+
+
+def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As when one of its processes is killed meanwhile."""
+    distributed = pytest.importorskip("distributed")
+    from tbgen.scheduling.cluster import Cluster
+
+    def fail(**options: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(InputError, match=r"the processes of local:2 do not start: Nanny failed"):
+        Cluster(print, "local:2", memory=1 << 30, floor=1)

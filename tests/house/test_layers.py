@@ -28,7 +28,9 @@ LAYERS: dict[str, set[str]] = {
     "scheduling": {"indexing"},
     "publishing": {"indexing", "tables"},
     "building": {"indexing", "retrograde", "rows", "scheduling", "tables"},
-    "board": {"answers", "indexing", "notation", "play", "referee", "rules", "tables"},
+    "board": {
+        "answers", "indexing", "notation", "play", "publishing", "referee", "rules", "tables",
+    },
     "engine": {
         "answers", "compiling", "indexing", "notation", "play", "probing", "referee", "rules",
         "tables",

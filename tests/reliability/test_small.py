@@ -160,7 +160,7 @@ def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
 @pytest.mark.parametrize(
     ("part", "count"),
     [
-        (kills.processes, 12), (texts.lines, 10_000), (mutants.numba, 600),
+        (kills.processes, 12), (kills.sets, 8), (texts.lines, 10_000), (mutants.numba, 600),
         pytest.param(mutants.c, 600, marks=no_gcc),
         pytest.param(disks.build, 20, marks=no_gcc), pytest.param(disks.paging, 20, marks=no_gcc),
         pytest.param(disks.dump, 20, marks=no_gcc), pytest.param(disks.kernels, 20, marks=no_gcc),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +13,9 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.candidates import Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
-from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import settle_orders
+from tbgen.retrograde.revised_phase import Report, settle_orders
 from tbgen.retrograde.solve import solve
+from tbgen.retrograde.state import Course
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
 from tbgen.tables.names import Rules, RuleSet
@@ -52,9 +51,8 @@ def fail(memory: Memory) -> None:
 
 
 def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(
-        propagation: Propagation, layout: Layout, rule_set: RuleSet, report: Any
-    ) -> dict[int, int]:
+    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
+        propagation = course.propagation
         sets = propagation.sets
         memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
@@ -64,7 +62,7 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
         after = [*propagation.losable, *propagation.unwon]
         assert all(map(np.array_equal, before, after))
         assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
-        return settle_orders(propagation, layout, rule_set, report)
+        settle_orders(course, layout, rule_set, report)
 
     solve_with(monkeypatch, settle)
 
@@ -72,9 +70,8 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
 def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def settle(
-        propagation: Propagation, layout: Layout, rule_set: RuleSet, report: Any
-    ) -> dict[int, int]:
+    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
+        propagation = course.propagation
         sets = propagation.sets
         memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
         lost = declare_perpetual_checks(memory, 1, keep_losses=True)
@@ -87,7 +84,7 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
         sets.add(memory.open, known)
         assert known.any()
         assert not (known & ~propagation.unknown[Side.BLACK]).any()
-        return settle_orders(propagation, layout, rule_set, report)
+        settle_orders(course, layout, rule_set, report)
 
     solve_with(monkeypatch, settle)
 

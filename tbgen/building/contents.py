@@ -1,0 +1,18 @@
+"""What a finished table holds, whatever its file looks like: the digest of its values.
+
+Kernels are loaded when one is asked for.
+"""
+
+from __future__ import annotations
+
+from tbgen.tables.reader import TableFile
+
+
+def values_of(file: TableFile, *, threads: int = 1) -> bytes:
+    """The digest of a table's values (docs/format.md), from all its blocks; 16 bytes.
+
+    Raises what reading does.
+    """
+    from tbgen.retrograde.value_digest import value_digest
+
+    return value_digest(file, file.header.spec.name, threads=threads)

@@ -1,0 +1,150 @@
+"""Tables on their way between machines that share no directory: an address that all reach.
+
+    here            finished tables that others need   ->  put
+    a worker        what a table needs  ->  get, build in a folder of its own, put
+    here            what was built      ->  get
+
+The address is one that `fsspec` knows (`s3://bucket/egtb`, `sftp://host/egtb`), which is in the
+extra `cluster`. A file has another name there until it is whole, and what comes from there is read
+as a whole before it gets a name here: checksums and digests, not whom it came from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tbgen.building.builder import Built
+from tbgen.building.collection import Collection, OneTable
+from tbgen.building.work import Task, supporting_materials
+from tbgen.indexing.errors import InputError, excerpt
+from tbgen.indexing.material import Material
+from tbgen.scheduling.queue import Start
+from tbgen.tables.files import replacing
+from tbgen.tables.names import Metric, RuleSet, TableName, build_record_path
+from tbgen.tables.reader import TableFile
+
+
+class ExchangeError(OSError):
+    """An address that does not do what it should; `strerror` says which, and what it said."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A folder of tables at an address; can be pickled."""
+
+    address: str
+
+    def names(self) -> set[str]:
+        """The files that are there; raises `ExchangeError`, and `InputError` for no address."""
+        with self._opened() as (system, folder):
+            system.makedirs(folder, exist_ok=True)
+            return {path.rstrip("/").rpartition("/")[2] for path in system.ls(folder, detail=False)}
+
+    def put(self, path: Path) -> None:
+        """Give a file to others; it has its name there when it is whole."""
+        with self._opened() as (system, folder):
+            part = f"{folder}/.{path.name}.{uuid.uuid4().hex}.part"
+            system.put_file(str(path), part)
+            system.mv(part, f"{folder}/{path.name}")
+
+    def get(self, name: TableName, directory: Path) -> None:
+        """Put a table of others into a directory, if it is whole.
+
+        Raises `ExchangeError`, and `CorruptTableError` for what is no table of that name.
+        """
+        with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
+            path = Path(scratch) / name.filename
+            with self._opened() as (system, folder):
+                system.get_file(f"{folder}/{name.filename}", str(path))
+            with TableFile(path, name=name) as file:
+                file.check()
+            with replacing(directory / name.filename) as out, path.open("rb") as found:
+                shutil.copyfileobj(found, out)
+
+    def get_built(self, built: Iterable[Built], directory: Path) -> None:
+        """Put what workers have built into a directory, in place of what is there."""
+        for table in built:
+            self.get(table.name, directory)
+
+    def get_finished(
+        self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
+    ) -> None:
+        """Get the tables of some materials that are there, and not in a directory."""
+        there = self.names()
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in _tables_of(materials, rule_set):
+            if name.filename in there and not (directory / name.filename).exists():
+                self.get(name, directory)
+
+    def level(self, collection: Collection) -> None:
+        """Before a build: get what others have finished, and put what is needed of what is here."""
+        directory, rule_set = collection.directory, collection.rule_set
+        wanted = [task.material for task in collection.work if not task.anew]
+        self.get_finished(wanted, directory, rule_set)
+        there = self.names()
+        below = {m for task in collection.unfinished for m in supporting_materials(task.material)}
+        for name in _tables_of(below, rule_set):
+            path = directory / name.filename
+            if path.exists() and name.filename not in there:
+                self.put(path)
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[tuple[Any, str]]:
+        """The file system of the address, and the folder there; its errors are told as ours."""
+        try:
+            import fsspec
+        except ImportError:
+            raise InputError(
+                "fsspec is not installed here", "pip install 'tbgen[cluster]', on every machine"
+            ) from None
+        try:
+            system, folder = fsspec.core.url_to_fs(self.address)
+        except (ImportError, ValueError) as error:
+            raise InputError(
+                f"{excerpt(self.address)} is no address to exchange tables by: {error}",
+                "as s3://bucket/folder, with what fsspec needs for it on every machine",
+            ) from error
+        system.invalidate_cache()
+        try:
+            yield system, folder
+        except Exception as error:
+            raise ExchangeError(0, f"{excerpt(self.address)}: {error or type(error)}") from error
+
+
+def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[TableName]:
+    """The tables that materials may have, of either metric."""
+    for material in materials:
+        for metric in Metric:
+            yield TableName(material, rule_set, metric)
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What a worker does that sees no directory of others: `OneTable`, between a get and a put."""
+
+    table: OneTable
+    exchange: Exchange
+
+    def __call__(self, start: Start) -> Built:
+        """Build a table, unless somebody has handed it in; raises what `OneTable` does as well."""
+        task = start.job.payload
+        assert isinstance(task, Task)
+        with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
+            folder, rule_set = Path(scratch), self.table.rule_set
+            wanted = supporting_materials(task.material)
+            if not task.anew:
+                wanted = [task.material, *wanted]
+            self.exchange.get_finished(wanted, folder, rule_set)
+            built = replace(self.table, directory=folder)(start)
+            if built.size is not None:
+                path = folder / built.name.filename
+                self.exchange.put(build_record_path(path))
+                self.exchange.put(path)
+            return built

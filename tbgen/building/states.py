@@ -1,0 +1,168 @@
+"""The state of a table that takes long, in a file beside it: after a kill, the build goes on there.
+
+    .KRNKR.wxf.dtm.state     identity   a line of JSON: the table, its codes, the digests of what
+                                        its captures lead to, the program; and the time spent
+                             parts      as the solver gives them, each with its length before it
+                             SHA-256    of all that
+
+A state takes the place of the one before when it is written and synced, and is removed when the
+table has its name. One of anything else (other supporting tables, another version, another user,
+other bytes than were written) counts for nothing: the table is solved from the beginning. What the
+parts mean is in `tbgen.retrograde.state`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.header import TableSpec
+from tbgen.tables.names import TableName
+from tbgen.tables.reader import TableFile
+
+STATE_SECONDS = 300.0
+"""How often a state is kept; a table that takes less never is."""
+
+COST = 1 / 40
+"""The share of the time that keeping states may take: the larger they are, the rarer."""
+
+_HASH_BYTES = 32
+_LENGTH_BYTES = 8
+_MAX_IDENTITY = 1 << 16
+_READ_BYTES = 1 << 20
+
+
+def state_path(directory: Path, name: TableName) -> Path:
+    """Where the state of a table lies."""
+    return directory / f".{name}.state"
+
+
+class StateFile:
+    """Keeps the state of a solver in a file; a `tbgen.retrograde.state.Keeper`.
+
+    every : seconds between two states, `math.inf` for none
+    """
+
+    def __init__(
+        self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
+    ) -> None:
+        """Of a table to be, and the supporting tables that it is built from."""
+        from tbgen.retrograde.state import program
+
+        self.path = state_path(directory, spec.name)
+        self._identity: dict[str, Any] = {
+            "state": 1,
+            "table": str(spec.name),
+            "width": spec.codes.width,
+            "span": spec.codes.span,
+            "supporting": {
+                str(file.header.spec.name): file.header.digest.hex() for file in supporting
+            },
+            "program": program(),
+        }
+        self._every = every
+        self._begun = time.monotonic(), time.process_time()
+        self._spent = 0.0, 0.0
+        self._next = self._begun[0] + every
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """Wall and processor seconds that went into the state that was left."""
+        return self._spent
+
+    def is_left(self) -> bool:
+        """Whether an earlier attempt has left a state of this very table."""
+        file = self._opened()
+        if file is not None:
+            file.close()
+        return file is not None
+
+    def left(self) -> Iterator[bytes] | None:
+        """The parts that an earlier attempt has left; None where none can be used.
+
+        Raises `OSError` where a file is there that cannot be read.
+        """
+        file = self._opened()
+        return None if file is None else _parts(file)
+
+    def _opened(self) -> BinaryIO | None:
+        """The state that was left, the file being after its identity; None if it is no good."""
+        try:
+            file = os.fdopen(open_to_read(self.path), "rb")
+        except FileNotFoundError:
+            return None
+        own = os.fstat(file.fileno()).st_uid == os.geteuid()
+        spent = self._spent_in(file) if own else None
+        if spent is None:
+            file.close()
+            return None
+        self._spent = spent
+        return file
+
+    def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
+        """The time that went into a state, the file being after its identity; None for others."""
+        size = os.fstat(file.fileno()).st_size - _HASH_BYTES
+        digest, rest = hashlib.sha256(), size
+        while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):
+            digest.update(chunk)
+            rest -= len(chunk)
+        if rest != 0 or file.read() != digest.digest():
+            return None
+        file.seek(0)
+        found = json.loads(file.readline(_MAX_IDENTITY))
+        spent = found.pop("spent")
+        return (spent[0], spent[1]) if found == self._identity else None
+
+    def is_due(self) -> bool:
+        """Whether it is time to keep the state."""
+        return time.monotonic() >= self._next
+
+    def keep(self, parts: Iterable[bytes]) -> None:
+        """Write a state, in place of the one before; raises `OSError`, and then that one stays."""
+        began = time.monotonic()
+        wall, cpu = self._spent
+        spent = (
+            wall + began - self._begun[0],
+            cpu + time.process_time() - self._begun[1],
+        )
+        digest = hashlib.sha256()
+        with replacing(self.path) as file:
+
+            def write(data: bytes) -> None:
+                digest.update(data)
+                file.write(data)
+
+            write(json.dumps(self._identity | {"spent": spent}).encode() + b"\n")
+            for part in parts:
+                write(len(part).to_bytes(_LENGTH_BYTES, "little"))
+                write(part)
+            file.write(digest.digest())
+        now = time.monotonic()
+        self._next = now + max(self._every, (now - began) / COST)
+
+
+def _parts(file: BinaryIO) -> Iterator[bytes]:
+    """The parts of a state that has been looked through, and closes the file."""
+    with file:
+        end = os.fstat(file.fileno()).st_size - _HASH_BYTES
+        while file.tell() < end:
+            yield file.read(int.from_bytes(file.read(_LENGTH_BYTES), "little"))
+
+
+def remove_state(directory: Path, name: TableName) -> None:
+    """Remove the state of a table, if there is one, after what has been named in its place."""
+    path = state_path(directory, name)
+    if path.exists():
+        # A machine that loses power may forget names that were not synced: the table's first.
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        path.unlink(missing_ok=True)

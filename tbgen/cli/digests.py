@@ -1,0 +1,62 @@
+"""`verify --digests`: tables compared with a list of known digests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tbgen.answers import failures
+from tbgen.building.contents import values_of
+from tbgen.cli import options
+from tbgen.cli.command import show_json
+from tbgen.cli.live import LiveLine
+from tbgen.indexing import Material
+
+_WORDS = {
+    "agrees": "as listed",
+    "rearranged": "of the listed values, packed otherwise",
+    "differs": "of OTHER VALUES than listed",
+    "unknown": "not listed",
+}
+
+
+def compare_digests(
+    selection: options.Selection,
+    materials: list[Material],
+    against: Path | None,
+    threads: int,
+    as_json: bool,
+) -> int:
+    """Compare tables with a list, say how they stand, and return the exit status.
+
+    against : the list, None for the project's own
+    """
+    from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
+
+    known = read_known(against or KNOWN)
+    entries: list[dict[str, Any]] = []
+    with selection.open() as opened, LiveLine() as line:
+        for number, material in enumerate(materials, 1):
+            file = opened.table(material)
+            name = file.path.name
+            line.live(f"{number} of {len(materials)}: {name}")
+            file.check(threads=threads)
+            values = values_of(file, threads=threads).hex()
+            found = Digests(file.header.digest.hex(), values)
+            how = standing(name, found, known)
+            entries.append({"file": name, **found._asdict(), "standing": str(how)})
+            line.clear()
+            if how not in (Standing.AGREES, Standing.UNKNOWN) and not as_json:
+                click.echo(f"{name}: {_WORDS[how]}")
+    counts = Counter(entry["standing"] for entry in entries)
+    ok = not counts[Standing.DIFFERS]
+    if as_json:
+        show_json({"ok": ok, "list": str(against) if against else None, "tables": entries})
+    else:
+        said = ", ".join(f"{counts[how]} {_WORDS[how]}" for how in Standing if counts[how])
+        tables = "1 table" if len(entries) == 1 else f"{len(entries)} tables"
+        click.echo(f"{tables}: {said}")
+    return failures.OK if ok else failures.FINDINGS

@@ -1,0 +1,86 @@
+"""Digests that are known: of every table of at most five men, as this project builds them.
+
+    digests.csv   a line for each table: its file's name, the digest of its contents, that of its
+                  values alone (docs/format.md)
+    a table       agrees      its contents are those of the list
+                  rearranged  its values are, and it is packed otherwise
+                  differs     it has other values
+                  unknown     the list has no table of its name
+
+The list lies beside this file; `scripts/reproduce/known_digests.py` writes it.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from tbgen.indexing.errors import InputError
+from tbgen.tables.files import open_to_read, replacing
+
+KNOWN = Path(__file__).with_name("digests.csv")
+
+_DIGEST = re.compile("[0-9a-f]{32}")
+
+_COLUMNS = ("file", "digest", "values")
+
+
+class Digests(NamedTuple):
+    """What tells the contents of a table, as hexadecimal digits."""
+
+    digest: str
+    """Of values, arrangement and statistics, as the header has it."""
+    values: str
+    """Of the values alone."""
+
+
+class Standing(StrEnum):
+    """How a table stands to the list; the module says what the words mean."""
+
+    AGREES = "agrees"
+    REARRANGED = "rearranged"
+    DIFFERS = "differs"
+    UNKNOWN = "unknown"
+
+
+def read_known(path: Path = KNOWN) -> dict[str, Digests]:
+    """The digests of a list, by file name; raises `OSError`, and `InputError` for no list."""
+    with os.fdopen(open_to_read(path), "r", encoding="utf-8", newline="") as file:
+        try:
+            head, *rows = csv.reader(file, strict=True)
+            if tuple(head) != _COLUMNS:
+                raise ValueError(f"other columns: {head}")
+            return {
+                name: Digests(_digest(digest), _digest(values)) for name, digest, values in rows
+            }
+        except (csv.Error, ValueError):
+            raise InputError(
+                f"{path} is no list of digests", f"its columns are {', '.join(_COLUMNS)}"
+            ) from None
+
+
+def _digest(text: str) -> str:
+    if _DIGEST.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is no digest")
+    return text
+
+
+def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
+    """Write a list, by file name; raises `OSError`."""
+    lines = [",".join(_COLUMNS), *(",".join((file, *found)) for file, found in sorted(digests))]
+    with replacing(path) as out:
+        out.write(("\n".join(lines) + "\n").encode("ascii"))
+
+
+def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
+    """How a table of a name stands to a list."""
+    if file not in known:
+        return Standing.UNKNOWN
+    if found.values != known[file].values:
+        return Standing.DIFFERS
+    return Standing.AGREES if found.digest == known[file].digest else Standing.REARRANGED

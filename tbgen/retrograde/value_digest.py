@@ -1,0 +1,124 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The digest of a finished table's values alone: of positions, and of nothing that a file adds.
+
+    tile of codes  ->  a word for each legal position, in index order  ->  SHA-256 of each lead
+    SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
+
+docs/format.md, "Digest of the values", defines it. Leads are hashed by themselves since files have
+them in an order of their own: so a tile at a time is in memory, and threads share the tiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.legality import legal_row
+from tbgen.retrograde.supporting import SupportingTable
+from tbgen.rows.bitsets import has
+from tbgen.rows.frame import LEADS, MIDS, TWIN, canonical, make_frame
+from tbgen.rows.workers import Workers
+from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.names import TableName
+
+_VERSION = 1
+
+_PLIES_AT, _ORDER_AT = 2, 17
+"""The bits of a word: two for the outcome, fifteen each for the plies and for the order."""
+
+_MOST_ORDERS = (1 << (32 - _ORDER_AT)) - 1
+
+_HASH_BYTES = 32
+
+
+@borrowing_kernel
+def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, ends):
+    """Write a word for each canonical legal position of the leads; returns the highest order.
+
+    codes : unsigned (slots of the leads,), in
+    top, draw, span : int, `CodeSpace.top`, `draw` and `span`
+    area : int64 (inner size,), the squares of the inner piece
+    words : uint32 (slots of the leads,), out
+    ends : int64 (leads,), out; where the words of each of these leads end
+    """
+    mids = frame.size[MIDS]
+    at, slot, highest = 0, 0, 0
+    for lead in range(lead_0, lead_1):
+        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
+        for mid in range(mids):
+            lo, hi = legal_row(lead, mid, side, frame)
+            for place in range(area.size):
+                square = area[place]
+                counts = has(lo, hi, square)
+                if counts and redundant:
+                    slot_mid, slot_square = canonical(lead, mid, square, frame)
+                    counts = slot_mid == mid and slot_square == square
+                if counts:
+                    code = np.int64(codes[slot + place])
+                    outcome, order, plies = 1, 0, 0
+                    if code != draw:
+                        won = code > draw
+                        rank = code - 1
+                        outcome = 0
+                        if won:
+                            rank = top - code
+                            outcome = 2
+                        order = rank // span
+                        # An even number for losses of order 0, and for wins of any other.
+                        plies = 2 * (rank - order * span) + (won == (order == 0))
+                        highest = max(highest, order)
+                    words[at] = outcome | plies << _PLIES_AT | order << _ORDER_AT
+                    at += 1
+            slot += area.size
+        ends[lead - lead_0] = at
+    return highest
+
+
+def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
+    """16 bytes that all tables of a name share which hold the same values.
+
+    Whatever the width of codes, the blocks and their order. Takes six to eight bytes of memory for
+    each slot of a tile and thread. Raises what reading the table does, and `LimitExceededError`
+    for orders above 32767.
+    """
+    layout, space = table.layout, table.code_space
+    assert layout.inner is not None, "a material with a table has an attacker"
+    area = np.array(layout.inner.area, np.int64)
+    frame = make_frame(layout, with_moves=False)
+    lead_slots = layout.mids * layout.inner_size
+    digest = hashlib.sha256(f"values {_VERSION} {name} {layout.slots}".encode("ascii"))
+    with Workers(threads) as workers:
+        for side in Side:
+            hashes = bytearray(_HASH_BYTES * int(frame.size[LEADS]))
+
+            def add(
+                first: int, last: int, _: int, side: Side = side, hashes: bytearray = hashes
+            ) -> None:
+                for number in range(first, last):
+                    for slot, codes in table.tile(side, number):
+                        lead = slot // lead_slots
+                        ends = np.empty(len(codes) // lead_slots, np.int64)
+                        words = np.empty(len(codes), np.uint32)
+                        highest = _k_words(
+                            lead, lead + len(ends), int(side), codes, space.top, space.draw,
+                            space.span, area, frame, words, ends,
+                        )  # fmt: skip
+                        if highest > _MOST_ORDERS:
+                            raise LimitExceededError(f"order {highest} has no word of 32 bits")
+                        _hash_leads(words, ends, lead, hashes)
+
+            workers.run(add, table.tiles(side))
+            digest.update(hashes)
+    return digest.digest()[:16]
+
+
+def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
+    """Put the hashes of the words of some leads, from `lead` on, in their places."""
+    content, start = words.astype("<u4", copy=False).data.cast("B"), 0
+    for end in (4 * ends).tolist():
+        found = hashlib.sha256(content[start:end]).digest()
+        hashes[_HASH_BYTES * lead : _HASH_BYTES * (lead + 1)] = found
+        start, lead = end, lead + 1

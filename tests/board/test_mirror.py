@@ -1,0 +1,166 @@
+"""`serve --files`: what is listed and nothing else, whole or in part; and fetching from it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from click.testing import CliRunner
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.server import create_app
+from tbgen.cli import main
+from tbgen.publishing.fetching import FetchError, fetch
+from tbgen.publishing.index import index_of, read_index, write_index
+from tbgen.publishing.sources import WebSource
+
+KRKN = "KRKN.check.dtm.xqt"
+SECRETS = (
+    "notes.txt", "KRK.check.dtm.build.json", ".KRK.check.dtm.state", ".KRK.check.dtm.lock",
+    ".KRK.check.dtm.xqt.part", "KRK.check.wdl.xqt", "krk.check.dtm.xqt",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mirror")
+    found = folder / "tables"
+    shutil.copytree(tables_dir, found)
+    (folder / "outside.txt").write_text("secret")
+    for name in SECRETS:
+        (found / name).write_text("secret")
+    (found / "KRK.check.dtm.proof.json").write_text("{}")
+    write_index(found, index_of(found))
+    return found
+
+
+@pytest.fixture(scope="module")
+def client(directory: Path) -> Iterator[TestClient]:
+    with open_tablebase(directory, rules="check") as tables:
+        yield TestClient(create_app(tables, directory, files=True))
+
+
+def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
+    listed = client.get("/files/index.json")
+    assert listed.headers["content-type"] == "application/json"
+    assert listed.text == (directory / "index.json").read_text()
+    for entry in read_index(listed.text):
+        found = client.get(f"/files/{entry.file}")
+        assert found.status_code == 200
+        assert found.content == (directory / entry.file).read_bytes()
+        assert "content-encoding" not in found.headers, "a range counts bytes as they are"
+        head = client.head(f"/files/{entry.file}")
+        assert (head.headers["content-length"], head.content) == (str(entry.bytes), b"")
+    assert 'requests_total{endpoint="file"' in client.get("/metrics").text.replace("tbgen_", "")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SECRETS, "", ".", "..", "../outside.txt", "..%2foutside.txt", "%2e%2e%2foutside.txt",
+        "..%5coutside.txt", "/etc/passwd", "%2fetc%2fpasswd", "KRK.check.dtm.xqt%00", "KRKN",
+        "KRK.check.dtm.xqt/../../outside.txt", "tables/KRK.check.dtm.xqt", "index.json/",
+        "KRRK.check.dtm.xqt",
+    ],
+)  # fmt: skip
+def test_nothing_else_is(address: str, name: str) -> None:
+    """As written: a client that tidies addresses up would not ask for most of them."""
+    port = urlsplit(address).port
+    assert port is not None
+    connection = HTTPConnection("127.0.0.1", port)
+    connection.request("GET", f"/files/{name}")
+    found = connection.getresponse()
+    text = found.read().decode()
+    connection.close()
+    assert found.status in (307, 404)  # the former to leave the last slash out
+    assert "secret" not in text
+    assert "root:" not in text
+
+
+def test_parts(client: TestClient, directory: Path) -> None:
+    content = (directory / KRKN).read_bytes()
+    size = len(content)
+
+    def ask(wanted: str, **headers: str) -> tuple[int, bytes, str | None]:
+        asked = {
+            "range": wanted,
+            **{key.replace("_", "-"): value for key, value in headers.items()},
+        }
+        found = client.get(f"/files/{KRKN}", headers=asked)
+        return found.status_code, found.content, found.headers.get("content-range")
+
+    assert ask("bytes=1000-") == (206, content[1000:], f"bytes 1000-{size - 1}/{size}")
+    assert ask("bytes=0-0") == (206, content[:1], f"bytes 0-0/{size}")
+    assert ask(f"bytes=7-{10**17}") == (206, content[7:], f"bytes 7-{size - 1}/{size}")
+    for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", f"bytes={size + 5}-1"):
+        assert ask(beyond) == (416, b"", f"bytes */{size}")
+    others = "bytes=-5", "bytes=5-3", "bytes=0-1,3-4", "lines=1-", "bytes=" + "9" * 99 + "-"
+    for other in others:
+        assert ask(other) == (200, content, None)
+    tag = client.head(f"/files/{KRKN}").headers["etag"]
+    assert ask("bytes=9-", if_range=tag)[0] == 206
+    assert ask("bytes=9-", if_range='"another"') == (200, content, None)
+
+
+def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:
+    with open_tablebase(directory, rules="check") as tables:
+        assert TestClient(create_app(tables, directory)).get(f"/files/{KRKN}").status_code == 404
+    refused = CliRunner().invoke(main, ["serve", "--files", "--tables", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "run: tbgen index --tables" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def address(directory: Path) -> Iterator[str]:
+    """Of a real server, in a process of its own."""
+    command = [sys.executable, "-m", "tbgen", "serve", "--files", "--tables", str(directory),
+               "--rules", "check", "--port", "0", "--no-open", "--json"]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["url"] + "files"
+        process.send_signal(signal.SIGINT)
+
+
+def test_fetching_from_it(address: str, directory: Path, tmp_path: Path) -> None:
+    command = ["fetch", "KRKN", "--from", address, "--rules", "check", "--tables", str(tmp_path)]
+    first = CliRunner().invoke(main, command)
+    assert first.exit_code == 0, first.stderr
+    for path in tmp_path.glob("*.xqt"):
+        assert path.read_bytes() == (directory / path.name).read_bytes()
+    assert (tmp_path / KRKN).exists()
+
+
+def test_what_was_cut_is_continued_and_lies_are_found_out(
+    address: str, directory: Path, tmp_path: Path
+) -> None:
+    entry = next(entry for entry in index_of(directory) if entry.file == KRKN)
+    content, source = (directory / KRKN).read_bytes(), WebSource(address)
+    part = tmp_path / f".{KRKN}.part"
+    part.write_bytes(content[:1000])
+    told: list[int] = []
+    assert fetch(entry, [source], tmp_path, told.append)
+    assert (tmp_path / KRKN).read_bytes() == content
+    assert sum(told[:1]) > 1000
+    (tmp_path / KRKN).unlink()
+    for lie in (
+        replace(entry, bytes=entry.bytes - 1), replace(entry, bytes=entry.bytes + 1),
+        replace(entry, sha256="0" * 64),
+    ):  # fmt: skip
+        with pytest.raises(FetchError):
+            fetch(lie, [source], tmp_path)
+        assert not (tmp_path / KRKN).exists()
+    assert fetch(entry, [source], tmp_path)

@@ -1,0 +1,121 @@
+"""Workers that see no directory of others: tables travel by an address, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("fsspec", reason="the extra `cluster` is not installed")
+
+from tbgen.building.builder import COMPILERS_BYTES
+from tbgen.building.collection import Collection
+from tbgen.building.exchange import Errand, Exchange, ExchangeError
+from tbgen.cli import main
+from tbgen.indexing import InputError, Material
+from tbgen.scheduling.inprocess import InProcess
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import Observer
+from tbgen.tables import CorruptTableError, Metric, Rules, TableName
+from tbgen.tables.names import RuleSet
+from tests.building.test_builder import digests
+from tests.kits.built import built
+
+CHECK = RuleSet(Rules.CHECK)
+KRKN = Material.parse("KRKN")
+NAMES = [f"{name}.check.dtm.xqt" for name in ("KNK", "KRK", "KRKN")]
+
+
+@pytest.fixture(params=["file", "memory"])
+def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
+    kind, folder = request.param, tmp_path / "exchange"
+    return Exchange(f"file://{folder}" if kind == "file" else f"memory://{folder}")
+
+
+def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
+    """Build a set by a worker in this process; what it was sent for."""
+    collection = Collection([KRKN], directory, CHECK, force=force)
+    exchange.level(collection)
+    errand = pickle.loads(pickle.dumps(Errand(collection.one_table(1), exchange)))
+    sent = []
+
+    def elsewhere(start: Start) -> object:
+        sent.append(start.job.key)
+        return errand(start)
+
+    collection.build_elsewhere(
+        collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
+        bring=lambda built: exchange.get_built(built, directory),
+    )  # fmt: skip
+    return sent
+
+
+def test_tables_are_built_elsewhere_and_end_here(exchange: Exchange, tmp_path: Path) -> None:
+    here, expected = tmp_path / "here", built("KRKN")
+    assert sorted(build(exchange, here)) == ["KNK", "KRK", "KRKN"]
+    assert digests(here) == digests(expected)
+    assert {name for name in exchange.names() if name.endswith(".xqt")} == set(NAMES)
+    assert not [name for name in exchange.names() if name.endswith(".part")]
+    assert build(exchange, here) == []
+    assert build(exchange, here, force=True) == ["KRKN"]
+
+
+def test_what_one_side_has_the_other_gets(exchange: Exchange, tmp_path: Path) -> None:
+    here, expected = tmp_path / "here", built("KRKN")
+    here.mkdir()
+    shutil.copy(expected / NAMES[0], here)
+    exchange.names()
+    exchange.put(expected / NAMES[1])
+    assert build(exchange, here) == ["KRKN"]
+    assert digests(here) == digests(expected)
+    assert set(NAMES) <= exchange.names()
+
+
+def test_what_a_lost_worker_has_handed_in_is_not_built_again(
+    exchange: Exchange, tmp_path: Path
+) -> None:
+    collection = Collection([Material.parse("KRK")], tmp_path / "here", CHECK)
+    errand = Errand(collection.one_table(1), exchange)
+    (job,) = collection.jobs(1, COMPILERS_BYTES)
+    first, again = (errand(Start(job, job.memory, 1, 0.0)) for _ in range(2))
+    assert first.size
+    assert again.size is None
+
+
+def test_what_is_not_whole_gets_no_name_here(exchange: Exchange, tmp_path: Path) -> None:
+    name = TableName(KRKN, CHECK, Metric.DTM)
+    content = (built("KRKN") / name.filename).read_bytes()
+    exchange.names()
+    for wrong in (content[:-1], content[:9000] + b"?" + content[9001:], b""):
+        source = tmp_path / name.filename
+        source.write_bytes(wrong)
+        exchange.put(source)
+        source.unlink()
+        with pytest.raises(CorruptTableError):
+            exchange.get(name, tmp_path)
+        assert not list(tmp_path.glob("*.xqt"))
+    with pytest.raises(ExchangeError):
+        exchange.get(TableName(KRKN, CHECK, Metric.DTC), tmp_path)
+
+
+def test_addresses_that_mean_nothing() -> None:
+    with pytest.raises(InputError, match="is no address to exchange tables by"):
+        Exchange("nothing://there").names()
+    result = CliRunner().invoke(main, ["build", "KRK", "--via", "s3://bucket"])
+    assert result.exit_code == 2
+    assert "--via goes with --dask" in result.stderr
+
+
+@pytest.mark.certification
+def test_dask_workers_by_an_address(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    options = ["--rules", "check", "--tables", str(tmp_path / "here"), "--dask", "local:2"]
+    via = ["--via", f"file://{tmp_path}/exchange", "--json"]
+    result = CliRunner().invoke(main, ["build", "KRKN", *options, *via])
+    assert result.exit_code == 0, result.stderr
+    assert len(json.loads(result.stdout)["tables"]) == 3
+    assert digests(tmp_path / "here") == digests(built("KRKN"))

@@ -1,0 +1,130 @@
+"""Builds of machines that lose power: what was not synced is lost, and the next build does well.
+
+A disk keeps the bytes that a file had when it was synced; of others it has any beginning. Names
+that were given, changed and taken since the directory was synced are kept up to some moment, and
+not after it, as file systems with a journal do.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tbgen.building import states
+from tbgen.building.builder import Builder
+from tbgen.indexing import Material
+from tbgen.tables import Rules
+from tbgen.tables.names import RuleSet
+from tests.building.test_builder import digests
+from tests.kits.built import Silence, built
+
+File = tuple[int, int]
+"""A file: its number, and how many had that number before it."""
+
+
+class Disk:
+    """What a directory would be after a loss of power."""
+
+    def __init__(self, directory: Path, chance: random.Random) -> None:
+        self.directory, self.chance = directory, chance
+        self.synced: dict[File, bytes] = {}
+        self.named: list[dict[str, File]] = [{}]
+        """The names after each change, from the last moment on at which they were synced."""
+        self._before: dict[int, int] = {}
+
+    def look(self) -> None:
+        """See which names have changed."""
+        numbers = {entry.name: entry.inode() for entry in os.scandir(self.directory)}
+        for number, _ in set(self.named[-1].values()):
+            if number not in numbers.values():
+                self._before[number] = self._before.get(number, 0) + 1
+        names = {name: self._file(number) for name, number in numbers.items()}
+        if names != self.named[-1]:
+            self.named.append(names)
+
+    def sync(self, descriptor: int) -> None:
+        """Note that a file, or the directory, was synced."""
+        found = os.fstat(descriptor)
+        self.look()
+        if stat.S_ISDIR(found.st_mode):
+            del self.named[:-1]
+        else:
+            self.synced[self._file(found.st_ino)] = os.pread(descriptor, found.st_size, 0)
+
+    def fail(self, target: Path) -> None:
+        """Make what a loss of power would leave, in another directory."""
+        self.look()
+        target.mkdir()
+        latest = {file: name for name, file in self.named[-1].items()}
+        for name, file in self.chance.choice(self.named).items():
+            content = self.synced.get(file)
+            if content is None:
+                whole = (self.directory / latest[file]).read_bytes() if file in latest else b""
+                content = whole[: self.chance.randint(0, len(whole))]
+            (target / name).write_bytes(content)
+
+    def _file(self, number: int) -> File:
+        return number, self._before.get(number, 0)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.certification) for seed in range(1, 20))]
+)
+def test_power_may_fail_at_any_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(states, "COST", np.inf)
+    chance = random.Random(seed)
+    directory, failures = tmp_path / "tables", tmp_path / "failures"
+    directory.mkdir()
+    failures.mkdir()
+    disk, moments = Disk(directory, chance), 0
+
+    def watched(function: Any, synced: bool = False) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal moments
+            result = function(*arguments, **options)
+            if synced:
+                disk.sync(arguments[0])
+            moments += 1
+            if chance.random() < 0.08:
+                disk.fail(failures / str(moments))
+            return result
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", watched(os.fsync, synced=True))
+        patched.setattr(Path, "replace", watched(Path.replace))
+        patched.setattr(Path, "unlink", watched(Path.unlink))
+        build(directory, state_seconds=0.0)
+    expected = digests(built("KRKN"))
+    assert digests(directory) == expected
+    assert moments > 60
+    found, gone_on = sorted(failures.iterdir(), key=lambda path: int(path.name)), 0
+    assert len(found) > 3
+    for failure in found:
+        kept = {path.name for path in failure.glob("*.xqt")}
+        gone_on += "going on" in build(failure)
+        assert digests(failure) == expected, f"{kept} were kept"
+        assert not list(failure.glob(".*"))
+    assert gone_on
+
+
+def build(directory: Path, **options: float) -> list[str]:
+    """Build the tables; the phases that were told of."""
+    phases: list[str] = []
+
+    class Told(Silence):
+        def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+            phases.append(name)
+
+    builder = Builder(directory, RuleSet(Rules.CHECK), Told(), threads=1, **options)  # type: ignore[arg-type]
+    builder.build([Material.parse("KRKN")])
+    return phases

@@ -1,0 +1,237 @@
+"""Tables that are killed in the middle: the next build goes on there, unless it may not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tbgen.building import states
+from tbgen.building.builder import Builder
+from tbgen.building.states import StateFile, state_path
+from tbgen.indexing import Material
+from tbgen.tables import CodeSpace, Metric, Rules, TableFile
+from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.header import TableSpec
+from tbgen.tables.names import RuleSet, TableName, read_build_record
+from tests.building.test_builder import digests
+from tests.kits.built import Silence, built
+
+CHECK = RuleSet(Rules.CHECK)
+KRKN = TableName(Material.parse("KRKN"), CHECK, Metric.DTM)
+SPEC = TableSpec(KRKN, CodeSpace(2))
+PARTS = [b"head", b"", b"x" * 100_000, b""]
+
+
+@pytest.fixture
+def supporting() -> Iterator[list[TableFile]]:
+    with TableFile(built("KRKN") / "KRK.check.dtm.xqt") as krk:
+        yield [krk]
+
+
+def state(directory: Path, supporting: list[TableFile], spec: TableSpec = SPEC) -> StateFile:
+    return StateFile(directory, spec, supporting, every=0.0)
+
+
+def left(found: StateFile) -> list[bytes] | None:
+    parts = found.left()
+    assert found.is_left() == (parts is not None)
+    return None if parts is None else list(parts)
+
+
+def test_what_is_kept_is_left(tmp_path: Path, supporting: list[TableFile]) -> None:
+    assert left(state(tmp_path, supporting)) is None
+    first = state(tmp_path, supporting)
+    first.keep([b"other"])
+    first.keep(iter(PARTS))
+    assert [path.name for path in tmp_path.iterdir()] == [".KRKN.check.dtm.state"]
+    again = state(tmp_path, supporting)
+    assert left(again) == PARTS
+    assert 0 <= again.spent[0] < 100
+    again.keep(PARTS)
+    assert again.spent[0] <= json.loads(first.path.open("rb").readline())["spent"][0]
+
+
+def test_the_state_of_anything_else_counts_for_nothing(
+    tmp_path: Path, supporting: list[TableFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state(tmp_path, supporting).keep(PARTS)
+    with TableFile(built("KRKN") / "KNK.check.dtm.xqt") as knk:
+        assert left(state(tmp_path, [*supporting, knk])) is None
+        assert left(state(tmp_path, [knk])) is None
+    assert left(state(tmp_path, supporting, TableSpec(KRKN, CodeSpace(1)))) is None
+    assert left(state(tmp_path, supporting, TableSpec(KRKN, CodeSpace(2, 99)))) is None
+    monkeypatch.setattr("tbgen.retrograde.state.source_digest", lambda: "another program")
+    assert left(state(tmp_path, supporting)) is None
+    monkeypatch.undo()
+    assert left(state(tmp_path, supporting)) == PARTS
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert left(state(tmp_path, supporting)) is None
+
+
+def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFile]) -> None:
+    found = state(tmp_path, supporting)
+    found.keep(PARTS)
+    whole = found.path.read_bytes()
+    rng = np.random.default_rng(1)
+    for at in [0, 1, len(whole) - 1, *rng.integers(len(whole), size=40).tolist()]:
+        changed = bytearray(whole)
+        changed[at] ^= 1 << int(rng.integers(8))
+        found.path.write_bytes(changed)
+        assert left(found) is None
+        found.path.write_bytes(whole[:at])
+        assert left(found) is None
+    found.path.write_bytes(whole + b"\0")
+    assert left(found) is None
+    found.path.unlink()
+    found.path.mkdir()
+    with pytest.raises(OSError, match="not a regular file"):
+        found.left()
+
+
+def test_a_state_that_cannot_be_written_leaves_the_one_before(
+    tmp_path: Path, supporting: list[TableFile]
+) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise OSError("no more")
+
+    found = state(tmp_path, supporting)
+    found.keep(PARTS)
+    with pytest.raises(OSError, match="no more"):
+        found.keep(parts())
+    assert left(found) == PARTS
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_states_take_a_small_share_of_the_time(
+    tmp_path: Path, supporting: list[TableFile], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(states.time, "monotonic", lambda: now[0])
+    found = StateFile(tmp_path, SPEC, supporting, every=300.0)
+    kept = 0
+
+    def slow() -> Iterator[bytes]:
+        now[0] += 20.0
+        yield b""
+
+    while now[0] < 36_000:
+        now[0] += 1.0
+        if found.is_due():
+            found.keep(slow())
+            kept += 1
+    assert 20 * kept <= 36_000 * 0.026
+    assert kept > 36_000 / 900
+
+
+class Killed(BaseException):
+    """Not what any program catches."""
+
+
+class KillAfter(Silence):
+    """Ends a build after some steps, wherever that is; counts how it began."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.phases: list[str] = []
+
+    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
+        self.phases.append(name)
+        self.steps -= 1
+        if not self.steps:
+            raise Killed
+
+
+@pytest.mark.parametrize("metric", [None, Metric.DTC])
+def test_a_build_goes_on_where_it_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: Metric | None
+) -> None:
+    monkeypatch.setattr(states, "COST", np.inf)
+    expected, seed = built("KRKN", metric=metric), random.Random(1)
+    ended, rounds, began = False, 0, []
+    while not ended:
+        watch = KillAfter(seed.randint(20, 60))
+        builder = Builder(tmp_path, CHECK, watch, threads=1 + rounds % 2, state_seconds=0.0)
+        try:
+            builder.build([KRKN.material], metric)
+            ended = True
+        except Killed:
+            rounds += 1
+        began.append("going on" in watch.phases)
+    assert rounds >= 2
+    assert any(began)
+    assert digests(tmp_path) == digests(expected)
+    assert not list(tmp_path.glob(".*"))
+    record = read_build_record(tmp_path / f"KRKN.check.{metric or 'dtm'}.xqt")
+    assert record["cpu_seconds"] > 0
+
+
+def test_the_metric_that_was_at_work_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the one that had failed before it."""
+    import tbgen.retrograde.solve as solve_module
+
+    monkeypatch.setattr(states, "COST", np.inf)
+    solve, tried = solve_module.solve, []
+
+    def too_long_to_mate(material: Material, *arguments: object, **options: object) -> object:
+        tried.append((material.name, options["metric"]))
+        if material == KRKN.material and options["metric"] == Metric.DTM:
+            raise LimitExceededError("too long")
+        return solve(material, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(solve_module, "solve", too_long_to_mate)
+    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    with pytest.raises(Killed):
+        Builder(tmp_path, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
+    assert state_path(tmp_path, TableName(KRKN.material, CHECK, Metric.DTC)).exists()
+    del tried[:]
+    Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
+    assert tried == [("KRKN", Metric.DTC)]
+    assert digests(tmp_path)["KRKN.check.dtc.xqt"]
+
+
+def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:
+    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK")])
+    leftover = tmp_path / ".KRK.check.dtm.state"
+    leftover.write_bytes(b"of a build that was killed when it had finished")
+    (tmp_path / "..KRK.check.dtm.state.99999999.tmp").write_bytes(b"half")
+    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK")])
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_processes_that_are_killed_lose_nothing_but_the_last_step(tmp_path: Path) -> None:
+    expected, seed = built("KRKNA"), random.Random(2)
+    command = [
+        sys.executable, "-m", "tbgen", "build", "KRKNA", "--rules", "check", "--jobs", "1",
+        "--tables", str(tmp_path), "--save-state", "0.000001",
+    ]  # fmt: skip
+    path, kills = state_path(tmp_path, TableName(Material.parse("KRKNA"), CHECK, Metric.DTM)), 0
+    while kills < 3:
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        before = path.stat().st_mtime_ns if path.exists() else 0
+        deadline = time.monotonic() + 300
+        while process.poll() is None and time.monotonic() < deadline:
+            if path.exists() and path.stat().st_mtime_ns != before:
+                time.sleep(seed.random() / 20)
+                break
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            break
+        kills += 1
+    assert kills, "there was time to kill it"
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    assert digests(tmp_path) == digests(expected)
+    assert not list(tmp_path.glob(".*"))

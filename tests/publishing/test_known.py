@@ -1,0 +1,140 @@
+"""Known digests: the project's list, and what is said of tables that are as listed or not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tbgen.building.sets import materials_of
+from tbgen.cli import main
+from tbgen.indexing import InputError, Material
+from tbgen.publishing.index import index_of
+from tbgen.publishing.known import Digests, Standing, read_known, standing, write_known
+from tbgen.tables import CodeSpace, CorruptTableError, Metric, Rules, RuleSet, TableFile, TableName
+from tbgen.tables.header import TableSpec
+from tests.kits.built import built
+from tests.kits.tablekit import write
+
+RUN = CliRunner().invoke
+KRK = "KRK.check.dtm.xqt"
+
+
+def compare(tables: Path, *arguments: str) -> tuple[int, dict[str, str]]:
+    asked = ["verify", *arguments, "--digests", "--json", "--tables", str(tables)]
+    answer = RUN(main, asked)
+    assert answer.exit_code in (0, 1), answer.stderr
+    found = json.loads(answer.stdout)
+    assert found["ok"] == (answer.exit_code == 0)
+    return answer.exit_code, {entry["file"]: entry["standing"] for entry in found["tables"]}
+
+
+def listed(tables: Path) -> dict[str, Digests]:
+    """The digests of a directory, by way of its index."""
+    answer = RUN(main, ["index", "--tables", str(tables), "--json"])
+    files = json.loads(answer.stdout)["files"]
+    return {entry["file"]: Digests(entry["digest"], entry["values"]) for entry in files}
+
+
+def test_the_list_has_every_table_of_at_most_five_men() -> None:
+    names = {
+        TableName(material, RuleSet(Rules.WXF), Metric.DTM).filename
+        for material in materials_of((), 5)
+    }
+    assert set(read_known()) == names
+    assert len(names) == 209
+
+
+def test_what_is_built_is_as_listed() -> None:
+    tables = built("KRKN", rules="wxf")
+    status, found = compare(tables, "KRK", "KNK", "KRKN")
+    assert status == 0
+    assert set(found.values()) == {"agrees"}
+
+
+def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
+    tables, path = tmp_path / "tables", tmp_path / "list.csv"
+    shutil.copytree(tables_dir, tables)
+    known = listed(tables)
+    write_known(path, known.items())
+    assert read_known(path) == known
+    options = ["--rules", "check", "--against", str(path)]
+    assert compare(tables, "KRK", *options) == (0, {KRK: "agrees"})
+    # The same values in codes of two bytes, then one other value.
+    name = TableName(Material.parse("KRK"), RuleSet(Rules.CHECK), Metric.DTM)
+    with TableFile(tables / KRK) as file:
+        space, planes = file.code_space, (file.plane(0), file.plane(1))
+    wider = CodeSpace(2, space.span)
+    recoded = []
+    for plane in planes:
+        codes, places = np.unique(plane, return_inverse=True)
+        wide = [wider.encode(space.decode(code)) for code in codes.tolist()]
+        recoded.append(np.array(wide, wider.dtype)[places])
+    write(tables, TableSpec(name, wider), (recoded[0], recoded[1]))
+    assert compare(tables, "KRK", *options) == (0, {KRK: "rearranged"})
+    recoded[1][recoded[1] == wider.draw] = wider.draw + 1
+    write(tables, TableSpec(name, wider), (recoded[0], recoded[1]))
+    assert compare(tables, "KRK", *options) == (1, {KRK: "differs"})
+    said = RUN(main, ["verify", "KRK", "--digests", "--tables", str(tables), *options])
+    assert f"{KRK}: of OTHER VALUES than listed" in said.stdout
+    assert compare(tables, "KRK", "--rules", "check") == (0, {KRK: "unknown"})
+
+
+def test_an_index_keeps_what_it_knows_of_the_same_bytes(tables_dir: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    shutil.copytree(tables_dir, tables)
+    known = listed(tables)
+    asked = []
+
+    def values_of(file: TableFile) -> bytes:
+        asked.append(file.path.name)
+        return b"?" * 16
+
+    assert {e.file: e.values for e in index_of(tables, values_of=values_of)} == {
+        name: digests.values for name, digests in known.items()
+    }  # fmt: skip
+    assert not asked
+    shutil.copy(tables / "KNK.check.dtm.xqt", tables / "KNK.check-o1.dtm.xqt")
+    with pytest.raises(CorruptTableError):
+        index_of(tables, values_of=values_of)
+    (tables / "KNK.check-o1.dtm.xqt").unlink()
+    (tables / "index.json").write_text("no index")
+    index_of(tables, values_of=values_of)
+    assert set(asked) == set(known)
+
+
+def test_stats_and_ls_have_the_values_that_are_listed(tables_dir: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    shutil.copytree(tables_dir, tables)
+    options = ["--tables", str(tables), "--rules", "check"]
+    assert json.loads(RUN(main, ["stats", "KRK", "--json", *options]).stdout)["values"] is None
+    known = listed(tables)
+    found = json.loads(RUN(main, ["stats", "KRK", "--json", *options]).stdout)
+    assert found["values"] == known[KRK].values
+    assert known[KRK].values in RUN(main, ["stats", "KRK", *options]).stdout
+    entries = json.loads(RUN(main, ["ls", "--json", *options]).stdout)["tables"]
+    assert {e["file"]: e["values"] for e in entries} == {
+        name: digests.values for name, digests in known.items() if ".check." in name
+    }  # fmt: skip
+
+
+def test_standings() -> None:
+    known = {"a": Digests("1", "2")}
+    assert standing("a", Digests("1", "2"), known) == Standing.AGREES
+    assert standing("a", Digests("3", "2"), known) == Standing.REARRANGED
+    assert standing("a", Digests("1", "3"), known) == Standing.DIFFERS
+    assert standing("b", Digests("1", "2"), known) == Standing.UNKNOWN
+
+
+def test_what_is_no_list_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    for content in (b"file,digest\nKRK,0\n", b"\xff\xfe", b'file,digest,values\n"\n', b"",
+                    b"file,digest,values\nKRK,0,0\n", b"file,digest,values\nKRK\n"):  # fmt: skip
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="is no list of digests"):
+            read_known(path)
+    assert RUN(main, ["verify", "KRK", "--against", str(path)]).exit_code == 2

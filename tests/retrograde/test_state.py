@@ -1,0 +1,86 @@
+"""A solver that goes on from a state finds what one finds that was never interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material
+from tbgen.retrograde.memory import code_spaces
+from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.solve import solve
+from tbgen.rows.storage import DiskStorage, Storage
+from tbgen.tables.names import Rules, RuleSet
+from tests.kits.solutions import solution
+
+
+class Everything:
+    """A keeper of the states of all steps."""
+
+    def __init__(self, state: list[bytes] | None = None) -> None:
+        self.state = state
+        self.kept: list[list[bytes]] = []
+
+    def left(self) -> Iterator[bytes] | None:
+        return None if self.state is None else iter(self.state)
+
+    def is_due(self) -> bool:
+        return True
+
+    def keep(self, parts: Iterable[bytes]) -> None:
+        self.kept.append(list(parts))
+
+
+def solved(
+    name: str, rules: Rules, keeper: Everything, threads: int, storage: Storage | None = None
+) -> Solution:
+    material = Material.parse(name)
+
+    def supporting(child: Material) -> Solution:
+        assert keeper.state is None, "a solver that goes on has had its captures"
+        return solution(child.name, rules)
+
+    return solve(
+        material, supporting, rule_set=RuleSet(rules), code_space=code_spaces(material, rules)[0],
+        threads=threads, storage=storage, keeper=keeper,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "every"),
+    [
+        ("KPK", Rules.NONE, 1),
+        ("KRKA", Rules.WXF, 1),
+        ("KRKN", Rules.WXF, 3),
+        ("KRAKCA", Rules.CHECK, 12),
+        ("KNKPA", Rules.WXF, 9),
+    ],
+)
+def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> None:
+    expected, first = solution(name, rules), Everything()
+    assert_same(solved(name, rules, first, 2), expected)
+    for number, state in enumerate(first.kept):
+        if number % every and state is not first.kept[-1]:
+            continue
+        again = Everything(state)
+        assert_same(solved(name, rules, again, 1 + number % 2), expected)
+        # It goes on with the next step; after the last one of an order there is one of nothing.
+        rest = len(first.kept) - number - 1
+        assert rest <= len(again.kept) <= rest + 1
+
+
+def test_arrays_on_disk_can_be_left_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+    first = Everything()
+    solved("KRKN", Rules.WXF, first, 1)
+    for state in first.kept[:: len(first.kept) - 1]:
+        storage = DiskStorage(tmp_path_factory.mktemp("arrays"), 1 << 20)
+        found = solved("KRKN", Rules.WXF, Everything(state), 2, storage)
+        assert_same(found, solution("KRKN", Rules.WXF))
+
+
+def assert_same(found: Solution, expected: Solution) -> None:
+    for side in (0, 1):
+        assert np.array_equal(found.plane(side), expected.plane(side))
+    assert found.chase_patterns == expected.chase_patterns
