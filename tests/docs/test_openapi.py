@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.kits.built import built
-from tests.kits.paths import ROOT
+from tests.kits.paths import DOCS, ROOT
+from tests.kits.sessions import blocks
 
 pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
@@ -77,6 +78,27 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
     if content:
         check(content["schema"]["$ref"].rpartition("/")[2], answer.json())
     assert answer.text
+
+
+def contains(found: Any, shown: Any) -> bool:
+    """Whether an answer has all that a page shows of it; of lists the page shows the beginning."""
+    if isinstance(shown, dict):
+        return all(key in found and contains(found[key], shown[key]) for key in shown)
+    if isinstance(shown, list):
+        return len(found) >= len(shown) and all(map(contains, found, shown))
+    return bool(found == shown)
+
+
+def test_the_page_shows_answers(client: TestClient) -> None:
+    """The `http` blocks of docs/board.md: a request, an empty line, some of the answer."""
+    examples = blocks((DOCS / "board.md").read_text("utf-8"), "http")
+    assert len(examples) > 1
+    for example in examples:
+        request, _, shown = example.partition("\n\n")
+        answer = client.get(request.removeprefix("GET "))
+        assert answer.status_code == 200, answer.text
+        assert contains(answer.json(), json.loads(shown)), answer.text
+        assert not contains(answer.json(), {"verdict": "nobody wins"})
 
 
 def test_more_answers(client: TestClient) -> None:
