@@ -102,7 +102,7 @@ def test_the_page_shows_answers(client: TestClient) -> None:
 
 
 def test_more_answers(client: TestClient) -> None:
-    for query in ({"fen": MATED}, {"fen": openapi.FORK, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
+    for query in ({"fen": MATED}, {"fen": openapi.CHECKS, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
         check("probe", client.get("/v1/probe", params=query).json())
     start = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1_w"
     judged = client.get("/v1/judge", params={"fen": start, "moves": openapi.LOOP}).json()
