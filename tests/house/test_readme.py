@@ -67,8 +67,11 @@ def test_it_is_short() -> None:
 def test_how_output_is_compared() -> None:
     printed = ["a 1.5 s", "b", "c 3 KiB, and more", "d"]
     assert mismatch(printed, ["a 2.0 s", "b", "c 17 MiB, ...", "d"]) is None
+    assert mismatch(printed, ["a 4 min", "b", "c 1 B, ...", "d"]) is None
     assert mismatch(printed, [OMITTED, "d"]) is None
     assert mismatch(printed, ["a 2.0 s", OMITTED]) is None
     assert mismatch(printed, ["b", OMITTED]) == "b"
     assert mismatch(printed, ["a 1 s", OMITTED, "e"]) == "e"
     assert mismatch(printed, ["a 1 s"]) == "more: b"
+    first_build = "1/2 a: compile\n1/2 a: done\n2/2 b: compile; about 2 min left\n2/2 b: done"
+    assert without_compiling(first_build) == ["1/2 a: done", "2/2 b: done"]
