@@ -25,11 +25,14 @@ PAGE = ROOT / "docs" / "commands.md"
 HEAD = """# Commands
 
 Written by `python scripts/docs/commands.py` from the program itself; `tbgen COMMAND --help` says
-the same.
+the same. What they have in common is [at the end](#in-a-shell).
 """
 
 FOOT = """
 ## In a shell
+
+Which tables are meant is the same everywhere: `--tables DIR` (else `$TBGEN_TABLES`, else
+`./egtb`) and `--rules`; tables of different rules or options never mix.
 
 Exit status of all commands: 0 ok, 1 findings (a mismatch, a missing table, a failed verification),
 2 usage or bad input, 3 a corrupt file, 130 interrupted. Errors are one line on stderr and a hint;
@@ -103,7 +106,9 @@ def section(name: str, command: Command) -> Iterator[str]:
 
 def page() -> str:
     """The whole page."""
-    lines = [HEAD]
+    lines = [HEAD, "| command | does |\n|---|---|"]
+    lines.extend(f"| [{name}](#{name}) | {cell(does)} |" for name, does in COMMANDS.items())
+    lines.append("")
     context = Context(main)
     for name in COMMANDS:
         command = main.get_command(context, name)  # type: ignore[attr-defined]

@@ -3,7 +3,8 @@
     python scripts/docs/diagrams.py
 
 A page shows one as `![what it is](diagrams/NAME.svg)`; those of docs/facts.md are drawn by
-`python scripts/docs/facts.py`. `tests/docs/test_generated.py` keeps them current.
+`python scripts/docs/facts.py`, the one that moves by `python scripts/docs/animation.py`.
+`tests/docs/test_generated.py` keeps them current.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ FOLDER = ROOT / "docs" / "diagrams"
 WIDTH = 320
 
 DIAGRAMS = {
-    "fork": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", ""),
-    "fork-check": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "d2b1"),
+    "checks": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", ""),
+    "checks-begun": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "d2b1"),
     "rook-chases-cannon": ("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4"),
     "forced-checks": ("5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w", ""),
     "knight-pawn": ("9/9/5k3/4p4/9/9/9/3K5/1N7/9 w", ""),

@@ -1,114 +1,46 @@
-"""Write docs/facts.md and docs/facts.csv: what the tables of a directory say about xiangqi.
+"""Write docs/facts.md: what tables say about xiangqi.
 
-    python scripts/docs/facts.py DIRECTORY    read the tables there, and write both, and pictures
-    python scripts/docs/facts.py              write the page anew from the CSV
+    python scripts/docs/facts.py DIRECTORY    measure the tables there (figures.py), then write
+    python scripts/docs/facts.py              write the page anew from the CSV files
 
-Materials are taken of which all three rule sets are there, all orders, with minor chases. Every
-figure is one that `tbgen stats` prints; the page is made of the CSV and of nothing else.
-`tests/docs/test_facts.py` compares both, and the CSV with tables that it builds.
+Materials are taken of which all three rule sets are there, all orders, with minor chases. The page
+and its pictures are made of docs/facts*.csv and of nothing else. `tests/docs/test_facts.py`
+compares both, and the CSV files with tables that it builds.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+
+import figures  # noqa: E402
+from figures import RULES, Fact, Loop, Zugzwangs  # noqa: E402
 
 from tbgen.board.diagram import Look, draw  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402
-from tbgen.tables import Tablebase, TableStatistics  # noqa: E402
 
 PAGE = ROOT / "docs" / "facts.md"
-DATA = ROOT / "docs" / "facts.csv"
 PICTURES = ROOT / "docs" / "diagrams"
-RULES = ("none", "check", "wxf")
+BOARD = "http://127.0.0.1:8064/?fen="
+"""Where `tbgen serve` shows a position, unless it is told otherwise."""
 
-LISTED = 15
-"""Rows of the list of longest wins; the CSV has all."""
+LISTED = 20
+"""Rows of a list; the CSV has all."""
 
 DECIDED = 0.98
 """A material counts as won or drawn from this share on, as on the board's pages."""
 
 
-class Fact(NamedTuple):
-    """One table: a row of the CSV. Wins and draws are those with Red, who is named first, to move.
-
-    `longest` and `longest_by_rules` are FENs, empty where there is no such position.
-    """
-
-    material: str
-    rules: str
-    metric: str
-    legal: int
-    draws: int
-    red_legal: int
-    red_wins: int
-    red_draws: int
-    max_distance: int
-    longest: str
-    orders: int
-    rule_decided: int
-    checks: int
-    chases: int
-    max_rule_distance: int
-    longest_by_rules: str
-
-
-def fact(found: TableStatistics) -> Fact:
-    """The row of one table."""
-    by_mate = [(one.value, one.fen) for one in found.longest if one.order == 0]
-    by_rules = [(255 - one.value, one.fen) for one in found.longest if one.order]
-    return Fact(
-        found.material,
-        found.rules,
-        found.metric,
-        found.legal,
-        found.draws,
-        found.red_to_move.legal,
-        found.red_to_move.wins,
-        found.red_to_move.draws,
-        found.max_distance,
-        max(by_mate, default=(0, ""))[1],
-        len(found.orders),
-        found.rule_decided,
-        sum(order.check_patterns or 0 for order in found.orders),
-        sum(order.chase_patterns or 0 for order in found.orders),
-        found.max_rule_distance or 0,
-        max(by_rules, default=(0, ""))[1],
-    )
-
-
-def measure(directory: Path) -> list[Fact]:
-    """The rows of a directory, smaller materials first."""
-    present: dict[str, dict[str, Fact]] = {}
-    for rules in RULES:
-        with Tablebase.open(directory, rules=rules, orders=0) as tables:
-            for name in tables.available():
-                if name.rules == rules and not name.orders and name.rule_set.minor_chases:
-                    row = fact(tables.stats(name.material))
-                    present.setdefault(row.material, {})[rules] = row
-    chosen = sorted(present, key=lambda name: (Material.parse(name).men, name))
-    return [
-        present[name][rules] for name in chosen if len(present[name]) == len(RULES)
-        for rules in RULES
-    ]  # fmt: skip
-
-
-def read() -> list[Fact]:
-    """The rows of the CSV."""
-    kinds = get_type_hints(Fact)
-    with DATA.open(newline="", encoding="ascii") as file:
-        return [
-            Fact(**{k: int(v) if kinds[k] is int else v for k, v in row.items()})
-            for row in csv.DictReader(file)
-        ]
+def link(fen: str) -> str:
+    """A position, and the board that shows it."""
+    board, side, *_ = fen.split()
+    return f"[`{board} {side}`]({BOARD}{board}_{side})"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -131,33 +63,62 @@ def by_strength(side: str) -> tuple[int, list[int]]:
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 
-def matrix(rows: Sequence[Fact]) -> str:
-    """Outcomes of Red's pieces, down, against Black's, across."""
-    known = {tuple(row.material[1:].split("K")): row for row in rows}
+def armies(row: Fact) -> tuple[str, str]:
+    """The pieces of both sides, kings aside."""
+    red, black = row.material[1:].split("K")
+    return red, black
+
+
+def matrix(rows: Sequence[Fact], *, turned: bool = False) -> str:
+    """Outcomes of Red's pieces, down, against Black's, across; `turned` the other way."""
+    known = {armies(row): row for row in rows}
     reds = sorted({red for red, _ in known}, key=by_strength)
     blacks = sorted({black for _, black in known}, key=by_strength)
+    downs, acrosses = (blacks, reds) if turned else (reds, blacks)
 
-    def cell(red: str, black: str) -> str:
-        row = known.get((red, black))
+    def cell(down: str, across: str) -> str:
+        row = known.get((across, down) if turned else (down, across))
         return "" if row is None else outcome(row)
 
-    head = ["", *(f"K{black}" for black in blacks)]
-    return table(head, [[f"K{red}", *(cell(red, black) for black in blacks)] for red in reds])
+    head = ["", *(f"K{across}" for across in acrosses)]
+    return table(head, [[f"K{down}", *(cell(down, a) for a in acrosses)] for down in downs])
+
+
+def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
+    """The matrices, by how many pieces Black has, and what beats a bare king."""
+    bare: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
+        if not armies(row)[1]:
+            bare.setdefault(outcome(row), []).append(f"K{armies(row)[0]}")
+    listed = [[said, ", ".join(names)] for said, names in sorted(bare.items(), reverse=True)]
+    return {
+        "bare": table(["against a bare king", ""], listed),
+        "one": matrix([row for row in rows if len(armies(row)[1]) == 1]),
+        "two": matrix([row for row in rows if len(armies(row)[1]) == 2], turned=True),
+    }
 
 
 def rules_compared(rows: Sequence[Fact]) -> str:
-    """Draws of each material under the three rule sets, where they differ."""
+    """Draws of each material under the three rule sets, those first that lose most of them."""
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
         by_name.setdefault(row.material, {})[row.rules] = row
+
+    def fewer(name: str) -> float:
+        draws = {rules: row.draws for rules, row in by_name[name].items()}
+        return (draws["none"] - draws["wxf"]) / draws["none"]
+
+    differ = [name for name, sets in by_name.items() if len({sets[r].draws for r in RULES}) > 1]
     changed = [
-        [name, f"{sets['none'].legal:,}", *(f"{sets[r].draws:,}" for r in RULES),
-         f"{(sets['none'].draws - sets['wxf'].draws) / sets['none'].draws:.1%}"]
-        for name, sets in by_name.items() if len({sets[r].draws for r in RULES}) > 1
+        [name, f"{by_name[name]['none'].legal:,}",
+         *(f"{by_name[name][r].draws:,}" for r in RULES), f"{fewer(name):.1%}"]
+        for name in sorted(differ, key=lambda name: (-fewer(name), name))[:LISTED]
     ]  # fmt: skip
-    same = len(by_name) - len(changed)
     head = ["material", "legal positions", *(f"draws, {r}" for r in RULES), "fewer under wxf"]
-    return table(head, changed) + f"\nIn the other {same} materials the three agree.\n"
+    return table(head, changed) + (
+        f"\nThe draws of {len(differ)} materials change; in the other {len(by_name) - len(differ)} "
+        "the three agree.\n"
+    )
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
@@ -172,25 +133,53 @@ def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
     return sorted(won, key=lambda row: (-row.max_distance, row.material))
 
 
+def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
+    """The materials in which neither side wants to move, most positions first."""
+    ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
+    return [
+        [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]
+        for row in ordered[:LISTED]
+    ]
+
+
+def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
+    """Loops, the verdict on them, and what the table says of the first position."""
+    found: list[list[object]] = []
+    for row in rows:
+        side = "Red" if row.fen.split()[1] == "w" else "Black"
+        said = "draw" if row.outcome == "draw" else (
+            f"{side} {'wins' if row.outcome == 'win' else 'loses'}, order {row.order}, "
+            f"in {row.plies} {'ply' if row.plies == 1 else 'plies'}"
+        )  # fmt: skip
+        moves = " ".join(row.moves.split()[:4])
+        found.append([row.diagram or row.case, link(row.fen), moves, row.verdict, said])
+    return found
+
+
 PAGE_TEXT = """# What the tables say about xiangqi
 
-A first gallery: {materials} materials of at most {men} men, each under all three rule sets. Every
-figure is one of `tbgen stats`, and all of them are in [facts.csv](facts.csv). Any FEN here can be
-given to `tbgen line`, or opened on the [board](board.md).
+{materials} materials of at most {men} men, each under all three rule sets. Every figure is here
+as CSV, too: [facts.csv](facts.csv), [facts-zugzwangs.csv](facts-zugzwangs.csv),
+[facts-loops.csv](facts-loops.csv). A position opens on your own [board](board.md), while
+`tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes it, too.
 
-Written by `python scripts/docs/facts.py DIRECTORY` at commit {commit}, from tables of
-`tbgen build $(tail -n +2 docs/facts.csv | cut -d, -f1 | sort -u) --tables DIRECTORY --rules none`,
-then `check` and `wxf`: all materials of at most four men, and of five men those with one attacker
-and one defender against one attacker.
+Written by `python scripts/docs/facts.py DIRECTORY`, from tables that were built at commit {commit},
+by `tbgen build --men 5 --jobs auto --tables DIRECTORY --rules none`, the same with `check` and
+`wxf`, and `tbgen build KRBKCP --tables DIRECTORY` for the last section.
 
 ## Who wins
 
-Red (down) against Black (across), Red to move, under wxf. *Won* and *drawn* are materials in which
-more than {decided:.0%} of the legal positions are so, a capture on the first move included;
-otherwise the share of positions that Red wins. Empty: no such table here, or the pair is in the
-table of the other colours.
+Red to move, under wxf. *Won* and *drawn* are materials in which more than {decided:.0%} of the
+legal positions are so, a capture on the first move included; otherwise the share of positions
+that Red wins. Red is the side that a material's name has first.
 
-{matrix}
+{bare}
+Red's pieces (down) against one of Black's (across):
+
+{one}
+One piece of Red's (across) against two of Black's (down):
+
+{two}
 ## What the rules of repetition change
 
 Draws of both sides to move under each rule set, mirror images once, and the share of the draws
@@ -207,42 +196,86 @@ conversion where the metric is dtc), and either side may be to move.
 {longest}
 ## Decided by repetition
 
-Positions that mate does not decide and the rules do, under wxf: how many, in how many orders, how
-many of them are direct wins by perpetual check and by perpetual chase, and the longest way to the
-loop (see [values](values.md)).
+Positions that mate does not decide and the rules do, under wxf: how many, in how many orders,
+how many of them are direct wins by perpetual check and by perpetual chase, and the longest
+forced way to a loop, with what is forced (see [Values](values.md)).
 
 ![The longest way to a forced loop](diagrams/facts-by-rules.svg)
 
-{by_rules}"""
+{by_rules}
+## Neither wants to move
+
+Zugzwangs both ways, under wxf: placements without a check in which either side would rather
+have the other one move. *Red wins* and *Black wins* count those that this side wins if the
+other is to move, and only draws if he is to move himself; in *mover loses* both lose by having
+to move. The position is one of the hardest, with a side to move that loses, and in how many
+plies.
+
+{zugzwangs}
+{zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} have
+none.
+
+## Where referees and tables meet
+
+Loops of the federation's book (D) and of other programs' tests whose first position is in these
+tables. The referee judges what was played, the table what best play makes of the first
+position: where a side loses the loop and draws or wins in the table, he had better moves.
+
+{loops}"""
 
 
-def page(rows: Sequence[Fact], commit: str) -> str:
-    """The whole page."""
+def page(commit: str) -> str:
+    """The whole page, of what the CSV files hold."""
+    rows, hindered = figures.read(Fact), figures.read(Zugzwangs)
     wxf = [row for row in rows if row.rules == "wxf"]
     longest = [
-        [row.material, row.max_distance, row.metric, f"`{row.longest}`"]
+        [row.material, row.max_distance, row.metric, link(row.longest)]
         for row in longest_wins(rows)[:LISTED]
     ]
+    decided = longest_by_rules(rows)
     by_rules = [
         [row.material, f"{row.rule_decided:,}", f"{row.rule_decided / row.legal:.3%}", row.orders,
-         f"{row.checks:,}", f"{row.chases:,}", row.max_rule_distance, f"`{row.longest_by_rules}`"]
-        for row in longest_by_rules(rows)
+         f"{row.checks:,}", f"{row.chases:,}", row.max_rule_distance, row.offence,
+         link(row.longest_by_rules)]
+        for row in decided[:LISTED]
     ]  # fmt: skip
-    head = ["material", "positions", "of legal", "orders", "by check", "by chase", "plies"]
+    head = [
+        "material",
+        "positions",
+        "of legal",
+        "orders",
+        "by check",
+        "by chase",
+        "plies",
+        "forced",
+    ]
     return PAGE_TEXT.format(
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
         commit=commit,
         decided=DECIDED,
-        matrix=matrix(wxf),
+        **who_wins(wxf),
         compared=rules_compared(rows),
         longest=table(["material", "plies", "metric", "position"], longest),
-        by_rules=table([*head, "position"], by_rules),
+        by_rules=table([*head, "position"], by_rules)
+        + f"\nRepetition decides positions of {len(decided)} of the {len(wxf)} materials.\n",
+        zugzwangs=table(
+            ["material", "Red wins", "Black wins", "mover loses", "plies", "position"],
+            zugzwang_rows(hindered),
+        ),
+        zugzwang_materials=len(hindered),
+        zugzwang_positions=sum(row.red + row.black + row.both for row in hindered),
+        without=len(wxf) - len(hindered),
+        loops=table(
+            ["loop", "from", "moves", "the referee", "the table"],
+            loop_rows(figures.read(Loop)),
+        ),
     )
 
 
-def pictures(rows: Sequence[Fact]) -> dict[str, str]:
+def pictures() -> dict[str, str]:
     """The SVG files of the page, by name."""
+    rows = figures.read(Fact)
     shown = {"facts-longest": longest_wins(rows)[0].longest,
              "facts-by-rules": longest_by_rules(rows)[0].longest_by_rules}  # fmt: skip
     return {
@@ -256,28 +289,29 @@ def written_at() -> str:
     return PAGE.read_text("utf-8").partition("at commit ")[2].partition(",")[0]
 
 
+def measured_at() -> str:
+    """The commit that is checked out, which is taken for the one that built the tables."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    return result.stdout.strip()
+
+
 def main() -> None:
     """Read the command line, and write."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("directory", nargs="?", type=Path, help="Tables under all three rule sets.")
-    options = parser.parse_args()
-    if options.directory is not None:
-        rows = measure(options.directory)
-        with DATA.open("w", newline="", encoding="ascii") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Fact._fields)
-            writer.writerows(rows)
-        command = ["git", "rev-parse", "--short", "HEAD"]
-        commit = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
-        text = page(rows, commit.stdout.strip())
-    else:
-        rows = read()
-        text = page(rows, written_at())
-    PAGE.write_text(text, encoding="utf-8")
+    directory = parser.parse_args().directory
+    if directory is not None:
+        rows = figures.facts(directory)
+        figures.write(Fact, rows)
+        materials = list(dict.fromkeys(row.material for row in rows))
+        figures.write(Zugzwangs, figures.all_zugzwangs(directory, materials))
+        figures.write(Loop, figures.loops(directory))
+    PAGE.write_text(page(written_at() if directory is None else measured_at()), encoding="utf-8")
     PICTURES.mkdir(exist_ok=True)
-    for name, picture in pictures(rows).items():
+    for name, picture in pictures().items():
         (PICTURES / name).write_text(picture, encoding="utf-8")
 
 

@@ -37,11 +37,11 @@ from answers import (
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "docs" / "openapi.json"
 
-FORK = "9/9/4k4/9/9/9/9/3n5/9/R2K5_b"
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5_b"
 LOOP = "f0e0,e8f8,e0f0,f8e8,f0e0,e8f8,e0f0,f8e8"
 
 PARAMETERS: dict[str, tuple[str, Any]] = {
-    "fen": ("a position in any notation of docs/notations.md, `_` for blanks", FORK),
+    "fen": ("a position in any notation of docs/notations.md, `_` for blanks", CHECKS),
     "moves": ("moves from it as ICCS, separated by commas, at most 400", "d2b1,d0d1"),
     "notation": ("also write moves so: wxf, zh, zh-hant, fairy", "zh"),
     "lang": ("language of reasons: en, zh-Hans, zh-Hant", "en"),

@@ -114,7 +114,7 @@ def draw(
             '<g class="pieces">',
             *(_piece(code, square, look, marks) for code, square in position.pieces()),
             "</g>",
-            *(_arrow(arrow, look.flip) for arrow in marks.arrows),
+            *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
             *_points(marks.heat, look),
             *_targets(position, marks, look),
             "</svg>",
@@ -187,7 +187,7 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
     return f'{use} role="img" aria-label="{escape(name)}"/>'
 
 
-def _arrow(arrow: Arrow, flip: bool) -> str:
+def draw_arrow(arrow: Arrow, flip: bool) -> str:
     """An arrow between two points, ending short of the second."""
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-FORK = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""KRKN, Black to move: the fork b1 looks like a draw, and loses by perpetual check."""
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+"""KRKN, Black to move: he can check for ever, which looks like a draw and loses."""
 
 LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
 """Red checks on every move (diagram D2 of the federation's book)."""
@@ -32,7 +32,7 @@ class Lesson(NamedTuple):
 FIRST_STEPS = Lesson(
     (
         ("tbgen build KRKN", "three tables, in a second once the kernels are compiled"),
-        (f'tbgen probe "{FORK}"', "a position, all its moves, and why"),
+        (f'tbgen probe "{CHECKS}"', "a position, all its moves, and why"),
         ("tbgen verify KRKN", "a proof from the rules alone"),
         ("tbgen serve --demo", "the board in a browser"),
     ),
@@ -67,16 +67,16 @@ LESSONS = {
     ),
     "probe": Lesson(
         (
-            (f'tbgen probe "{FORK}"', "value, moves and reasons"),
-            (f'tbgen probe "{FORK}" --notation zh', "moves in Chinese"),
+            (f'tbgen probe "{CHECKS}"', "value, moves and reasons"),
+            (f'tbgen probe "{CHECKS}" --notation zh', "moves in Chinese"),
             ("tbgen probe - --json < positions.txt", "one position a line, one object each"),
         ),
         "docs/values.md",
     ),
     "line": Lesson(
         (
-            (f'tbgen line "{FORK}"', "to mate, or to the loop that is forced"),
-            (f'tbgen line "{FORK}" --plies 4 --json', "the first four plies, for a script"),
+            (f'tbgen line "{CHECKS}"', "to mate, or to the loop that is forced"),
+            (f'tbgen line "{CHECKS}" --plies 4 --json', "the first four plies, for a script"),
         ),
         "docs/studies.md",
     ),
@@ -121,14 +121,14 @@ LESSONS = {
     "convert": Lesson(
         (
             ("tbgen convert 4K44B49994n495k399 --to board", "a position of another program"),
-            (f'tbgen convert "{FORK}" --move d2b1 --notation zh', "a move in Chinese"),
+            (f'tbgen convert "{CHECKS}" --move d2b1 --notation zh', "a move in Chinese"),
         ),
         "docs/notations.md",
     ),
     "diagram": Lesson(
         (
-            (f'tbgen diagram "{FORK}" -o fork.svg', "a picture for a text or a web page"),
-            (f'tbgen diagram "{FORK}" --last d2b1 --pieces latin', "after a move, with letters"),
+            (f'tbgen diagram "{CHECKS}" -o checks.svg', "a picture for a text or a web page"),
+            (f'tbgen diagram "{CHECKS}" --last d2b1 --pieces latin', "after a move, with letters"),
         ),
         "docs/studies.md",
     ),

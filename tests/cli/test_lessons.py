@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
-from tbgen.cli.lessons import FIRST_STEPS, FORK, LESSONS
+from tbgen.cli.lessons import CHECKS, FIRST_STEPS, LESSONS
 from tests.kits.built import built
 from tests.kits.paths import ROOT
 
@@ -26,7 +26,7 @@ SLOW = {"tbgen doctor --numba"}
 RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
 """Those that neither build, prove nor serve anything, and answer at once."""
 
-STDIN = {"positions.txt": f"{FORK}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
+STDIN = {"positions.txt": f"{CHECKS}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
 
 
 def test_every_command_teaches() -> None:
@@ -87,7 +87,7 @@ def on_terminal(*arguments: str) -> str:
 
 def test_a_reader_at_a_terminal_is_told_what_comes_next() -> None:
     tables = str(built("KRKN", rules="wxf"))
-    shown = on_terminal("probe", FORK, "--tables", tables, "--rules", "wxf")
+    shown = on_terminal("probe", CHECKS, "--tables", tables, "--rules", "wxf")
     _, found, steps = shown.partition("Next:")
     assert found
     line = shlex.split(next(step for step in steps.splitlines() if "tbgen line" in step))

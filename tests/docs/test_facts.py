@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tbgen.indexing import Material
-from tbgen.tables import Rules
+from tbgen.building.sets import materials_of
+from tbgen.indexing import Material, Position, Side
+from tbgen.probing.dump import all_rows
+from tbgen.probing.legality import legal_boards
+from tbgen.tables import Rules, Tablebase
 from tests.conftest import build
+from tests.kits.built import built
 from tests.kits.paths import DATA, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
 import facts
+import figures
+from figures import Fact, Loop, Zugzwangs
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +38,63 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_is_the_csv() -> None:
     """Otherwise run `python scripts/docs/facts.py`."""
-    rows = facts.read()
-    assert facts.PAGE.read_text("utf-8") == facts.page(rows, facts.written_at())
-    for name, picture in facts.pictures(rows).items():
+    assert facts.PAGE.read_text("utf-8") == facts.page(facts.written_at())
+    for name, picture in facts.pictures().items():
         assert (facts.PICTURES / name).read_text("utf-8") == picture
 
 
 def test_the_csv_is_what_tables_say(directory: Path) -> None:
-    written = {(row.material, row.rules): row for row in facts.read()}
-    measured = facts.measure(directory)
+    written = {(row.material, row.rules): row for row in figures.read(Fact)}
+    measured = figures.facts(directory)
     assert {row.material for row in measured} == {"KRK", "KNK", "KRKN"}
-    assert len(measured) == 3 * len(facts.RULES)
+    assert len(measured) == 3 * len(figures.RULES)
     for row in measured:
         assert row == written[row.material, row.rules]
 
 
+def test_all_of_at_most_five_men_are_there() -> None:
+    named = {row.material for row in figures.read(Fact)}
+    assert named == {material.name for material in materials_of([], 5)}
+
+
+@pytest.mark.parametrize("material", ["KNKP", "KPAKP"])
+def test_zugzwangs_are_those_of_every_position(material: str) -> None:
+    """Both sides to move of every placement, asked as boards."""
+    counted: Counter[tuple[int, int]] = Counter()
+    with Tablebase.open(built(material, rules="wxf")) as tables:
+        table = tables.table(material)
+        for rows in all_rows(table):
+            squares = rows["squares"][rows["side"] == Side.RED]
+            boards = table.layout.boards_of_squares(squares)
+            boards = boards[legal_boards(boards, Side.BLACK)]
+            red, black = (
+                tables.probe_wdl_boards(boards, np.full(len(boards), side)).astype(int)
+                for side in Side
+            )
+            worse = red < -black
+            counted.update(zip(red[worse].tolist(), (-black[worse]).tolist(), strict=True))
+        found = figures.zugzwangs(table)
+        assert tables.probe(Position.from_fen(found.fen)).plies == found.plies
+    assert (found.red, found.black, found.both) == (counted[0, 1], counted[-1, 0], counted[-1, 1])
+    assert sum(counted.values())
+    assert found in figures.read(Zugzwangs)
+
+
+def test_loops_are_judged_and_valued() -> None:
+    """Those of KRKN and below; the verdicts are those of the collection."""
+    cases = {case["id"]: case for case in json.loads(figures.CASES.read_text("utf-8"))}
+    written = figures.read(Loop)
+    assert {row.verdict for row in written} == {"red wins", "black wins", "draw"}
+    assert all(row.verdict == cases[row.case]["verdict"] for row in written)
+    assert "D2" in {row.diagram for row in written}
+    measured = figures.loops(built("KRKN", rules="wxf"))
+    assert measured
+    assert set(measured) <= set(written)
+
+
 def test_other_programs_agree() -> None:
     """Legal positions, and draws without rules and under perpetual check in all orders."""
-    written = {(row.material, row.rules): row for row in facts.read()}
+    written = {(row.material, row.rules): row for row in figures.read(Fact)}
     with (DATA / "check_all_orders.csv").open(newline="") as file:
         theirs = list(csv.DictReader(file))
     compared = 0
@@ -62,7 +110,7 @@ def test_other_programs_agree() -> None:
 def test_materials_without_both_armed_do_not_depend_on_the_rules() -> None:
     """The lemma of docs/values.md."""
     by_material: dict[str, set[int]] = {}
-    for row in facts.read():
+    for row in figures.read(Fact):
         if not set(row.material[row.material.rindex("K") :]) & set("RNCP"):
             by_material.setdefault(row.material, set()).add(row.draws)
             assert not row.rule_decided

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.kits.built import built
-from tests.kits.paths import ROOT
+from tests.kits.paths import DOCS, ROOT
+from tests.kits.sessions import blocks
 
 pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
@@ -79,8 +80,29 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
     assert answer.text
 
 
+def contains(found: Any, shown: Any) -> bool:
+    """Whether an answer has all that a page shows of it; of lists the page shows the beginning."""
+    if isinstance(shown, dict):
+        return all(key in found and contains(found[key], shown[key]) for key in shown)
+    if isinstance(shown, list):
+        return len(found) >= len(shown) and all(map(contains, found, shown))
+    return bool(found == shown)
+
+
+def test_the_page_shows_answers(client: TestClient) -> None:
+    """The `http` blocks of docs/board.md: a request, an empty line, some of the answer."""
+    examples = blocks((DOCS / "board.md").read_text("utf-8"), "http")
+    assert len(examples) > 1
+    for example in examples:
+        request, _, shown = example.partition("\n\n")
+        answer = client.get(request.removeprefix("GET "))
+        assert answer.status_code == 200, answer.text
+        assert contains(answer.json(), json.loads(shown)), answer.text
+        assert not contains(answer.json(), {"verdict": "nobody wins"})
+
+
 def test_more_answers(client: TestClient) -> None:
-    for query in ({"fen": MATED}, {"fen": openapi.FORK, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
+    for query in ({"fen": MATED}, {"fen": openapi.CHECKS, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
         check("probe", client.get("/v1/probe", params=query).json())
     start = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1_w"
     judged = client.get("/v1/judge", params={"fen": start, "moves": openapi.LOOP}).json()

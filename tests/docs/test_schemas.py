@@ -15,7 +15,7 @@ import jsonschema
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
-from tbgen.cli.lessons import FORK, LOOP, LOOP_FEN
+from tbgen.cli.lessons import CHECKS, LOOP, LOOP_FEN
 from tests.kits.built import built
 from tests.kits.paths import DOCS
 
@@ -27,15 +27,15 @@ CALLS: dict[str, tuple[str, ...]] = {
     "pack": ("KNK",),
     "index": (),
     "fetch": ("KNK", "--from", "source", "--tables", "fetched"),
-    "probe": (FORK,),
-    "line": (FORK,),
+    "probe": (CHECKS,),
+    "line": (CHECKS,),
     "verify": ("KNK", "--threads", "1"),
     "stats": ("KRKN",),
     "ls": (),
     "dump": ("KNK", "--sample", "3", "--out", "knk.csv"),
     "judge": (LOOP_FEN, *LOOP.split()),
-    "convert": (FORK, "--move", "d2b1"),
-    "diagram": (FORK, "-o", "fork.svg"),
+    "convert": (CHECKS, "--move", "d2b1"),
+    "diagram": (CHECKS, "-o", "checks.svg"),
     "doctor": (),
 }
 """What each command is asked; `serve` answers when it is ready, as tests/board sees."""
@@ -102,7 +102,7 @@ def test_errors(
 
 
 def test_what_is_not_described_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = answer(tmp_path, monkeypatch, "probe", FORK)
+    found = answer(tmp_path, monkeypatch, "probe", CHECKS)
     found["moves"][0]["surprise"] = 1
     with pytest.raises(jsonschema.ValidationError, match="surprise"):
         check("probe", found)

@@ -29,8 +29,8 @@ def steps_of(block: str) -> list[Step]:
 
 
 def normalised(line: str) -> str:
-    """A line without what differs from run to run: seconds, and bytes of compressed files."""
-    line = re.sub(r"\b[\d.]+ s\b", "SECONDS", line)
+    """A line without what differs from run to run: times, and bytes of compressed files."""
+    line = re.sub(r"\b[\d.]+ (?:s|min|h)\b", "TIME", line)
     return re.sub(r"\b[\d.]+ ([KM]i)?B\b", "SIZE", line)
 
 
@@ -56,5 +56,9 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """The lines of a command; the first build on a machine says so while it compiles."""
-    return [line for line in printed.splitlines() if not line.endswith(": compile")]
+    """The lines of a command; the first build on a machine says so while it compiles.
+
+    Where it has built something before, it also says how long the rest may take.
+    """
+    compiling = re.compile(r": compile(; about .* left)?$")
+    return [line for line in printed.splitlines() if not compiling.search(line)]

@@ -1,0 +1,247 @@
+"""The figures of docs/facts.md: measured from tables, written as CSV, and read from there.
+
+    facts.csv             a row for each material and rule set: what `tbgen stats` prints
+    facts-zugzwangs.csv   under wxf, the positions in which neither side wants to move
+    facts-loops.csv       loops that referees have judged, with the tables' values
+
+The page itself is `facts.py`. Tables are read and nothing is built.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar, get_type_hints
+
+import numpy as np
+
+from tbgen import open_tablebase
+from tbgen.answers.mechanism import find_mechanism
+from tbgen.indexing import InputError, Material, Move, Position, Side
+from tbgen.play.tablebase import GameTablebase
+from tbgen.probing.dump import rows_of_slots
+from tbgen.referee import judge
+from tbgen.tables import Tablebase, TableFile, TableStatistics
+from tbgen.tables.outcomes import LOSS, WIN, outcome_codes
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+CASES = ROOT / "tests" / "data" / "repetition_cases.json"
+RULES = ("none", "check", "wxf")
+CHUNK = 1 << 20
+"""Slots looked at together."""
+
+
+class Fact(NamedTuple):
+    """One table. Wins and draws are those with Red, who is named first, to move.
+
+    `longest` and `longest_by_rules` are FENs, empty where there is no such position; `offence` is
+    what decides the latter, "check" or "chase".
+    """
+
+    material: str
+    rules: str
+    metric: str
+    legal: int
+    draws: int
+    red_legal: int
+    red_wins: int
+    red_draws: int
+    max_distance: int
+    longest: str
+    orders: int
+    rule_decided: int
+    checks: int
+    chases: int
+    max_rule_distance: int
+    longest_by_rules: str
+    offence: str
+
+
+class Zugzwangs(NamedTuple):
+    """Placements of a material that are legal with either side to move, and better without it.
+
+    `red` would win if Black were to move, and only draws if he is to move himself; `black` the
+    same with colours exchanged; in `both` whoever is to move loses. `fen` is one of the hardest,
+    of the last kind if there is one, with a side to move that loses in `plies`.
+    """
+
+    material: str
+    red: int
+    black: int
+    both: int
+    plies: int
+    fen: str
+
+
+class Loop(NamedTuple):
+    """A loop of somebody's collection: the verdict on it, and the value of its first position.
+
+    `diagram` is the federation's, empty if it is not hers; outcome and order are those of the side
+    to move.
+    """
+
+    case: str
+    diagram: str
+    material: str
+    fen: str
+    moves: str
+    verdict: str
+    outcome: str
+    order: int
+    plies: int
+
+
+Row = TypeVar("Row", Fact, Zugzwangs, Loop)
+FILES: dict[type, Path] = {
+    Fact: DOCS / "facts.csv",
+    Zugzwangs: DOCS / "facts-zugzwangs.csv",
+    Loop: DOCS / "facts-loops.csv",
+}
+
+
+def read(kind: type[Row]) -> list[Row]:
+    """The rows of a CSV."""
+    kinds = get_type_hints(kind)
+    with FILES[kind].open(newline="", encoding="ascii") as file:
+        return [
+            kind(**{name: int(text) if kinds[name] is int else text for name, text in row.items()})
+            for row in csv.DictReader(file)
+        ]
+
+
+def write(kind: type[Row], rows: Iterable[Row]) -> None:
+    """Write a CSV."""
+    with FILES[kind].open("w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(kind._fields)
+        writer.writerows(rows)
+
+
+def offence(tables: GameTablebase, fen: str) -> str:
+    """What decides a position by the rules; empty where best play does not show it."""
+    found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
+    return "" if found is None else str(found.offence)
+
+
+def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
+    """The row of one table."""
+    by_mate = [(one.value, one.fen) for one in found.longest if one.order == 0]
+    by_rules = [(255 - one.value, one.fen) for one in found.longest if one.order]
+    longest_by_rules = max(by_rules, default=(0, ""))[1]
+    return Fact(
+        found.material,
+        found.rules,
+        found.metric,
+        found.legal,
+        found.draws,
+        found.red_to_move.legal,
+        found.red_to_move.wins,
+        found.red_to_move.draws,
+        found.max_distance,
+        max(by_mate, default=(0, ""))[1],
+        len(found.orders),
+        found.rule_decided,
+        sum(order.check_patterns or 0 for order in found.orders),
+        sum(order.chase_patterns or 0 for order in found.orders),
+        found.max_rule_distance or 0,
+        longest_by_rules,
+        offence(tables, longest_by_rules),
+    )
+
+
+def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
+    """The materials of a directory under a rule set, all orders, with minor chases."""
+    for name in tables.available():
+        if name.rules == rules and not name.orders and name.rule_set.minor_chases:
+            yield name.material
+
+
+def facts(directory: Path) -> list[Fact]:
+    """The rows of the materials of which all three rule sets are there, smaller ones first."""
+    present: dict[str, dict[str, Fact]] = {}
+    for rules in RULES:
+        with open_tablebase(directory, rules=rules, orders=0) as tables:
+            for material in materials_of(tables, rules):
+                row = fact(tables.stats(material), tables)
+                present.setdefault(row.material, {})[rules] = row
+    chosen = sorted(present, key=lambda name: (Material.parse(name).men, name))
+    return [
+        present[name][rules] for name in chosen if len(present[name]) == len(RULES)
+        for rules in RULES
+    ]  # fmt: skip
+
+
+def candidates(file: TableFile) -> np.ndarray:
+    """Slots at which each side would rather not move, int64 (n,); among them some of no position.
+
+    Red's outcome with Red to move is worse than with Black to move.
+    """
+    outcome = outcome_codes(file.code_space).astype(np.int8)
+    found = []
+    for first in range(0, file.header.slots, CHUNK):
+        slots = np.arange(first, min(first + CHUNK, file.header.slots))
+        red = outcome[file.codes(Side.RED, slots)]
+        black = WIN + LOSS - outcome[file.codes(Side.BLACK, slots)]  # as Red has it
+        found.append(slots[red < black])
+    return np.concatenate(found)
+
+
+def zugzwangs(file: TableFile) -> Zugzwangs:
+    """The row of one table, with codes of at most two bytes."""
+    slots = candidates(file)
+    to_move = []
+    for side in Side:
+        chunks = [
+            rows_of_slots(file, side, slots[first : first + CHUNK // 16])
+            for first in range(0, len(slots), CHUNK // 16)
+        ]
+        to_move.append(np.concatenate(chunks) if chunks else rows_of_slots(file, side, slots))
+    _, at_red, at_black = np.intersect1d(
+        to_move[0]["slot"], to_move[1]["slot"], assume_unique=True, return_indices=True
+    )
+    red, black = to_move[0][at_red], to_move[1][at_black]
+    both = (red["outcome"] < 0) & (black["outcome"] < 0)
+    only_red, only_black = red["outcome"] == 0, black["outcome"] == 0
+    plies, fen = 0, ""
+    kind = both if both.any() else np.ones(len(both), bool)
+    if kind.any():
+        # The side that loses by having to move: Black unless he draws.
+        losers = np.where(only_black[kind], red[kind], black[kind])
+        hardest = losers[np.lexsort((losers["plies"], -losers["order"].astype(np.int64)))[-1]]
+        position = file.layout.position(int(hardest["slot"]), Side(int(hardest["side"])))
+        assert position is not None  # it is legal
+        plies, fen = int(hardest["plies"]), position.fen
+    counts = (int(np.count_nonzero(one)) for one in (only_red, only_black, both))
+    return Zugzwangs(file.statistics.material, *counts, plies, fen)
+
+
+def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
+    """The rows of the materials in which there are any."""
+    with Tablebase.open(directory, rules="wxf", orders=0) as tables:
+        rows = [zugzwangs(tables.table(name)) for name in names]
+    return [row for row in rows if row.fen]
+
+
+def loops(directory: Path) -> list[Loop]:
+    """Judged loops of the collections whose first position is in a table, each position once."""
+    found: dict[str, Loop] = {}
+    with open_tablebase(directory, rules="wxf", orders=0) as tables:
+        present = {material.name for material in materials_of(tables, "wxf")}
+        for case in json.loads(CASES.read_text("utf-8")):
+            try:
+                position = Position.from_fen(case["fen"])
+            except InputError:  # a diagram that no table can hold
+                continue
+            if position.material.name not in present or position.fen in found:
+                continue
+            moves = case["moves"]
+            verdict = judge(position, [Move.from_iccs(text) for text in moves.split()]).verdict
+            value = tables.probe(position)
+            found[position.fen] = Loop(
+                case["id"], case["diagram"] or "", position.material.name, position.fen, moves,
+                verdict.text, value.outcome.name.lower(), value.order, value.plies or 0,
+            )  # fmt: skip
+    return sorted(found.values(), key=lambda row: (not row.diagram, row.case))

@@ -1,0 +1,90 @@
+"""Run docs/notebooks/*.ipynb, and write into them what their cells print and draw.
+
+    python scripts/docs/notebook.py
+
+Cells are run as plain Python, one after another in one namespace and in the notebook's own folder,
+so that neither Jupyter nor one of its kernels is needed; matplotlib is. Text and code of a notebook
+are edited by hand (in Jupyter, or as JSON); `tests/docs/test_notebooks.py` runs them and compares.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+Cell = dict[str, Any]
+"""A cell as nbformat 4 has it."""
+
+
+class Result(NamedTuple):
+    """What a code cell printed, and its figures as PNG."""
+
+    printed: str
+    figures: list[bytes]
+
+
+def code_cells(notebook: dict[str, Any]) -> list[Cell]:
+    """The cells that are run, in order."""
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def run(path: Path) -> list[Result]:
+    """Run a notebook; what a cell raises is raised here, with the number of the cell."""
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names: dict[str, Any] = {}
+    results = []
+    with contextlib.chdir(path.parent):
+        for number, cell in enumerate(code_cells(json.loads(path.read_text("utf-8"))), 1):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), names)
+            results.append(
+                Result(printed.getvalue(), [png(plt.figure(n)) for n in plt.get_fignums()])
+            )
+            plt.close("all")
+    return results
+
+
+def png(figure: Any) -> bytes:
+    """A figure as bytes, without the time and the version that drew it."""
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=72, bbox_inches="tight", metadata={"Software": None})
+    return out.getvalue()
+
+
+def outputs_of(result: Result) -> list[dict[str, Any]]:
+    """The outputs of a cell in the form of nbformat 4."""
+    found: list[dict[str, Any]] = []
+    if result.printed:
+        lines = result.printed.splitlines(keepends=True)
+        found.append({"name": "stdout", "output_type": "stream", "text": lines})
+    for figure in result.figures:
+        data = {"image/png": base64.b64encode(figure).decode()}
+        found.append({"data": data, "metadata": {}, "output_type": "display_data"})
+    return found
+
+
+def written(path: Path) -> str:
+    """The text of a notebook with what its cells give now."""
+    notebook = json.loads(path.read_text("utf-8"))
+    cells = zip(code_cells(notebook), run(path), strict=True)
+    for number, (cell, result) in enumerate(cells, 1):
+        cell["execution_count"], cell["outputs"] = number, outputs_of(result)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    for notebook_path in NOTEBOOKS:
+        notebook_path.write_text(written(notebook_path), encoding="utf-8")

@@ -1,0 +1,63 @@
+"""The animated picture: the one that is drawn now, of the README's line, and in motion."""
+
+from __future__ import annotations
+
+import re
+import sys
+from xml.etree import ElementTree
+
+from tests.kits.paths import ROOT
+from tests.kits.sessions import blocks, steps_of
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+import animation
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_it_is_current() -> None:
+    """Otherwise run `python scripts/docs/animation.py`."""
+    assert animation.FILE.read_text("utf-8") == animation.drawing()
+
+
+def test_its_moves_are_the_line_of_the_readme() -> None:
+    (session,) = blocks(README, "console")
+    lines = [
+        shown for command, shown in steps_of(session)
+        if command == f'tbgen line "{animation.START}"'
+    ]  # fmt: skip
+    assert len(lines) == 1
+    assert tuple(re.findall(r"\b(?:[a-i]\d){2}\b", "\n".join(lines[0]))) == animation.MOVES
+
+
+def test_every_piece_ends_where_the_moves_lead() -> None:
+    """The last place of each animated piece is one of the last position, as the board draws it."""
+    from tbgen.board.diagram import Look, draw
+    from tbgen.indexing import Move, Position
+
+    position = Position.from_fen(animation.START)
+    for text in animation.MOVES:
+        position = position.after(*Move.from_iccs(text))
+    expected = set(re.findall(r"translate\((\d+) (\d+)\)", draw(position, Look(), alone=True)))
+    text = animation.drawing()
+    ways = re.findall(r"@keyframes [a-i]\d\{(.*?)\}\}", text)
+    assert len(ways) == 2  # the knight and the king
+    ends = {re.findall(r"translate\((\d+)px,(\d+)px\)", way)[-1] for way in ways}
+    assert len(ends) == 2
+    assert ends <= expected
+
+
+def test_one_scene_at_a_time() -> None:
+    scenes, _ = animation.play()
+    assert [scene.begin for scene in scenes[1:]] == [scene.end for scene in scenes[:-1]]
+    assert (scenes[0].begin, scenes[-1].end) == (0, animation.seconds())
+    assert "Red wins (art. 6)" in scenes[-1].words[-1]
+
+
+def test_it_stands_alone() -> None:
+    """A document that loads nothing and runs nothing, and keeps still for those who ask for it."""
+    text = animation.drawing()
+    ElementTree.fromstring(text)
+    assert not re.search(r"(?:href|src)=\"(?!#)|<script|url\(", text)
+    assert "prefers-reduced-motion" in text

@@ -1,0 +1,122 @@
+"""Every other example of the pages: blocks are run or understood, commands in the text exist.
+
+`test_sessions` runs what is shown with its output; here is what has none. A block in a language
+that nothing below names is an error, so that no example is forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from tbgen.cli import COMMANDS, main
+from tests.kits.cprograms import needs_cxx
+from tests.kits.paths import DOCS, ROOT
+from tests.kits.sessions import blocks, steps_of
+from tests.kits.sources import name_of, pages
+
+PAGES = [page for page in pages() if "tests" not in page.parts and page.name != "CHANGELOG.md"]
+TRIED = {
+    "console": {"*"},  # test_sessions, and the tests of the pages that it names
+    "pycon": {"*"},  # test_sessions, tests/probing/test_docs.py
+    "sh": {"*"},  # below: they install, serve, or want other machines
+    "python": {"docs/python.md", "docs/tutorial.md"},  # below, and test_sessions
+    "c": {"docs/engines.md"},  # tests/probing/test_contrib_library.py
+    "cpp": {"docs/engines.md"},
+    "http": {"docs/board.md"},  # test_openapi
+}
+"""Which pages may have examples in a language, since a test runs them there."""
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+COMMAND = re.compile(r"(?<![\w./'-])tbgen ([a-z]+)\b([^|;&]*)")
+"""A command in a line of a shell, with its arguments."""
+
+
+def text_of(page: Path) -> str:
+    return page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_is_tried(page: Path) -> None:
+    languages = set(re.findall(r"^ *```(\w+)$", text_of(page), re.MULTILINE))
+    untried = [
+        language for language in languages
+        if not TRIED.get(language, set()) & {"*", name_of(page)}
+    ]  # fmt: skip
+    assert not untried
+
+
+def options_of(name: str) -> set[str]:
+    """Every spelling of every option of a command."""
+    command = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+    return {
+        "--help",
+        *(word for one in command.params for word in (*one.opts, *one.secondary_opts)),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_in_the_text_exist(page: Path) -> None:
+    """In blocks of a shell, and between backquotes: the command, and each option."""
+    text = text_of(page)
+    without_blocks = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"`(tbgen [^`]+)`", re.sub(r"\n\s*", " ", without_blocks))
+    lines += [line for block in blocks(text, "sh") for line in block.splitlines()]
+    wrong = []
+    for line in lines:
+        for name, arguments in COMMAND.findall(re.sub(r"\\?\$\(.*\)", "", line)):
+            if name not in COMMANDS:
+                wrong.append(line)
+            else:
+                words = set(re.findall(r"(?<!\S)-[^\s'\"=]+", arguments))
+                wrong += [f"{line}: {word}" for word in words - options_of(name)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_shell_blocks_are_well_formed(page: Path) -> None:
+    for block in blocks(text_of(page), "sh"):
+        result = subprocess.run(["sh", "-n", "-c", block], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_extras_exist(page: Path) -> None:
+    named = re.findall(r"(?:tbgen|\.)\[([a-z,]+)\]", text_of(page))
+    assert {extra for group in named for extra in group.split(",")} <= set(EXTRAS)
+
+
+def test_every_extra_is_explained() -> None:
+    text = text_of(DOCS / "install.md")
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(EXTRAS)
+
+
+def test_imports_of_the_python_page() -> None:
+    examples = blocks(text_of(DOCS / "python.md"), "python")
+    assert len(examples) > 5
+    for example in examples:
+        exec(example, {})
+
+
+@needs_cxx
+@pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not installed")
+def test_the_library_as_engine_authors_install_it(tmp_path: Path) -> None:
+    """The session of docs/engines.md, with the page's own code as `yours.c`."""
+    page = text_of(DOCS / "engines.md")
+    shutil.copytree(ROOT / "contrib", tmp_path / "contrib")
+    code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("egtb") == TB_OK; }\n'
+    (tmp_path / "yours.c").write_text(code)
+    commands = [command for block in blocks(page, "console") for command, _ in steps_of(block)]
+    assert len(commands) > 2
+    result = subprocess.run(
+        ["sh", "-ec", "\n".join([*commands, "./yours; test $? -le 1"])],
+        cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
