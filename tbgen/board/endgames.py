@@ -17,8 +17,10 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, table, with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import material_name, piece_name
-from tbgen.board.panels import longest_boards, time_in_words
+from tbgen.board.panels import longest_boards
+from tbgen.board.starting import starters
 from tbgen.board.state import View
+from tbgen.board.words import time_in_words
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
@@ -83,13 +85,17 @@ def list_page(library: Library, view: View) -> Answer:
         for name, rows in groups.items()
         if rows
     ]
-    empty = "" if sections else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    empty = ""
+    if not sections:
+        none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+        empty = starters(library, view, with_settings("/endgames", view)) or none
     title = text(language, "endgames")
     box = escape(text(language, "filter"))
     filter_box = f'<p><input class="filter" hidden aria-label="{box}" placeholder="{box}"></p>'
     main = (
         f'<div class="wide"><h1>{escape(title)}</h1>{empty}{filter_box}{"".join(sections)}'
-        f"<p>{escape(text(language, 'class_note'))}</p></div>"
+        f"<p>{escape(text(language, 'class_note'))}</p>"
+        f"<p>{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
     )
     return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
 

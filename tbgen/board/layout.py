@@ -91,6 +91,14 @@ def hidden_fields(query: Mapping[str, str]) -> str:
     )
 
 
+def copy_button(content: str, language: str) -> str:
+    """A button that copies a text; only where scripts run."""
+    return (
+        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
+        f'data-done="{escape(text(language, "copied"))}">{escape(text(language, "copy"))}</button>'
+    )
+
+
 def _navigation(view: View, on_board: bool) -> str:
     """The modes of the board, the other pages, and the box that finds."""
     language = view.language

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
+from tbgen.board.construction import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
@@ -91,19 +92,6 @@ class Study:
         return None if self.position.material.needs_table else Over(None, "barren")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What building a table, and those that it needs and that are not here, takes."""
-
-    seconds: float
-    memory_bytes: int
-    disk_bytes: int
-
-
-Planner = Callable[[Material], Cost | None]
-"""Tells what a material's table would cost; None where it cannot be told."""
-
-
 class Memory:
     """The last answers to questions that take long; may be asked from several threads."""
 
@@ -128,21 +116,22 @@ class Memory:
 class Library:
     """The tables of one directory, as the board shows them.
 
-    Tables that are built meanwhile are found when the directory has changed. `planner` tells the
-    cost of those that are missing, and `tables_option` completes the command that builds them.
+    Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
+    cost of those that are missing, and may build them; `tables_option` completes the command that
+    does.
     """
 
     def __init__(
         self,
         tables: GameTablebase,
         directory: Path | None = None,
-        planner: Planner | None = None,
+        workshop: Workshop | None = None,
         tables_option: str = "",
     ) -> None:
         self.tables = tables
+        self.workshop = workshop
         self.tables_option = tables_option
         self._directory = directory
-        self._planner = planner
         self._changed = -1
         self._fingerprint = ""
         self._first_position: Position | None = None
@@ -251,12 +240,12 @@ class Library:
                     self._others[name.rule_set].add_file(self.tables.path(name))
             return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
 
-    def cost(self, material: Material) -> Cost | None:
-        """What the missing table of a material would cost; None where nobody can tell."""
-        planner = self._planner
-        return (
-            None if planner is None else self.recall(("cost", material), lambda: planner(material))
-        )
+    def cost(self, materials: Sequence[Material]) -> Cost | None:
+        """What the missing tables of some materials would cost; None where nobody can tell."""
+        workshop, asked = self.workshop, tuple(materials)
+        if workshop is None:
+            return None
+        return self.recall(("cost", asked), lambda: workshop.cost(asked))
 
     def available(self) -> list[TableName]:
         """The tables of the rule set in use, fewest pieces first."""

@@ -1,6 +1,7 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
     /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
+    /build  tables to begin with
 
 What stands on a page is made elsewhere; which address leads here is for `routes`.
 """
@@ -24,6 +25,7 @@ from tbgen.board.library import Library
 from tbgen.board.names import read_material
 from tbgen.board.openapi import api_page, description
 from tbgen.board.puzzles import find_puzzle
+from tbgen.board.starting import build_page
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
 from tbgen.board.workspace import playing_page, reading_page
 from tbgen.indexing import Material, Position, Side
@@ -125,6 +127,12 @@ class Pages:
                 raise (unreadable if " " in asked else error) from None
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
+
+    # -- building ----------------------------------------------------------------------------
+
+    def build(self, request: Request) -> Answer:
+        """What can be built, and how the build goes."""
+        return build_page(self._library, self._settings_only(request))
 
     # -- programs ----------------------------------------------------------------------------
 

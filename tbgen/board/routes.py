@@ -27,23 +27,24 @@ from starlette.routing import Route
 
 from tbgen.board.api import Api
 from tbgen.board.complaints import complain
+from tbgen.board.construction import PATHS, Construction, Workshop
 from tbgen.board.diagram import STYLE, draw
 from tbgen.board.endgames import MAX_NODES, closure_size
 from tbgen.board.http import (
     HTML,
-    SECURITY_HEADERS,
     SVG,
     Answer,
     Gate,
-    Limits,
     RequestError,
     failure,
 )
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
-from tbgen.board.library import Library, Planner
+from tbgen.board.library import Library
+from tbgen.board.limits import SECURITY_HEADERS, Limits
 from tbgen.board.pages import Pages, bare_view
 from tbgen.board.pieces import piece_path
+from tbgen.board.starting import building, progress_in_words
 from tbgen.board.state import View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError
@@ -60,18 +61,21 @@ def create_app(
     directory: Path | None = None,
     *,
     loopback_only: bool = False,
-    planner: Planner | None = None,
+    workshop: Workshop | None = None,
 ) -> Starlette:
     """The application for some tables; more of them may come into `directory` later.
 
     With `loopback_only` nobody is answered who asks for another machine's name, and only then is
-    the directory named, in the command that builds a missing table; `planner` tells its cost. Work
-    with the tables ends when nobody waits for it: their `checkpoint` is the application's.
+    the directory named, in the command that builds a missing table; `workshop` tells its cost, and
+    may build it if `loopback_only`. Work with the tables ends when nobody waits for it: their
+    `checkpoint` is the application's.
     """
+    if workshop is not None and workshop.limits is not None and not loopback_only:
+        raise ValueError("only the machine itself may have tables built")
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
-    library = Library(tables, directory, planner, option)
-    gate = Gate(lambda: library.fingerprint)
+    library = Library(tables, directory, workshop, option)
+    gate = Gate(lambda: library.fingerprint + building(library))
     tables.checkpoint = gate.checkpoint
     static, pages = _static_files(), Pages(library)
 
@@ -96,6 +100,8 @@ def create_app(
             "/endgames/{material}",
             gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
         ),
+        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        *_building_routes(workshop, gate),
         Route("/api", gate.endpoint("api", pages.api, _as_page)),
         Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
         Route("/endgame.cgi", _old_link("")),
@@ -103,16 +109,29 @@ def create_app(
         Route("/static/{name}", gate.endpoint("static", file)),
         *_api_routes(Api(library), gate),
     ]
+    posts = PATHS if workshop is not None and workshop.limits is not None else frozenset()
     app = Starlette(
         routes=routes,
         middleware=[
-            Middleware(Limits, loopback_only=loopback_only),
+            Middleware(Limits, loopback_only=loopback_only, posts=posts),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
         exception_handlers={404: _not_found, 500: _bug},
     )
     app.state.gate = gate
     return app
+
+
+def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
+    """The addresses that build, and that tell how a build goes."""
+    if workshop is None:
+        return []
+    site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
+    return [
+        Route("/build", site.start, methods=["POST"]),
+        Route("/build/cancel", site.cancel, methods=["POST"]),
+        Route("/build/events", site.events),
+    ]
 
 
 def _api_routes(api: Api, gate: Gate) -> list[Route]:

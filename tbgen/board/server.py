@@ -14,8 +14,8 @@ from typing import Any
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tbgen.board.http import is_loopback
-from tbgen.board.library import Planner
+from tbgen.board.construction import Workshop
+from tbgen.board.limits import is_loopback
 from tbgen.board.routes import create_app
 from tbgen.play.tablebase import GameTablebase
 
@@ -94,13 +94,13 @@ def make_server(
     port: int,
     *,
     log: bool = False,
-    planner: Planner | None = None,
+    workshop: Workshop | None = None,
 ) -> Server:
     """A server that `run()` starts; it opens no port before that.
 
-    `planner` tells what missing tables would cost.
+    `workshop` tells what missing tables would cost, and may build them.
     """
-    app = create_app(tables, directory, loopback_only=is_loopback(host), planner=planner)
+    app = create_app(tables, directory, loopback_only=is_loopback(host), workshop=workshop)
     return BoardServer(
         Config(
             app,

@@ -1,6 +1,7 @@
 """The messages of the board: by key, English and simplified Chinese.
 
-Reasons of values are in `words`, complaints about input in `complaints`; `i18n` looks messages up.
+Messages about tables are in `texts_tables`, reasons of values in `words`, complaints about input
+in `complaints`; `i18n` looks messages up.
 """
 
 from __future__ import annotations
@@ -240,20 +241,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "api_try": ("Try it", "试一试"),
     "gallery_count": ("{shown} of {n} positions.", "{n}个局面中的{shown}个。"),
-    "missing_card": (
-        "{name} has not been built. It needs {n} tables, of which {here} are here.",
-        "尚未生成{name}。需要{n}个残局库，已有{here}个。",
-    ),
-    "missing_cost": (
-        "Building takes about {time}, {memory} of memory and {disk} on disk.",
-        "生成约需{time}、内存{memory}、磁盘{disk}。",
-    ),
-    "missing_how": ("In the directory where the server was started:", "在服务器启动的目录中运行："),
-    "missing_never": ("No table can hold {name}: it is too large.", "{name}太大，无法生成残局库。"),
-    "missing_captures": (
-        "What captures lead to is known where those tables are here.",
-        "吃子之后的局面，若有残局库则已列出。",
-    ),
     "error_report": (
         "If this goes on, tell whoever runs the server.",
         "若一再出现，请告知管理员。",

@@ -22,12 +22,12 @@ from tbgen.board.panels import (
     endgame_panel,
     game_record,
     heat,
-    missing_card,
     rules_panel,
     share_panel,
     slip_note,
     where_panel,
 )
+from tbgen.board.starting import goes_on, missing_card, starters
 from tbgen.board.state import View
 from tbgen.board.verdict import (
     chase_arrows,
@@ -61,10 +61,13 @@ def reading_page(library: Library, view: View) -> Answer:
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
     marks = _marks(library, study, view, mechanism)
-    welcome = ""
+    welcome, card = "", ""
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
-    card = missing_card(library, study, view) if study.missing is not None else ""
+        if not library.available() or goes_on(library) is not None:
+            card = starters(library, view, with_settings("/", view))
+    if study.missing is not None and not card:
+        card = missing_card(library, study, view)
     verdict = (
         f"{welcome}{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"

@@ -392,6 +392,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
         "/line",
         "/edit",
         "/find",
+        "/build",
         "/puzzle/{material}",
         "/api",
         "/static/{name}",

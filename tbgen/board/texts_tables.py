@@ -1,0 +1,58 @@
+"""Messages about tables: building, proofs, searches. By key, English and simplified Chinese.
+
+Those of the board itself are in `texts`; `i18n` looks all of them up.
+"""
+
+from __future__ import annotations
+
+TABLE_TEXTS: dict[str, tuple[str, str]] = {
+    "missing_card": (
+        "{name} has not been built. It needs {n} tables, of which {here} are here.",
+        "尚未生成{name}。需要{n}个残局库，已有{here}个。",
+    ),
+    "missing_cost": (
+        "Building takes about {time}, {memory} of memory and {disk} on disk; the first time also "
+        "half a minute for compiling.",
+        "生成约需{time}、内存{memory}、磁盘{disk}；首次另需约半分钟编译。",
+    ),
+    "missing_how": (
+        "In the directory where the server was started:",
+        "在服务器启动的目录中运行：",
+    ),
+    "missing_never": ("No table can hold {name}: it is too large.", "{name}太大，无法生成残局库。"),
+    "missing_captures": (
+        "What captures lead to is known where those tables are here.",
+        "吃子之后的局面，若有残局库则已列出。",
+    ),
+    "build_title": ("Build endgames", "生成残局库"),
+    "build_it": ("Build it", "立即生成"),
+    "build_cancel": ("Cancel", "取消"),
+    "build_look": ("Look again", "刷新"),
+    "build_goes": ("How the build goes", "生成进度"),
+    "build_done": ("{done} of {total} tables", "{total}个残局库已完成{done}个"),
+    "build_now": (", now {names}", "，正在生成{names}"),
+    "build_time_so_far": ("; {time} so far", "；已用{time}"),
+    "build_cancelled": (
+        "The build was cancelled; the tables that were finished are here.",
+        "已取消；完成的残局库均已保留。",
+    ),
+    "build_failed": ("The build has failed:", "生成失败："),
+    "build_beyond": (
+        "That is more than readers may ask for on this server.",
+        "超出本服务器允许的范围。",
+    ),
+    "starters": (
+        "Every position of an endgame is solved once, and known from then on. Choose what to begin "
+        "with:",
+        "一个残局只需生成一次，此后每个局面都有答案。请选择从哪里开始：",
+    ),
+    "start_small": (
+        "A few small endgames of every kind",
+        "各类小残局若干",
+    ),
+    "start_rules": (
+        "Rook and pawn against rook: repetition decides a third of it",
+        "车兵对车：三分之一由循环规则决定",
+    ),
+    "start_four": ("All endgames of at most four men", "全部四子以内的残局"),
+}
