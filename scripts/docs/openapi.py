@@ -121,7 +121,7 @@ SCHEMAS: dict[str, Schema] = {
             ),
         ),
     ),
-    "table": without(without(ANSWERS["stats"], "file"), "proof"),
+    "table": without(ANSWERS["stats"], "file"),
     "histogram": record(
         "how many positions have each value",
         material=MATERIAL,

@@ -102,9 +102,10 @@ class Api:
 
     def table(self, request: Request) -> Answer:
         """The figures of one table, as `tbgen stats --json` has them."""
-        answer = self._figures(_material(request))
+        material = _material(request)
+        answer = self._figures(material)
         del answer["histogram"]
-        return Answer(answer)
+        return Answer(answer | {"proof": self._library.proof(material).to_json()})
 
     def histogram(self, request: Request) -> Answer:
         """How many positions of a table have each value."""

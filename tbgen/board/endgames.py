@@ -20,7 +20,7 @@ from tbgen.board.names import material_name, piece_name
 from tbgen.board.panels import longest_boards
 from tbgen.board.starting import starters
 from tbgen.board.state import View
-from tbgen.board.words import time_in_words
+from tbgen.board.words import proof_in_words, time_in_words
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
@@ -170,6 +170,7 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         ("rule_decided", rule),
         ("size", readable(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
+        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), language)),
     ]
     items = "".join(
         f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows

@@ -39,6 +39,8 @@ from tbgen.tables import (
     UnsupportedMaterialError,
     read_build_record,
 )
+from tbgen.tables.certificates import certificate_path
+from tbgen.tables.proofs import Proofs, ProofStatus
 
 MAX_LINE = 1000
 """Plies of a line of best play that are followed at most."""
@@ -137,6 +139,7 @@ class Library:
         self._first_position: Position | None = None
         self._memory = Memory()
         self._others: dict[RuleSet, GameTablebase] = {}
+        self._proofs = Proofs(self._find)
         self._lock = Lock()
 
     # -- positions ---------------------------------------------------------------------------
@@ -262,6 +265,17 @@ class Library:
             "digest": file.header.digest.hex(),
         }
 
+    def proof(self, material: Material) -> ProofStatus:
+        """How far a table is proven; raises like `Tablebase.probe`."""
+        name = self.tables.table(material).header.spec.name
+        _ = self.fingerprint
+        return self._proofs.status(name)
+
+    def _find(self, name: TableName) -> Path | None:
+        with contextlib.suppress(KeyError):
+            return self.tables.path(name)
+        return None
+
     def children(self, material: Material) -> list[tuple[str, Material]]:
         """What captures lead to: what is taken (`N` of the second side: `n`), and the material."""
         letters = "KABRNCP"
@@ -283,6 +297,7 @@ class Library:
                 self._fingerprint = self._describe()
                 self._first_position = None
                 self._others = {}
+                self._proofs = Proofs(self._find)
                 self._changed = changed
             return self._fingerprint
 
@@ -296,9 +311,11 @@ class Library:
     def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
         for name in self.tables.available():
-            with contextlib.suppress(OSError, KeyError):  # removed at this very moment
-                state = self.tables.path(name).stat()
-                digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
+            with contextlib.suppress(OSError, KeyError):  # removed at this moment, or not proven
+                path = self.tables.path(name)
+                for file in (path, certificate_path(path)):
+                    state = file.stat()
+                    digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
         return digest.hexdigest()[:16]
 
     @property

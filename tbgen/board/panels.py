@@ -23,6 +23,7 @@ from tbgen.board.library import Library, Study
 from tbgen.board.names import piece_name, point_name
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.board.words import proof_in_words
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.play.preference import worth_of_move
@@ -124,6 +125,7 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
         return ""
     try:
         figures, _ = library.statistics(study.position.material)
+        status = library.proof(study.position.material)
     except (TablebaseError, OSError):
         return ""
     language = view.language
@@ -144,7 +146,9 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
         note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
     material = study.position.material
     more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}<p>{more}</p>"
+    proof = proof_in_words(status, language) + text(language, "stop_mark")
+    about = f"<p>{escape(text(language, 'proof') + text(language, 'colon') + proof)}{more}</p>"
+    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
     return details(text(language, "this_endgame"), content, "panel endgame")
 
 

@@ -162,7 +162,7 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
         Route("/v1/tables", gate.endpoint("tables", api.tables)),
-        Route("/v1/tables/{material}", gate.endpoint("table", api.table)),
+        Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),

@@ -55,4 +55,9 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "车兵对车：三分之一由循环规则决定",
     ),
     "start_four": ("All endgames of at most four men", "全部四子以内的残局"),
+    "proof": ("Proof", "验证"),
+    "proof_proven": ("proven from the rules", "已按规则逐局面验证"),
+    "proof_but_for": ("proven from the rules, but for ", "已验证，但依赖未验证的"),
+    "proof_unproven": ("not proven here (tbgen verify proves it)", "尚未在此验证"),
+    "proof_void": ("; there is a certificate that does not hold", "；现有证书无效"),
 }

@@ -23,6 +23,7 @@ from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
 from tbgen.tables import ProbeResult
+from tbgen.tables.proofs import ProofStatus
 
 
 class Chinese(reasons.Words):
@@ -191,3 +192,14 @@ def time_in_words(seconds: float, language: str) -> str:
         if seconds < most:
             return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
     return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
+
+
+def proof_in_words(status: ProofStatus, language: str) -> str:
+    """`proven from the rules, but for KRK`."""
+    said = text(language, f"proof_{status.state.name.lower()}")
+    if status.gaps:
+        names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
+        said += text(language, "list_stop").join(names)
+    if status.reason:
+        said += text(language, "proof_void")
+    return said

@@ -16,15 +16,17 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board import pages
-from tbgen.board.i18n import LANGUAGES
+from tbgen.board.i18n import LANGUAGES, traditional
 from tbgen.board.layout import with_settings
 from tbgen.board.names import material_name, read_material
 from tbgen.board.server import create_app
 from tbgen.board.state import View
+from tbgen.board.texts import TEXTS
+from tbgen.board.texts_tables import TABLE_TEXTS
 from tbgen.indexing import Material, Position
 from tbgen.rules import legal_moves
 from tests.kits.boardkit import demo
-from tests.kits.languages import misfits, shown
+from tests.kits.languages import SIMPLIFIED, misfits, shown
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
@@ -262,6 +264,12 @@ PAGES = (
     "/find?q=KRRKRR",
     "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("key", sorted(TEXTS | TABLE_TEXTS))
+def test_every_message_has_its_own_script(key: str) -> None:
+    _, simplified = (TEXTS | TABLE_TEXTS)[key]
+    assert not set(traditional(simplified)) & SIMPLIFIED
 
 
 @pytest.mark.parametrize("path", PAGES)
