@@ -179,11 +179,14 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """A link to a puzzle; empty for an endgame that nobody wins."""
+    """Links to a puzzle and to the search; empty for an endgame that nobody wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
-    href = with_settings(f"/puzzle/{figures.material}", view)
-    return f"<p>{link(href, text(view.language, 'puzzle'), 'button')}</p>"
+    puzzle, search = (
+        link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
+        for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
+    )
+    return f'<p class="controls">{puzzle} {search}</p>'
 
 
 def _results(view: View, figures: TableStatistics) -> str:

@@ -1,6 +1,7 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
     /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
+    /search  positions by what is asked of them
     /build  tables to begin with
 
 What stands on a page is made elsewhere; which address leads here is for `routes`.
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
+from tbgen.board.composer import search_page
 from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.endgames import list_page, material_page
 from tbgen.board.film import film_page
@@ -94,6 +96,12 @@ class Pages:
         if "plies" in request.query_params:
             return gallery_page(self._library, view, material, request.query_params)
         return material_page(self._library, view, material)
+
+    def search(self, request: Request) -> Answer:
+        """Positions of a table by what is asked of them."""
+        view = self._settings_only(request)
+        material = Material.parse(request.path_params["material"])
+        return search_page(self._library, view, material, request.query_params)
 
     def puzzle(self, request: Request) -> Answer:
         """A random position with one winning move, in the playing mode."""

@@ -13,9 +13,9 @@ import contextlib
 from collections.abc import Sequence
 from html import escape
 
-from tbgen.board.diagram import Point, thumbnail
+from tbgen.board.diagram import Point
 from tbgen.board.figures import histogram, orders_of, place_of
-from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win
+from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win, small_boards
 from tbgen.board.i18n import text
 from tbgen.board.insight import heat_map, slip, verdicts
 from tbgen.board.layout import copy_button, details, link, with_settings
@@ -180,14 +180,11 @@ def longest_boards(
             said = text(language, "longest_of", side=said, n=moves_in_words(plies, language))
         if order:
             said += text(language, "of_order", n=order)
-        found.append(
-            f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
-            f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
-        )
+        found.append((position, said))
     if not found:
         return ""
     heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
-    return f'{heading}<div class="mini-boards">{"".join(found[:most])}</div>'
+    return heading + small_boards(found[:most], view)
 
 
 def game_record(library: Library, view: View) -> str:

@@ -9,9 +9,9 @@ import random
 
 from tbgen.board.http import RequestError
 from tbgen.board.library import Library
-from tbgen.indexing import Material, Position, PositionError, Side
-from tbgen.rules import check_legal
-from tbgen.tables import Outcome, TablebaseError
+from tbgen.board.search import good_moves, is_legal
+from tbgen.indexing import Material, Position, Side
+from tbgen.tables import Outcome
 
 SHORTEST = 5
 """Plies of a win of order 0 that is worth solving."""
@@ -37,17 +37,10 @@ def find_puzzle(library: Library, material: Material, seed: int | None = None) -
 
 
 def _is_puzzle(library: Library, position: Position) -> bool:
-    try:
-        check_legal(position)
-    except PositionError:
+    if not is_legal(position):
         return False
     found = library.tables.probe(position)
     if found.outcome != Outcome.WIN or (not found.order and (found.plies or 0) < SHORTEST):
         return False
-    try:
-        moves = library.tables.probe_root(position)
-    except TablebaseError:
-        return False
-    winning = [move for move in moves if move.outcome == Outcome.WIN]
-    known = all(move.outcome is not None for move in moves)
-    return len(winning) == 1 and not winning[0].capture and len(moves) > 1 and known
+    good = good_moves(library.tables, position)
+    return good is not None and len(good) == 1 and not good[0].capture

@@ -97,6 +97,10 @@ def create_app(
         ),
         Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
         Route(
+            "/search/{material}",
+            gate.endpoint("search", pages.search, _as_page, takes_long=_always),
+        ),
+        Route(
             "/endgames/{material}",
             gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
         ),

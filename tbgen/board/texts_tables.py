@@ -60,4 +60,28 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "proof_but_for": ("proven from the rules, but for ", "已验证，但依赖未验证的"),
     "proof_unproven": ("not proven here (tbgen verify proves it)", "尚未在此验证"),
     "proof_void": ("; there is a certificate that does not hold", "；现有证书无效"),
+    "find_title": ("Find positions", "找局面"),
+    "find_only_win": ("One winning move, 15 plies or more", "唯一胜着，15步以上"),
+    "find_only_draw": ("One drawing move", "唯一和着"),
+    "find_zugzwang": ("Mutual zugzwang", "双方互为等着（先走者吃亏）"),
+    "find_by_chase": ("Decided by a perpetual chase", "长捉定胜负"),
+    "find_by_check": ("Decided by a perpetual check", "长将定胜负"),
+    "find_decided": ("begins at once", "立即开始"),
+    "find_least": ("plies from", "步数从"),
+    "find_most": ("plies to", "步数到"),
+    "find_only": ("One move alone keeps the result", "只有一着保持结果"),
+    "find_others": ("Others", "换一批"),
+    "find_none": (
+        "No position of this endgame has such a value.",
+        "本残局没有这样的值。",
+    ),
+    "find_all": (
+        "{n} positions: all {candidates} with such a value were looked at.",
+        "{n}个局面：具有这类值的{candidates}个已全部检查。",
+    ),
+    "find_sample": (
+        "{n} positions, found in {share} of the {candidates} with such a value: a sample.",
+        "在具有这类值的{candidates}个局面中检查了{share}，找到{n}个：仅为抽样。",
+    ),
+    "any": ("any", "任意"),
 }

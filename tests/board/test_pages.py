@@ -261,7 +261,9 @@ PAGES = (
     f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
     "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing", "/api",
     "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
-    "/find?q=KRRKRR",
+    "/find?q=KRRKRR", "/search/KRKN", "/search/KRKN?zugzwang=1", "/search/KRKN?outcome=win&only=1",
+    "/search/KRRKRR", "/search/KRKN?decided=chase", "/search/KNKA?turn=red&order=0&least=30",
+    "/build",
     "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
 )  # fmt: skip
 
