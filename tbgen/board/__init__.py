@@ -9,6 +9,7 @@
     workspace  looking up and playing     film     best play to the end     editor   setting up
     verdict    the answer and the moves   panels   what stands beside       puzzles, games
     endgames   pages of tables            figures  their pictures           gallery  positions
+    matrix     all endgames at a glance
     search     positions of a table in bounded time                 composer   what it can be asked
     diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
     layout     what all pages share

@@ -102,7 +102,7 @@ def _caption(library: Library, position: Position, language: str) -> str:
     result = library.tables.probe(position)
     turn = text(language, "to_move", side=text(language, position.side.name.lower()))
     said = f"{turn}{text(language, 'list_stop')}{text(language, outcome_word(result.outcome))}"
-    if result.outcome != Outcome.DRAW and result.plies is not None:
+    if result.outcome != Outcome.DRAW and result.plies:
         said += text(language, "list_stop") + moves_in_words(result.plies, language)
     return said + (text(language, "of_order", n=result.order) if result.order else "")
 

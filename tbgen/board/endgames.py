@@ -14,8 +14,9 @@ from tbgen.board.figures import histogram, orders_of, share_bar
 from tbgen.board.gallery import bar_href
 from tbgen.board.http import HTML, Answer, RequestError
 from tbgen.board.i18n import text
-from tbgen.board.layout import link, page, table, with_settings
+from tbgen.board.layout import details, link, page, table, with_settings
 from tbgen.board.library import Library
+from tbgen.board.matrix import Cell, matrix
 from tbgen.board.names import material_name, piece_name
 from tbgen.board.panels import longest_boards
 from tbgen.board.starting import starters
@@ -68,6 +69,7 @@ def list_page(library: Library, view: View) -> Answer:
     """All endgames, by the kind of piece that attacks."""
     language = view.language
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    cells = {}
     for name in library.available():
         try:
             figures, file = library.statistics(name.material)
@@ -76,6 +78,8 @@ def list_page(library: Library, view: View) -> Answer:
                    *[""] * 5]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"])
+            kind = outcome_class(figures.red_to_move)
+            cells[name.material] = Cell(kind, figures.max_distance)
         groups[endgame_type(name.material.first)].append(row)
     head = [text(language, key) for key in
             ("material", "men", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
@@ -90,10 +94,14 @@ def list_page(library: Library, view: View) -> Answer:
         none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
         empty = starters(library, view, with_settings("/endgames", view)) or none
     title = text(language, "endgames")
+    overview = ""
+    if len(cells) > 1:
+        overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
     box = escape(text(language, "filter"))
     filter_box = f'<p><input class="filter" hidden aria-label="{box}" placeholder="{box}"></p>'
     main = (
-        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{filter_box}{"".join(sections)}'
+        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
+        f"{filter_box}{''.join(sections)}"
         f"<p>{escape(text(language, 'class_note'))}</p>"
         f"<p>{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
     )

@@ -84,4 +84,10 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "在具有这类值的{candidates}个局面中检查了{share}，找到{n}个：仅为抽样。",
     ),
     "any": ("any", "任意"),
+    "matrix": ("At a glance", "一览"),
+    "matrix_note": (
+        "Who attacks in rows, who defends in columns; the number is the longest win in plies.",
+        "行为进攻方，列为防守方；数字为最长胜局的步数。",
+    ),
+    "matrix_corner": ("side", "子力"),
 }
