@@ -51,6 +51,7 @@ _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 50
 JSON = "application/json"
 HTML = "text/html"
 SVG = "image/svg+xml"
+PNG = "image/png"
 TEXT = "text/plain"
 EVENTS = "text/event-stream"
 

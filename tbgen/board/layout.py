@@ -26,11 +26,12 @@ def page(
     address: Callable[[View], str] = View.href,
     data: Mapping[str, str] | None = None,
     css: str = "",
+    head: str = "",
 ) -> str:
     """A whole page.
 
     `address` says where this page is for a view with other settings; `data` are attributes of
-    `main` for the script, `css` its class.
+    `main` for the script, `css` its class; `head` has more tags.
     """
     language = view.language
     theme = f' data-theme="{view.theme}"' if view.theme else ""
@@ -41,7 +42,7 @@ def page(
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
         f'<meta name="description" content="{escape(text(language, "start_here"))}">'
-        f'<link rel="stylesheet" href="/static/board.css">'
+        f'{head}<link rel="stylesheet" href="/static/board.css">'
         f'<link rel="icon" href="/static/icon.svg">'
         f'<script type="module" src="/static/board.js"></script></head><body>'
         f'<a class="skip" href="#moves">{escape(text(language, "skip"))}</a>'

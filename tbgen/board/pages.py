@@ -1,8 +1,7 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
     /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
-    /search  positions by what is asked of them
-    /build  tables to begin with
+    /embed  for other pages    /build  tables to begin with      /search  positions to be found
 
 What stands on a page is made elsewhere; which address leads here is for `routes`.
 """
@@ -10,6 +9,7 @@ What stands on a page is made elsewhere; which address leads here is for `routes
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 from tbgen.board.composer import search_page
 from tbgen.board.editor import editor_page, read_sketch
+from tbgen.board.embed import embed_page
 from tbgen.board.endgames import list_page, material_page
 from tbgen.board.film import film_page
 from tbgen.board.gallery import gallery_page
@@ -61,7 +62,14 @@ class Pages:
         except PositionError as error:
             # The editor says what is wrong, and has the text in its field to be mended.
             return self._edit(request, error)
-        return _MODES[view.mode](self._library, view)
+        return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
+
+    def embed(self, request: Request) -> Answer:
+        """A position for other people's pages."""
+        language = request.headers.get("accept-language", "")
+        view = read_view(request.query_params, self._library.first_position, language)
+        check_legal(view.start)
+        return embed_page(self._library, view)
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """The editor; links that need a possible position lead to the first one meanwhile.
@@ -168,3 +176,9 @@ def _game(view: View, game: GameText) -> Answer:
 
 def _moved(href: str) -> Answer:
     return Answer("", HTML, 303, {"location": href})
+
+
+def _origin(request: Request) -> str:
+    """Scheme and host of a request; empty where the host is none that could be named."""
+    host = request.headers.get("host", "")
+    return f"{request.url.scheme}://{host}" if re.fullmatch(r"[\w.:\[\]-]{1,100}", host) else ""

@@ -21,6 +21,7 @@ from tbgen.board.insight import heat_map, slip, verdicts
 from tbgen.board.layout import copy_button, details, link, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.names import piece_name, point_name
+from tbgen.board.raster import can_rasterise
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.board.words import proof_in_words
@@ -246,16 +247,27 @@ def share_panel(view: View) -> str:
     export, picture = (
         shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
     )
-    single = view.at(view.position).href(mode="read")
-    links = (
-        f'<p class="links">{link(single, text(language, "permalink"))} '
-        f"{link(export, text(language, 'export'))} {link(picture, 'SVG')} "
-        f"{link(shown.replace('/?', '/v1/probe?', 1), 'JSON')}</p>"
+    moving, embedded = (
+        view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
+        for path in ("/v1/animation.svg", "/embed")
     )
+    single = view.at(view.position).href(mode="read")
+    pixels = picture.replace("render.svg", "render.png")
+    found = [
+        (single, text(language, "permalink")),
+        (export, text(language, "export")),
+        (picture, "SVG"),
+        *([(pixels, "PNG")] if can_rasterise() else []),
+        (moving, text(language, "moving")),
+        (embedded, text(language, "embed")),
+        (shown.replace("/?", "/v1/probe?", 1), "JSON"),
+    ]
+    links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
+    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="560"></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
         f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"
-        for code in (view.position.fen, format_position(view.position, "pai", below))
+        for code in (view.position.fen, format_position(view.position, "pai", below), frame)
     )
     keys = f'<p class="under">{escape(text(language, "keys"))}</p>'
     content = f'{links}<div class="codes">{codes}</div>{keys}'

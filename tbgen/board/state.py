@@ -65,6 +65,8 @@ class View:
     ply: int = 0
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
+    origin: str = ""
+    """Scheme and host by which the board was asked, for what has to name it in full."""
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:

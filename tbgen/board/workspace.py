@@ -13,6 +13,7 @@ from html import escape
 
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.diagram import Arrow, Marks, Point, draw
+from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
 from tbgen.board.layout import details, link, page, with_settings
@@ -77,7 +78,7 @@ def reading_page(library: Library, view: View) -> Answer:
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )
-    return _page(study, view, verdict, marks, side)
+    return _page(library, study, view, verdict, marks, side)
 
 
 def playing_page(library: Library, view: View) -> Answer:
@@ -96,7 +97,7 @@ def playing_page(library: Library, view: View) -> Answer:
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
-    return _page(study, view, verdict, _marks(library, study, view, None), side)
+    return _page(library, study, view, verdict, _marks(library, study, view, None), side)
 
 
 def _score(library: Library, study: Study, view: View) -> str:
@@ -112,7 +113,9 @@ def _score(library: Library, study: Study, view: View) -> str:
     return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
 
 
-def _page(study: Study, view: View, verdict: str, marks: Marks, side: str) -> Answer:
+def _page(
+    library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
+) -> Answer:
     """The frame of both modes."""
     main = (
         f'<section class="verdict">{verdict}</section>'
@@ -121,7 +124,9 @@ def _page(study: Study, view: View, verdict: str, marks: Marks, side: str) -> An
         f'<section class="side">{side}</section>'
     )
     title = study.position.material.name
-    return Answer(page(view, title, main, data=_data(study, view), css="workspace"), HTML)
+    head = card(library, study, view) if view.mode == "read" else ""
+    whole = page(view, title, main, data=_data(study, view), css="workspace", head=head)
+    return Answer(whole, HTML)
 
 
 def _readers_turn(view: View) -> bool:

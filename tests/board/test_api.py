@@ -393,6 +393,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
         "/edit",
         "/find",
         "/build",
+        "/embed",
         "/puzzle/{material}",
         "/search/{material}",
         "/api",

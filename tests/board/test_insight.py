@@ -142,7 +142,7 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     assert cells["KRKN"] == "Rook against knight: won, 26 plies"
     rows = [re.findall(r"<t[dh]", row) for row in table.split("<tr>")[1:]]
     assert len({len(row) for row in rows}) == 1
-    assert "车对马：必胜，26步" in page(client, "/endgames", lang="zh-Hans")
+    assert "车对马：必胜，26 步" in page(client, "/endgames", lang="zh-Hans")
 
 
 def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:
