@@ -58,6 +58,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"there are no such positions", "没有这样的局面"),
     (r"the server is busy", "服务器繁忙"),
     (r"the answer takes too long", "计算时间太长"),
+    (r"the engine does not answer", "引擎没有应答"),
     (r"this was asked from elsewhere", "请求不是来自本页面"),
     (r"this page is out of date", "页面已过期"),
     (r"this build is beyond the limits of this server", "超出本服务器允许的范围"),

@@ -194,7 +194,10 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
         link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
         for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
     )
-    return f'<p class="controls">{puzzle} {search}</p>'
+    draw = with_settings(f"/puzzle/{figures.material}", view)
+    draw += ("&" if "?" in draw else "?") + "task=draw"
+    hold = link(draw, text(view.language, "puzzle_draws"), "button")
+    return f'<p class="controls">{puzzle} {hold} {search}</p>'
 
 
 def _results(view: View, figures: TableStatistics) -> str:

@@ -50,6 +50,9 @@ REMEMBERED = 128
 
 Found = TypeVar("Found")
 
+Opponent = Callable[[Position, Sequence[Move]], Move]
+"""Finds a move after a game; raises `RequestError` where it has none to give."""
+
 
 @dataclass(frozen=True)
 class Over:
@@ -120,7 +123,7 @@ class Library:
 
     Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
     cost of those that are missing, and may build them; `tables_option` completes the command that
-    does.
+    does. `opponent` plays where no table does.
     """
 
     def __init__(
@@ -129,9 +132,11 @@ class Library:
         directory: Path | None = None,
         workshop: Workshop | None = None,
         tables_option: str = "",
+        opponent: Opponent | None = None,
     ) -> None:
         self.tables = tables
         self.workshop = workshop
+        self.opponent = opponent
         self.tables_option = tables_option
         self._directory = directory
         self._changed = -1

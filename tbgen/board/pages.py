@@ -35,6 +35,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError
 from tbgen.notation import read_position
 from tbgen.rules import check_legal
+from tbgen.tables import Outcome
 
 _MODES: dict[str, Callable[[Library, View], Answer]] = {
     "read": reading_page,
@@ -112,11 +113,24 @@ class Pages:
         return search_page(self._library, view, material, request.query_params)
 
     def puzzle(self, request: Request) -> Answer:
-        """A random position with one winning move, in the playing mode."""
+        """A random position with one good move, in the playing mode."""
         view = self._settings_only(request)
-        position = find_puzzle(self._library, Material.parse(request.path_params["material"]))
+        material = Material.parse(request.path_params["material"])
+        task = "draw" if request.query_params.get("task") == "draw" else "win"
+        position = find_puzzle(self._library, material, Outcome[task.upper()])
         flip = position.side == Side.BLACK
-        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
+        shown = replace(view.at(position), task=task)
+        return _moved(shown.href(mode="play", human=position.side, flip=flip))
+
+    def reply(self, request: Request) -> Answer:
+        """The engine's move, where no table knows one: leads to the position after it."""
+        view = read_view(request.query_params, self._library.first_position)
+        check_legal(view.start)
+        study = self._library.study(view.positions, view.moves)
+        if self._library.opponent is None or study.suggested is not None or study.over is not None:
+            return _moved(view.href())
+        move = self._library.opponent(view.start, view.moves)
+        return _moved(view.after(move).href())
 
     # -- the box -----------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ from tbgen.board.http import (
 )
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
-from tbgen.board.library import Library
+from tbgen.board.library import Library, Opponent
 from tbgen.board.limits import SECURITY_HEADERS, Limits
 from tbgen.board.pages import Pages, bare_view
 from tbgen.board.pieces import piece_path
@@ -62,19 +62,20 @@ def create_app(
     *,
     loopback_only: bool = False,
     workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
 ) -> Starlette:
     """The application for some tables; more of them may come into `directory` later.
 
     With `loopback_only` nobody is answered who asks for another machine's name, and only then is
     the directory named, in the command that builds a missing table; `workshop` tells its cost, and
-    may build it if `loopback_only`. Work with the tables ends when nobody waits for it: their
-    `checkpoint` is the application's.
+    may build it if `loopback_only`. `opponent` plays where no table does. Work with the tables ends
+    when nobody waits for it: their `checkpoint` is the application's.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:
         raise ValueError("only the machine itself may have tables built")
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
-    library = Library(tables, directory, workshop, option)
+    library = Library(tables, directory, workshop, option, opponent)
     gate = Gate(lambda: library.fingerprint + building(library))
     tables.checkpoint = gate.checkpoint
     static, pages = _static_files(), Pages(library)
@@ -96,6 +97,10 @@ def create_app(
             gate.endpoint("puzzle", pages.puzzle, _as_page, cached=False, takes_long=_always),
         ),
         Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
+        Route(
+            "/reply",
+            gate.endpoint("reply", pages.reply, _as_page, cached=False, takes_long=_always),
+        ),
         Route(
             "/search/{material}",
             gate.endpoint("search", pages.search, _as_page, takes_long=_always),

@@ -15,6 +15,7 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tbgen.board.construction import Workshop
+from tbgen.board.library import Opponent
 from tbgen.board.limits import is_loopback
 from tbgen.board.routes import create_app
 from tbgen.play.tablebase import GameTablebase
@@ -95,12 +96,16 @@ def make_server(
     *,
     log: bool = False,
     workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
 ) -> Server:
     """A server that `run()` starts; it opens no port before that.
 
-    `workshop` tells what missing tables would cost, and may build them.
+    `workshop` tells what missing tables would cost, and may build them; `opponent` plays where no
+    table does.
     """
-    app = create_app(tables, directory, loopback_only=is_loopback(host), workshop=workshop)
+    app = create_app(
+        tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent
+    )
     return BoardServer(
         Config(
             app,

@@ -28,6 +28,7 @@ from tbgen.board.panels import (
     slip_note,
     where_panel,
 )
+from tbgen.board.puzzles import state_of
 from tbgen.board.starting import goes_on, missing_card, starters
 from tbgen.board.state import View
 from tbgen.board.verdict import (
@@ -88,16 +89,47 @@ def playing_page(library: Library, view: View) -> Answer:
     over = game_over(study.over, view)
     task = ""
     if not over:
-        task = text(language, "hidden" if _readers_turn(view) else "table_thinks")
+        task = text(language, _task(library, study, view))
     you = text(language, "you_play", side=text(language, view.human.name.lower()))
     turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
-        f"<h1>{escape(you)}</h1>{over}{_score(library, study, view)}{referee(study, view)}"
+        f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
+        f"{_score(library, study, view)}{referee(study, view)}"
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
     return _page(library, study, view, verdict, _marks(library, study, view, None), side)
+
+
+def _task(library: Library, study: Study, view: View) -> str:
+    """What is to happen now, by the key of its message."""
+    if _readers_turn(view):
+        return "hidden" if study.result is not None else "hidden_engine"
+    if study.suggested is not None:
+        return "table_thinks"
+    return "no_opponent" if library.opponent is None else "engine_thinks"
+
+
+def _puzzle(library: Library, study: Study, view: View) -> str:
+    """What a puzzle asks for, and how it stands; the script counts those that are solved."""
+    if not view.task:
+        return ""
+    language, state = view.language, state_of(study, view)
+    said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
+    first = library.probe(view.start).result
+    if state == "open" and first is not None and first.order:
+        said += text(language, "puzzle_rules")
+    back = ""
+    if state == "lost":
+        again = view.back(len(view.moves)).href()
+        back = " " + link(again, text(language, "puzzle_again"), "button small")
+    streak = escape(text(language, "puzzle_streak", n="@", m="#"))
+    return (
+        f'<p class="notice puzzle {state}" data-puzzle="{state}" '
+        f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
+        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+    )
 
 
 def _score(library: Library, study: Study, view: View) -> str:
@@ -120,12 +152,12 @@ def _page(
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(study.position, view.look, marks)}'
-        f"{_controls(study, view)}</section>"
+        f"{_controls(library, study, view)}</section>"
         f'<section class="side">{side}</section>'
     )
     title = study.position.material.name
     head = card(library, study, view) if view.mode == "read" else ""
-    whole = page(view, title, main, data=_data(study, view), css="workspace", head=head)
+    whole = page(view, title, main, data=_data(library, study, view), css="workspace", head=head)
     return Answer(whole, HTML)
 
 
@@ -177,7 +209,7 @@ def _point(move: RootMove) -> Point:
     return Point(outcome_word(move.outcome), short(move.worth))
 
 
-def _controls(study: Study, view: View) -> str:
+def _controls(library: Library, study: Study, view: View) -> str:
     """What can be done with the position, as links that look like buttons."""
     language, playing = view.language, view.mode == "play"
     suggested = None if study.over else study.suggested
@@ -193,6 +225,9 @@ def _controls(study: Study, view: View) -> str:
         href = view.after(suggested.move).href()
         mark = f' data-move="{suggested.move.iccs}"'
         found.append(link(href, text(language, key), "button suggested", mark))
+    elif playing and study.over is None and library.opponent and not _readers_turn(view):
+        label = text(language, "engine_move")
+        found.append(link(_engine_href(view), label, "button suggested"))
     if view.moves:
         found.append(link(_back(view), text(language, "take_back"), "button back"))
         start = view.back(len(view.moves)).href()
@@ -201,8 +236,10 @@ def _controls(study: Study, view: View) -> str:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, text(language, "switch_sides"), "button"))
         if study.result is not None and study.result.metric is not None:
-            href = with_settings(f"/puzzle/{study.result.material}", view)
-            found.append(link(href, text(language, "new_puzzle"), "button puzzle"))
+            href = with_settings(f"/puzzle/{view.start.material}", view)
+            if view.task == "draw":
+                href += ("&" if "?" in href else "?") + "task=draw"
+            found.append(link(href, text(language, "new_puzzle"), "button puzzle-link"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
             stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
@@ -217,13 +254,17 @@ def _controls(study: Study, view: View) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
+def _engine_href(view: View) -> str:
+    return view.href(chosen=None).replace("/?", "/reply?", 1)
+
+
 def _back(view: View) -> str:
     """Where taking back leads: in the playing mode to the reader's own turn."""
     alone = view.mode != "play" or not _readers_turn(view) or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
-def _data(study: Study, view: View) -> dict[str, str]:
+def _data(library: Library, study: Study, view: View) -> dict[str, str]:
     """What the script needs to know: where keys lead, and where every move does."""
     reading = view.mode == "read"
     data = {
@@ -256,6 +297,8 @@ def _data(study: Study, view: View) -> dict[str, str]:
             data["suggested"] = href
         if not reading and not _readers_turn(view):
             data["reply"] = href
+    elif view.mode == "play" and not over and not _readers_turn(view) and library.opponent:
+        data["reply"] = _engine_href(view)
     return data
 
 

@@ -65,6 +65,7 @@ def serve(
     _require_extra()
     from tbgen.board.limits import is_loopback
     from tbgen.board.server import make_server
+    from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
 
     if allow_build and not is_loopback(host):
@@ -74,8 +75,17 @@ def serve(
     with selection.open() as opened:
         count = len(opened.available())
         workshop = Workshop(selection.directory, lambda: _rule_set(opened), limits)
+        opponent = Opponent(selection.directory, str(_rule_set(opened).rules))
         listener = _listen(host, port)
-        server = make_server(opened, selection.directory, host, port, log=log, workshop=workshop)
+        server = make_server(
+            opened,
+            selection.directory,
+            host,
+            port,
+            log=log,
+            workshop=workshop,
+            opponent=opponent,
+        )
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if demo:
@@ -92,6 +102,7 @@ def serve(
             server.run(sockets=[listener])
         finally:
             workshop.close()
+            opponent.close()
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:

@@ -149,10 +149,10 @@ def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
         library = Library(tables)
         for name, seed in (("KRKN", 0), ("KRKN", 1), ("KRKN", 5)):
-            position = find_puzzle(library, Material.parse(name), seed)
+            position = find_puzzle(library, Material.parse(name), seed=seed)
             outcomes = [move.outcome for move in tables.probe_root(position)]
             assert outcomes.count(Outcome.WIN) == 1
-            assert find_puzzle(library, Material.parse(name), seed) == position
+            assert find_puzzle(library, Material.parse(name), seed=seed) == position
     answer = client.get("/puzzle/KRKN?lang=zh-Hant", follow_redirects=False)
     assert answer.status_code == 303
     shown = page(client, answer.headers["location"])

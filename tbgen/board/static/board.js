@@ -14,6 +14,7 @@ import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.j
 import "./keys.js";
 import "./lists.js";
 import "./building.js";
+import "./practice.js";
 
 document.addEventListener("click", (event) => {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return undefined;

@@ -112,5 +112,5 @@ export function address(element) {
 
 export function follows(link) {
   return link.origin === location.origin
-    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api", "/build", "/search/"].some((start) => link.pathname.startsWith(start)));
+    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api", "/build", "/search/", "/reply"].some((start) => link.pathname.startsWith(start)));
 }
