@@ -45,7 +45,7 @@ def page(
         f'{head}<link rel="stylesheet" href="/static/board.css">'
         f'<link rel="icon" href="/static/icon.svg">'
         f'<script type="module" src="/static/board.js"></script></head><body>'
-        f'<a class="skip" href="#moves">{escape(text(language, "skip"))}</a>'
+        f"{_skip_link(main, language)}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"
         f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
@@ -90,6 +90,12 @@ def hidden_fields(query: Mapping[str, str]) -> str:
         f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
         for key, value in query.items()
     )
+
+
+def _skip_link(main: str, language: str) -> str:
+    """Past the navigation: to the moves, or to the content of a page that has none."""
+    target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
+    return link(f"#{target}", text(language, key), "skip")
 
 
 def copy_button(content: str, language: str) -> str:

@@ -131,6 +131,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "象棋残局的最佳着法：每个局面的结果都已算清。请走子，或自己摆一个局面。",
     ),
     "skip": ("To the moves", "跳到着法"),
+    "skip_main": ("To the content", "跳到正文"),
     "stop_mark": (". ", "。"),
     "wins": ("{side} wins", "{side}胜"),
     "drawn": ("Draw", "和棋"),
