@@ -31,10 +31,11 @@ PRESETS: dict[str, dict[str, str]] = {
     "zugzwang": {"zugzwang": "1"},
     "by_chase": {"decided": "chase"},
     "by_check": {"decided": "check"},
+    "differs": {"differs": "1"},
 }
 """Questions to begin with, by the key of their name: `find_KEY` in the texts."""
 
-_FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang")
+_FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs")
 
 
 def search_page(
@@ -118,6 +119,7 @@ def read_wanted(asked: Mapping[str, str]) -> Wanted:
         plies=(_number(asked.get("least", ""), 0), _number(asked.get("most", ""), NO_END)),
         only=asked.get("only") == "1",
         zugzwang=asked.get("zugzwang") == "1",
+        differs=asked.get("differs") == "1",
         offence=Offence(decided) if decided in list(Offence) else None,
     )
 
@@ -137,6 +139,7 @@ def _form(material: Material, asked: Mapping[str, str], view: View) -> str:
         _count("most", text(language, "find_most"), asked),
         _tick("only", text(language, "find_only"), asked),
         _tick("zugzwang", text(language, "find_zugzwang"), asked),
+        _tick("differs", text(language, "find_differs"), asked),
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence, find_mechanism
+from tbgen.board.insight import verdicts
 from tbgen.board.library import Library
 from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.play.preference import RootMove
@@ -46,7 +47,8 @@ class Wanted:
     `turn` is the side to move and `outcome` what it has, None for any; `orders` and `plies` are the
     least and the most. `only`: one move alone keeps the win or the draw. `zugzwang`: whoever is to
     move does worse than if the other were. `offence`: what the loser of a repetition must begin
-    with at once; the winner is to move.
+    with at once; the winner is to move. `differs`: another rule set that is here has another
+    outcome.
     """
 
     turn: Side | None = None
@@ -56,6 +58,7 @@ class Wanted:
     only: bool = False
     zugzwang: bool = False
     offence: Offence | None = None
+    differs: bool = False
 
     def has(self, line: HistogramLine) -> bool:
         """Whether positions with that value are candidates."""
@@ -105,7 +108,7 @@ def _search(
 ) -> Found:
     deadline = time.monotonic() + seconds
     scan = _Scan(library.tables.table(material), wanted, seed, FIRST + 4 * most)
-    conditions = _conditions(library.tables, wanted)
+    conditions = _conditions(library, wanted)
     found: list[Position] = []
     for position in scan.positions():
         library.tables.checkpoint()
@@ -202,11 +205,14 @@ def _code(file: TableFile, line: HistogramLine) -> int:
     return file.header.spec.codes.encode(value)
 
 
-def _conditions(tables: GameTablebase, wanted: Wanted) -> list[Callable[[Position], bool]]:
+def _conditions(library: Library, wanted: Wanted) -> list[Callable[[Position], bool]]:
     """What is asked beyond the value, the cheap questions first."""
     found: list[Callable[[Position], bool]] = []
+    tables = library.tables
     if wanted.zugzwang:
         found.append(lambda position: is_zugzwang(tables, position))
+    if wanted.differs:
+        found.append(lambda position: rules_matter(library, position))
     if wanted.only:
         found.append(lambda position: len(good_moves(tables, position) or ()) == 1)
     if wanted.offence is not None:
@@ -224,6 +230,12 @@ def is_zugzwang(tables: GameTablebase, position: Position) -> bool:
         return False
     own, others = tables.probe(position).outcome, tables.probe(other).outcome
     return own < -others
+
+
+def rules_matter(library: Library, position: Position) -> bool:
+    """Whether a position has another outcome under another rule set whose table is here."""
+    known = verdicts(library, position, library.tables.probe(position))
+    return len({result.outcome for _, result in known}) > 1
 
 
 def good_moves(tables: GameTablebase, position: Position) -> list[RootMove] | None:

@@ -66,6 +66,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "find_zugzwang": ("Mutual zugzwang", "双方互为等着（先走者吃亏）"),
     "find_by_chase": ("Decided by a perpetual chase", "长捉定胜负"),
     "find_by_check": ("Decided by a perpetual check", "长将定胜负"),
+    "find_differs": ("The rules change it", "循环规则改变结果"),
     "find_decided": ("begins at once", "立即开始"),
     "find_least": ("plies from", "步数从"),
     "find_most": ("plies to", "步数到"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -158,6 +160,20 @@ def test_what_begins_at_once(library: Library) -> None:
     assert (none.positions, none.share) == ((), 1)
 
 
+def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> None:
+    material, wanted = Material.parse("KRKN"), Wanted(differs=True)
+    nothing = search(library, material, wanted, most=3, seconds=0.5)
+    assert not nothing.positions  # no other rule set is here
+    for rules in ("wxf", "none"):
+        for path in built("KRKN", rules=rules).glob("*.xqt"):
+            shutil.copy(path, tmp_path)
+    with open_tablebase(tmp_path, rules="wxf") as own, open_tablebase(tmp_path, rules="none") as no:
+        found = search(Library(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
+        assert len(found.positions) == 6
+        for position in found.positions:
+            assert own.probe(position).outcome != no.probe(position).outcome
+
+
 def boards(text: str) -> list[Position]:
     found = re.findall(r'class="mini-board" href="([^"]+)"', text)
     return [
@@ -169,7 +185,7 @@ def boards(text: str) -> list[Position]:
 def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None:
     empty = page(client, "/search/KRKN")
     assert not boards(empty)
-    assert empty.count('class="button small"') == 5
+    assert empty.count('class="button small"') == 6
     text = page(client, "/search/KRKN", outcome="win", only="1", turn="black", least="3")
     assert len(boards(text)) > 3
     for position in boards(text):
