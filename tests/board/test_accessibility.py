@@ -28,20 +28,32 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[(1200, 900), (390, 844)], ids=["screen", "phone"])
-def page(request: Any) -> Iterator[Any]:
+SIZES = {"screen": (1200, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def browsers() -> Iterator[dict[str, Any]]:
     source()
-    found = browser(*request.param)
+    found = {name: browser(*size) for name, size in SIZES.items()}
     yield found
-    found.quit()
+    for page in found.values():
+        page.quit()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(page: Any, theme: str) -> None:
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        ("screen", "light"),
+        ("phone", "dark"),
+        pytest.param("screen", "dark", marks=pytest.mark.certification),
+        pytest.param("phone", "light", marks=pytest.mark.certification),
+    ],
+)
+def test_axe_finds_nothing(browsers: dict[str, Any], size: str, theme: str) -> None:
     found = {}
     for path in PAGES:
-        page.get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
-        problems = violations(page)
+        browsers[size].get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
+        problems = violations(browsers[size])
         if problems:
             found[path] = problems
     assert not found, "\n".join(f"{path}\n  " + "\n  ".join(all_) for path, all_ in found.items())

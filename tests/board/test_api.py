@@ -394,6 +394,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
         "/find",
         "/build",
         "/embed",
+        "/reply",
         "/puzzle/{material}",
         "/search/{material}",
         "/api",

@@ -22,7 +22,6 @@ from tests.kits.browsing import (  # noqa: E402
     count,
     drag_from,
     moves_made,
-    no_complaints,
     one,
     open_page,
     said,
@@ -186,4 +185,3 @@ def test_the_engine_answers_where_no_table_does(page: Any) -> None:
     click(page, "f1")
     until(lambda: len(moves_made(page)) == 2, 20)
     until(lambda: "Make a move" in one(page, ".task").text)
-    no_complaints(page)
