@@ -2,7 +2,7 @@
 
     tables  ->  tbgen serve  ->  Chromium, or one that is a phone  ->  docs/board/*.png
 
-    tbgen build KRNKR KRKN KNKA --tables egtb --rules wxf
+    tbgen build KRNKR KRPKR KRKPA KRKN KNKA --tables egtb --rules wxf
     tbgen build KRNKR --tables egtb --rules check
     tbgen build KRNKR --tables egtb --rules none
     python scripts/docs/board_pictures.py --tables egtb
@@ -43,6 +43,11 @@ PICTURES = (
     ("dark", False, f"/?{KNIGHT}&theme=dark&board=slate&from=a0",
      "document.querySelector('.endgame').open = true"),
     ("chinese", False, f"/?mode=line&{ORDER_8}&lang=zh-Hans&at=3", ""),
+    ("matrix", False, "/endgames", ""),
+    ("search", False, "/search/KRPKR?decided=chase", ""),
+    ("puzzle", False, f"/?{SLIP}&mode=play&task=win&moves=d0d1", ""),
+    ("letters", False, f"/?{KNIGHT}&mode=play&pieces=picture&from=a0", ""),
+    ("build", True, "/?fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w&lang=zh-Hans", "scrollTo(0, 0)"),
     ("phone", True, f"/?{ORDER_8}&lang=zh-Hant", ""),
 )  # fmt: skip
 
@@ -70,10 +75,11 @@ def main() -> None:
     )
     parser.add_argument("--tables", type=Path, default=Path("egtb"))
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "board")
+    parser.add_argument("names", nargs="*", help="which pictures; all where none is named")
     asked = parser.parse_args()
     command = [sys.executable, "-m", "tbgen", "serve", "--tables", str(asked.tables)]
     server = subprocess.Popen(
-        [*command, "--rules", "wxf", "--port", "0", "--no-open", "--json"],
+        [*command, "--rules", "wxf", "--allow-build", "--port", "0", "--no-open", "--json"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert server.stdout is not None
@@ -83,10 +89,10 @@ def main() -> None:
             driver = browser(phone)
             try:
                 for name, on_phone, address, script in PICTURES:
-                    if on_phone == phone:
+                    if on_phone == phone and (not asked.names or name in asked.names):
                         driver.get(url + address)
                         driver.execute_script(script or "return 0")
-                        time.sleep(0.5)  # until nothing moves any more
+                        time.sleep(1.5)  # until the table has answered, and nothing moves any more
                         driver.save_screenshot(str(asked.to / f"{name}.png"))
                         print(asked.to / f"{name}.png")
             finally:

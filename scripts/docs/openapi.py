@@ -49,6 +49,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "plies": ("the longest line", "40"),
     "pieces": ("zh or latin", "latin"),
     "flip": ("1: Black below", "1"),
+    "width": ("in pixels, 64 to 2000", "480"),
     "material": ("a material", "KRKN"),
 }
 """What each means, and an example."""
@@ -121,7 +122,7 @@ SCHEMAS: dict[str, Schema] = {
             ),
         ),
     ),
-    "table": without(without(without(ANSWERS["stats"], "file"), "proof"), "values"),
+    "table": without(without(ANSWERS["stats"], "file"), "values"),
     "histogram": record(
         "how many positions have each value",
         material=MATERIAL,
@@ -163,7 +164,8 @@ SCHEMAS: dict[str, Schema] = {
     "error": record("a failure", error=text("one line that says what"), hint=text("what to do")),
 }
 
-JSON, SVG, PLAIN = "application/json", "image/svg+xml", "text/plain"
+JSON, PLAIN = "application/json", "text/plain"
+SVG, PNG = "image/svg+xml", "image/png"
 
 PATHS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "/v1/probe": (
@@ -175,6 +177,13 @@ PATHS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "/v1/mainline": ("Best play", JSON, "mainline", ("fen", "plies", "notation", "lang")),
     "/v1/judge": ("The referee", JSON, "judgement", ("fen", "moves")),
     "/v1/render.svg": ("A picture", SVG, "", ("fen", "moves", "pieces", "flip")),
+    "/v1/render.png": ("The same as pixels", PNG, "", ("fen", "moves", "pieces", "flip", "width")),
+    "/v1/animation.svg": (
+        "A line or a game that moves",
+        SVG,
+        "",
+        ("fen", "moves", "pieces", "flip"),
+    ),
     "/v1/tables": ("All tables", JSON, "tables", ()),
     "/v1/tables/{material}": ("Figures of a table", JSON, "table", ()),
     "/v1/tables/{material}/histogram": ("Positions by value", JSON, "histogram", ()),

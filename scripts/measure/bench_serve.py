@@ -1,11 +1,15 @@
-"""Requests a second that the board's API sustains on this machine, and how long they take.
+"""Requests a second that the board sustains on this machine, how long they take, what pages weigh.
 
-    demo tables -> tbgen serve (a process of its own) -> N clients, paced -> rate, p50, p99, memory
+    tables -> tbgen serve (a process of its own) -> N clients, paced -> rate, p50, p99, memory
+                                                 -> one reader: clicks, heat maps, weights
+                                                 -> light requests beside eight heavy ones
 
 Clients keep their connections and ask for the values of random positions, each address once, so
-that no response is cached by anybody. Bounded in count and time; loopback only.
+that no response is cached by anybody. A click is the page of a position; a weight is that of the
+page with script and style, compressed. Bounded in count and time; loopback only.
 
     python scripts/measure/bench_serve.py --tables egtb --rate 300 --seconds 10
+    python scripts/measure/bench_serve.py --tables egtb --reader
 """
 
 from __future__ import annotations
@@ -88,6 +92,74 @@ async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[
     return took, sum(await asyncio.gather(*running))
 
 
+READER_PAGES = 200
+"""Positions that the one reader looks at."""
+
+HEAVY_CLIENTS = 8
+
+
+async def get(port: int, path: str) -> tuple[float, int]:
+    """Seconds and bytes of one answer, compressed, on a connection of its own."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    begun = time.perf_counter()
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
+    writer.write(head.encode())
+    answer = await reader.readuntil(b"\r\n\r\n")
+    length = int(answer.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+    await reader.readexactly(length)
+    took = time.perf_counter() - begun
+    writer.close()
+    return took, length
+
+
+async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
+    """What a reader waits for and loads: clicks, heat maps, and a click beside heavy requests."""
+    paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
+    heats = []
+    for fen, path in zip(fens, paths, strict=True):
+        position = Position.from_fen(fen)
+        _, square = next(iter(position.pieces()))
+        heats.append(f"{path}&where={'abcdefghi'[square % 9]}{square // 9}")
+    await get(port, paths[0])
+    cpu = cpu_seconds(pid)
+    clicks = [await get(port, path) for path in paths]
+    cpu = cpu_seconds(pid) - cpu
+    again = [await get(port, path) for path in paths]
+    maps = [await get(port, path) for path in heats]
+    static = Path(__file__).resolve().parents[2] / "tbgen" / "board" / "static"
+    files = [await get(port, f"/static/{file.name}") for file in sorted(static.iterdir())]
+    done = asyncio.Event()
+
+    async def crowd(number: int) -> None:
+        while not done.is_set():
+            await get(port, f"/v1/mainline?fen={quote(fens[number], safe='/')}&lang=en&n={number}")
+
+    heavy = [asyncio.create_task(crowd(number)) for number in range(HEAVY_CLIENTS)]
+    beside = []
+    for fen in fens:
+        beside.append(await get(port, f"/v1/probe?fen={quote(fen, safe='/')}&beside=1"))
+    done.set()
+    await asyncio.gather(*heavy)
+    return {
+        "click_ms": percentiles(clicks),
+        "click_cpu_ms": round(1000 * cpu / len(clicks), 1),
+        "click_again_ms": percentiles(again),
+        "heat_map_ms": percentiles(maps),
+        "light_beside_heavy_ms": percentiles(beside),
+        "page_kib": round(max(size for _, size in clicks) / 1024, 1),
+        "script_and_style_kib": round(sum(size for _, size in files) / 1024, 1),
+    }
+
+
+def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
+    """p50 and p95 in milliseconds."""
+    took = sorted(seconds for seconds, _ in answers)
+    return {
+        name: round(1000 * took[int(len(took) * share)], 1)
+        for name, share in (("p50", 0.5), ("p95", 0.95))
+    }
+
+
 def resident(pid: int) -> int:
     """MiB that a process holds."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -111,6 +183,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=300)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--reader", action="store_true", help="one reader's pages, and no load")
     arguments = parser.parse_args()
     count = min(MAX_REQUESTS, int(arguments.rate * arguments.seconds))
     fens = random_positions(arguments.tables, count)
@@ -122,6 +195,9 @@ def main() -> None:
     try:
         assert server.stdout is not None
         port = int(json.loads(server.stdout.readline())["url"].rstrip("/").rsplit(":", 1)[1])
+        if arguments.reader:
+            print(json.dumps(asyncio.run(one_reader(port, server.pid, fens[:READER_PAGES]))))
+            return
         warm = paths[: min(300, count)]
         asyncio.run(load(port, [f"{path}&warm=1" for path in warm], 100, 4))
         before = resident(server.pid)

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from campaign import MIB, OK, Budget, Tally, main, run, tbgen
 
-from tbgen.board.http import MAX_QUERY
+from tbgen.board.limits import MAX_QUERY
 from tbgen.board.state import MAX_MOVES
 from tbgen.indexing import Position
 from tests.board.test_http import ARRAY, taken_back

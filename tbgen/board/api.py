@@ -2,7 +2,8 @@
 
     /v1/probe?fen=             value and moves                 /v1/mainline?fen=&plies=
     /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
-    /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=
+    /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=    .png
+    /v1/animation.svg?fen=     a line or a game that moves
     /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
     /v1/graph/KRKN.dot         /export.pgn?fen=&moves=          /healthz        /metrics
 
@@ -18,8 +19,10 @@ from starlette.requests import Request
 
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
 from tbgen.answers.mechanism import Mechanism, mechanism_of
+from tbgen.board import raster
+from tbgen.board.animation import MOST_PLIES, animate, rounds
 from tbgen.board.diagram import Marks, draw
-from tbgen.board.http import SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.http import PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
 from tbgen.board.pgn import game_text
 from tbgen.board.state import View, position_text, read_view
@@ -33,6 +36,9 @@ from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
+
+PNG_WIDTH, MIN_PNG_WIDTH, MAX_PNG_WIDTH = 640, 64, 2000
+"""Pixels: where none are asked for, and the least and the most."""
 
 
 class Api:
@@ -85,6 +91,19 @@ class Api:
         last = view.moves[-1] if view.moves else None
         return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
 
+    def render_png(self, request: Request) -> Answer:
+        """The same as pixels; raises `InputError` where the extra `png` is missing."""
+        view = _view(request)
+        width = _number(request, "width", PNG_WIDTH, MAX_PNG_WIDTH)
+        last = view.moves[-1] if view.moves else None
+        picture = draw(view.position, view.look, Marks(last), alone=True)
+        return Answer(raster.png(picture, max(MIN_PNG_WIDTH, width)), PNG)
+
+    def animation(self, request: Request) -> Answer:
+        """A game, or best play where there are no moves, as a picture that moves."""
+        view = _view(request)
+        return Answer(moving_picture(self._library, view), SVG)
+
     def export(self, request: Request) -> Answer:
         """The game as a PGN file; best play where there are no moves yet."""
         view = _view(request)
@@ -102,9 +121,10 @@ class Api:
 
     def table(self, request: Request) -> Answer:
         """The figures of one table, as `tbgen stats --json` has them."""
-        answer = self._figures(_material(request))
+        material = _material(request)
+        answer = self._figures(material)
         del answer["histogram"]
-        return Answer(answer)
+        return Answer(answer | {"proof": self._library.proof(material).to_json()})
 
     def histogram(self, request: Request) -> Answer:
         """How many positions of a table have each value."""
@@ -193,6 +213,15 @@ class Api:
             }
             return figures | failed
         return {key: figures[key] for key in kept}
+
+
+def moving_picture(library: Library, view: View) -> str:
+    """The game of a view, or best play from its position, its loop gone round."""
+    if view.moves:
+        return animate(view.start, view.moves[:MOST_PLIES], view.look)
+    line = library.line(view.position)
+    moves = [played.choice.move for played in line.moves]
+    return animate(view.position, rounds(moves, line.loop_start), view.look)
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:

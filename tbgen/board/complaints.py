@@ -58,6 +58,13 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"there are no such positions", "没有这样的局面"),
     (r"the server is busy", "服务器繁忙"),
     (r"the answer takes too long", "计算时间太长"),
+    (r"the engine does not answer", "引擎没有应答"),
+    (r"this was asked from elsewhere", "请求不是来自本页面"),
+    (r"this page is out of date", "页面已过期"),
+    (r"this build is beyond the limits of this server", "超出本服务器允许的范围"),
+    (r"this cannot be built here", "无法在此生成"),
+    (r"a build is running", "正在生成其他残局库"),
+    (r"the request does not arrive", "请求没有送达"),
     (r"something went wrong here", "服务器内部出错"),
 )
 """Patterns of whole messages, and what they are in simplified Chinese."""
@@ -72,6 +79,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"the board is at /", "请回到棋盘"),
     (r"name an endgame with an attacker", "请选有进攻子力的残局"),
     (r"see the server's log", "详情见服务器日志"),
+    (r"load it again", "请重新打开"),
+    (r"wait for its end, or cancel it", "请等它完成，或先取消"),
     (r"try again in a moment", "请稍后再试"),
 )
 

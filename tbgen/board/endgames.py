@@ -14,11 +14,14 @@ from tbgen.board.figures import histogram, orders_of, share_bar
 from tbgen.board.gallery import bar_href
 from tbgen.board.http import HTML, Answer, RequestError
 from tbgen.board.i18n import text
-from tbgen.board.layout import link, page, table, with_settings
+from tbgen.board.layout import details, link, page, table, with_settings
 from tbgen.board.library import Library
+from tbgen.board.matrix import Cell, matrix
 from tbgen.board.names import material_name, piece_name
-from tbgen.board.panels import longest_boards, time_in_words
+from tbgen.board.panels import longest_boards
+from tbgen.board.starting import starters
 from tbgen.board.state import View
+from tbgen.board.words import proof_in_words, time_in_words
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
@@ -66,6 +69,7 @@ def list_page(library: Library, view: View) -> Answer:
     """All endgames, by the kind of piece that attacks."""
     language = view.language
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    cells = {}
     for name in library.available():
         try:
             figures, file = library.statistics(name.material)
@@ -74,6 +78,8 @@ def list_page(library: Library, view: View) -> Answer:
                    *[""] * 5]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"])
+            kind = outcome_class(figures.red_to_move)
+            cells[name.material] = Cell(kind, figures.max_distance)
         groups[endgame_type(name.material.first)].append(row)
     head = [text(language, key) for key in
             ("material", "men", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
@@ -83,13 +89,21 @@ def list_page(library: Library, view: View) -> Answer:
         for name, rows in groups.items()
         if rows
     ]
-    empty = "" if sections else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    empty = ""
+    if not sections:
+        none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+        empty = starters(library, view, with_settings("/endgames", view)) or none
     title = text(language, "endgames")
+    overview = ""
+    if len(cells) > 1:
+        overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
     box = escape(text(language, "filter"))
     filter_box = f'<p><input class="filter" hidden aria-label="{box}" placeholder="{box}"></p>'
     main = (
-        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{filter_box}{"".join(sections)}'
-        f"<p>{escape(text(language, 'class_note'))}</p></div>"
+        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
+        f"{filter_box}{''.join(sections)}"
+        f"<p>{escape(text(language, 'class_note'))}</p>"
+        f"<p>{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
     )
     return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
 
@@ -164,6 +178,7 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         ("rule_decided", rule),
         ("size", readable(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
+        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), language)),
     ]
     items = "".join(
         f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
@@ -172,11 +187,17 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """A link to a puzzle; empty for an endgame that nobody wins."""
+    """Links to a puzzle and to the search; empty for an endgame that nobody wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
-    href = with_settings(f"/puzzle/{figures.material}", view)
-    return f"<p>{link(href, text(view.language, 'puzzle'), 'button')}</p>"
+    puzzle, search = (
+        link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
+        for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
+    )
+    draw = with_settings(f"/puzzle/{figures.material}", view)
+    draw += ("&" if "?" in draw else "?") + "task=draw"
+    hold = link(draw, text(view.language, "puzzle_draws"), "button")
+    return f'<p class="controls">{puzzle} {hold} {search}</p>'
 
 
 def _results(view: View, figures: TableStatistics) -> str:

@@ -14,12 +14,13 @@ from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
 from tbgen.board.diagram import Arrow, Marks, draw
+from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
 from tbgen.board.insight import Rung, ladder
 from tbgen.board.layout import link, page
 from tbgen.board.library import Library
-from tbgen.board.panels import pairs
+from tbgen.board.panels import pairs, share_panel
 from tbgen.board.state import View
 from tbgen.board.verdict import checkers, headline, moves_in_words
 from tbgen.board.words import explain_judgement, explain_line
@@ -98,7 +99,7 @@ def film_page(library: Library, view: View) -> Answer:
         f'<p class="caption" aria-live="off"></p></section>'
         f'<section class="side">{_record(view, line, shots, ply)}'
         f'<h2>{escape(text(language, "ends"))}</h2><p class="end">{escape(end)}</p>'
-        f"{_ladder(library, view, line)}</section>"
+        f"{_ladder(library, view, line)}{share_panel(view)}</section>"
     )
     film = [
         {
@@ -121,7 +122,8 @@ def film_page(library: Library, view: View) -> Answer:
         "flip": view.href(flip=not view.flip),
     }
     title = f"{text(language, 'line')}{text(language, 'colon')}{view.position.material.name}"
-    return Answer(page(view, title, main, data=data, css="workspace"), HTML)
+    head = card(library, study, view)
+    return Answer(page(view, title, main, data=data, css="workspace", head=head), HTML)
 
 
 def _controls(view: View, line: Mainline, ply: int) -> str:

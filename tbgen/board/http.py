@@ -1,7 +1,7 @@
-"""HTTP around the answers: limits, headers, errors as JSON or HTML, counts of requests.
+"""HTTP around the answers: threads, ETags, errors as JSON or HTML, counts of requests.
 
-    request  ->  limits  ->  ETag known?  ->  worker thread  ->  answer + headers
-            413 414 405 421     304            503 if too many wait
+    request  ->  `limits`  ->  ETag known?  ->  worker thread  ->  answer
+                                  304            503 if too many wait
 
 An answer depends on the address, the language and the tables only, so its ETag is known before it
 is worked out. Work is done in a few threads, so that a slow disk stops nobody else; how much may
@@ -13,23 +13,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import ip_address
 from threading import Event, Lock, local
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tbgen.answers import failures
-
-MAX_QUERY = 6000
-"""Bytes of an address: a game of `state.MAX_MOVES` plies fits."""
 
 MAX_WAITING = 64
 """Requests at work or waiting; more are answered 503."""
@@ -52,24 +46,14 @@ MAX_AGE = 60
 """Seconds for which an answer need not be asked for again; tables may be built meanwhile. Pages
 are always asked for, and mostly have not changed."""
 
-SECURITY_HEADERS = {
-    "content-security-policy": (
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "access-control-allow-origin": "*",
-}
-"""Of every answer. Everything here may be read from anywhere: it changes nothing, and no cookie
-or password is involved. `unsafe-inline` is for the style of a picture that stands alone."""
-
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 
 JSON = "application/json"
 HTML = "text/html"
 SVG = "image/svg+xml"
+PNG = "image/png"
 TEXT = "text/plain"
+EVENTS = "text/event-stream"
 
 
 @dataclass(frozen=True)
@@ -167,6 +151,11 @@ class Gate:
         if abandoned is not None and abandoned.is_set():
             raise AbandonedError
 
+    @property
+    def closed(self) -> bool:
+        """Whether the server is about to end."""
+        return self._closed
+
     def close(self) -> None:
         """Let nobody wait any longer, so that the server can end; called by its event loop."""
         self._closed = True
@@ -258,75 +247,3 @@ async def _client_gone(request: Request) -> None:
     """Wait until the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-class Limits:
-    """ASGI middleware: refuses what no endpoint should see, and adds headers to every answer.
-
-    With `loopback_only`, requests for the names of other machines are among that: a page from
-    elsewhere can make its own name lead here, and a browser then takes the answers for its own.
-    """
-
-    def __init__(self, app: ASGIApp, loopback_only: bool = False) -> None:
-        self._app = app
-        self._loopback_only = loopback_only
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                present = {name for name, _ in message["headers"]}
-                message["headers"] += [
-                    (name.encode(), value.encode())
-                    for name, value in SECURITY_HEADERS.items()
-                    if name.encode() not in present
-                ]
-            await send(message)
-
-        refusal = _refusal(scope, self._loopback_only)
-        app = self._app if refusal is None else refusal
-        await app(scope, receive, send_with_headers)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or an address, perhaps with a port, means the machine itself."""
-    name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
-    name = name.strip("[]").removesuffix(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
-def _refusal(scope: Scope, loopback_only: bool) -> Response | None:
-    """The answer to a request that goes beyond the limits; None for others."""
-    headers = dict(scope["headers"])
-    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-    foreign = loopback_only and not all(map(is_loopback, hosts))
-    if scope["method"] == "OPTIONS" and not foreign:
-        allowed = {"access-control-allow-methods": "GET, HEAD", "access-control-max-age": "86400"}
-        return Response(status_code=204, headers=allowed)
-    problem = None
-    if foreign:
-        hint = "ask for 127.0.0.1 or localhost; serve --host lets others in"
-        problem = RequestError(421, "only this machine is answered, by its own name", hint)
-    elif scope["method"] not in ("GET", "HEAD"):
-        problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
-    elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
-        problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")
-    elif headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers:
-        problem = RequestError(413, "no request has a body here", "put everything in the query")
-    if problem is None:
-        return None
-    answer = failure(problem)
-    # Whatever was sent beyond the limits is not read.
-    return Response(
-        answer.content(), answer.status, {"connection": "close", "allow": "GET, HEAD, OPTIONS"},
-        media_type=answer.media_type,
-    )  # fmt: skip

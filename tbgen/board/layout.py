@@ -26,11 +26,12 @@ def page(
     address: Callable[[View], str] = View.href,
     data: Mapping[str, str] | None = None,
     css: str = "",
+    head: str = "",
 ) -> str:
     """A whole page.
 
     `address` says where this page is for a view with other settings; `data` are attributes of
-    `main` for the script, `css` its class.
+    `main` for the script, `css` its class; `head` has more tags.
     """
     language = view.language
     theme = f' data-theme="{view.theme}"' if view.theme else ""
@@ -41,10 +42,10 @@ def page(
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
         f'<meta name="description" content="{escape(text(language, "start_here"))}">'
-        f'<link rel="stylesheet" href="/static/board.css">'
+        f'{head}<link rel="stylesheet" href="/static/board.css">'
         f'<link rel="icon" href="/static/icon.svg">'
         f'<script type="module" src="/static/board.js"></script></head><body>'
-        f'<a class="skip" href="#moves">{escape(text(language, "skip"))}</a>'
+        f"{_skip_link(main, language)}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"
         f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
@@ -88,6 +89,20 @@ def hidden_fields(query: Mapping[str, str]) -> str:
     return "".join(
         f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
         for key, value in query.items()
+    )
+
+
+def _skip_link(main: str, language: str) -> str:
+    """Past the navigation: to the moves, or to the content of a page that has none."""
+    target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
+    return link(f"#{target}", text(language, key), "skip")
+
+
+def copy_button(content: str, language: str) -> str:
+    """A button that copies a text; only where scripts run."""
+    return (
+        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
+        f'data-done="{escape(text(language, "copied"))}">{escape(text(language, "copy"))}</button>'
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
+from tbgen.board.construction import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
@@ -38,6 +39,8 @@ from tbgen.tables import (
     UnsupportedMaterialError,
     read_build_record,
 )
+from tbgen.tables.certificates import certificate_path
+from tbgen.tables.proofs import Proofs, ProofStatus
 
 MAX_LINE = 1000
 """Plies of a line of best play that are followed at most."""
@@ -46,6 +49,9 @@ REMEMBERED = 128
 """Answers that took long and are kept: a reader goes back and forth, and turns the board."""
 
 Found = TypeVar("Found")
+
+Opponent = Callable[[Position, Sequence[Move]], Move]
+"""Finds a move after a game; raises `RequestError` where it has none to give."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +97,6 @@ class Study:
         return None if self.position.material.needs_table else Over(None, "barren")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What building a table, and those that it needs and that are not here, takes."""
-
-    seconds: float
-    memory_bytes: int
-    disk_bytes: int
-
-
-Planner = Callable[[Material], Cost | None]
-"""Tells what a material's table would cost; None where it cannot be told."""
-
-
 class Memory:
     """The last answers to questions that take long; may be asked from several threads."""
 
@@ -128,26 +121,30 @@ class Memory:
 class Library:
     """The tables of one directory, as the board shows them.
 
-    Tables that are built meanwhile are found when the directory has changed. `planner` tells the
-    cost of those that are missing, and `tables_option` completes the command that builds them.
+    Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
+    cost of those that are missing, and may build them; `tables_option` completes the command that
+    does. `opponent` plays where no table does.
     """
 
     def __init__(
         self,
         tables: GameTablebase,
         directory: Path | None = None,
-        planner: Planner | None = None,
+        workshop: Workshop | None = None,
         tables_option: str = "",
+        opponent: Opponent | None = None,
     ) -> None:
         self.tables = tables
+        self.workshop = workshop
+        self.opponent = opponent
         self.tables_option = tables_option
         self._directory = directory
-        self._planner = planner
         self._changed = -1
         self._fingerprint = ""
         self._first_position: Position | None = None
         self._memory = Memory()
         self._others: dict[RuleSet, GameTablebase] = {}
+        self._proofs = Proofs(self._find)
         self._lock = Lock()
 
     # -- positions ---------------------------------------------------------------------------
@@ -251,12 +248,12 @@ class Library:
                     self._others[name.rule_set].add_file(self.tables.path(name))
             return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
 
-    def cost(self, material: Material) -> Cost | None:
-        """What the missing table of a material would cost; None where nobody can tell."""
-        planner = self._planner
-        return (
-            None if planner is None else self.recall(("cost", material), lambda: planner(material))
-        )
+    def cost(self, materials: Sequence[Material]) -> Cost | None:
+        """What the missing tables of some materials would cost; None where nobody can tell."""
+        workshop, asked = self.workshop, tuple(materials)
+        if workshop is None:
+            return None
+        return self.recall(("cost", asked), lambda: workshop.cost(asked))
 
     def available(self) -> list[TableName]:
         """The tables of the rule set in use, fewest pieces first."""
@@ -272,6 +269,17 @@ class Library:
             "build_seconds": read_build_record(file.path).get("build_seconds"),
             "digest": file.header.digest.hex(),
         }
+
+    def proof(self, material: Material) -> ProofStatus:
+        """How far a table is proven; raises like `Tablebase.probe`."""
+        name = self.tables.table(material).header.spec.name
+        _ = self.fingerprint
+        return self._proofs.status(name)
+
+    def _find(self, name: TableName) -> Path | None:
+        with contextlib.suppress(KeyError):
+            return self.tables.path(name)
+        return None
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
         """What captures lead to: what is taken (`N` of the second side: `n`), and the material."""
@@ -294,6 +302,7 @@ class Library:
                 self._fingerprint = self._describe()
                 self._first_position = None
                 self._others = {}
+                self._proofs = Proofs(self._find)
                 self._changed = changed
             return self._fingerprint
 
@@ -307,9 +316,11 @@ class Library:
     def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
         for name in self.tables.available():
-            with contextlib.suppress(OSError, KeyError):  # removed at this very moment
-                state = self.tables.path(name).stat()
-                digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
+            with contextlib.suppress(OSError, KeyError):  # removed at this moment, or not proven
+                path = self.tables.path(name)
+                for file in (path, certificate_path(path)):
+                    state = file.stat()
+                    digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
         return digest.hexdigest()[:16]
 
     @property

@@ -46,6 +46,7 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     ),
     "pieces": ("how pieces are drawn", "棋子样式", {"enum": ["zh", "latin", "picture"]}, "zh"),
     "flip": ("1: Black below", "取1时黑方在下", {"enum": ["1"]}, "1"),
+    "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
     "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
 }
 """By name: what it is in English and in Chinese, its schema, an example."""
@@ -91,6 +92,20 @@ ENDPOINTS = (
         "/v1/render.svg",
         "A picture of a position",
         "局面图",
+        ("fen", "moves", "pieces", "flip"),
+        "image/svg+xml",
+    ),
+    Endpoint(
+        "/v1/render.png",
+        "The same as pixels, where the server has the extra png",
+        "同上，位图",
+        ("fen", "moves", "pieces", "flip", "width"),
+        "image/png",
+    ),
+    Endpoint(
+        "/v1/animation.svg",
+        "A game, or best play, as a picture that moves",
+        "对局或最佳变化的动画",
         ("fen", "moves", "pieces", "flip"),
         "image/svg+xml",
     ),

@@ -1,6 +1,7 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
     /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
+    /embed  for other pages    /build  tables to begin with      /search  positions to be found
 
 What stands on a page is made elsewhere; which address leads here is for `routes`.
 """
@@ -8,12 +9,15 @@ What stands on a page is made elsewhere; which address leads here is for `routes
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from starlette.requests import Request
 
+from tbgen.board.composer import search_page
 from tbgen.board.editor import editor_page, read_sketch
+from tbgen.board.embed import embed_page
 from tbgen.board.endgames import list_page, material_page
 from tbgen.board.film import film_page
 from tbgen.board.gallery import gallery_page
@@ -24,12 +28,14 @@ from tbgen.board.library import Library
 from tbgen.board.names import read_material
 from tbgen.board.openapi import api_page, description
 from tbgen.board.puzzles import find_puzzle
+from tbgen.board.starting import build_page
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
 from tbgen.board.workspace import playing_page, reading_page
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError
 from tbgen.notation import read_position
 from tbgen.rules import check_legal
+from tbgen.tables import Outcome
 
 _MODES: dict[str, Callable[[Library, View], Answer]] = {
     "read": reading_page,
@@ -57,7 +63,14 @@ class Pages:
         except PositionError as error:
             # The editor says what is wrong, and has the text in its field to be mended.
             return self._edit(request, error)
-        return _MODES[view.mode](self._library, view)
+        return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
+
+    def embed(self, request: Request) -> Answer:
+        """A position for other people's pages."""
+        language = request.headers.get("accept-language", "")
+        view = read_view(request.query_params, self._library.first_position, language)
+        check_legal(view.start)
+        return embed_page(self._library, view)
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """The editor; links that need a possible position lead to the first one meanwhile.
@@ -93,12 +106,31 @@ class Pages:
             return gallery_page(self._library, view, material, request.query_params)
         return material_page(self._library, view, material)
 
-    def puzzle(self, request: Request) -> Answer:
-        """A random position with one winning move, in the playing mode."""
+    def search(self, request: Request) -> Answer:
+        """Positions of a table by what is asked of them."""
         view = self._settings_only(request)
-        position = find_puzzle(self._library, Material.parse(request.path_params["material"]))
+        material = Material.parse(request.path_params["material"])
+        return search_page(self._library, view, material, request.query_params)
+
+    def puzzle(self, request: Request) -> Answer:
+        """A random position with one good move, in the playing mode."""
+        view = self._settings_only(request)
+        material = Material.parse(request.path_params["material"])
+        task = "draw" if request.query_params.get("task") == "draw" else "win"
+        position = find_puzzle(self._library, material, Outcome[task.upper()])
         flip = position.side == Side.BLACK
-        return _moved(view.at(position).href(mode="play", human=position.side, flip=flip))
+        shown = replace(view.at(position), task=task)
+        return _moved(shown.href(mode="play", human=position.side, flip=flip))
+
+    def reply(self, request: Request) -> Answer:
+        """The engine's move, where no table knows one: leads to the position after it."""
+        view = read_view(request.query_params, self._library.first_position)
+        check_legal(view.start)
+        study = self._library.study(view.positions, view.moves)
+        if self._library.opponent is None or study.suggested is not None or study.over is not None:
+            return _moved(view.href())
+        move = self._library.opponent(view.start, view.moves)
+        return _moved(view.after(move).href())
 
     # -- the box -----------------------------------------------------------------------------
 
@@ -126,6 +158,12 @@ class Pages:
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
 
+    # -- building ----------------------------------------------------------------------------
+
+    def build(self, request: Request) -> Answer:
+        """What can be built, and how the build goes."""
+        return build_page(self._library, self._settings_only(request))
+
     # -- programs ----------------------------------------------------------------------------
 
     def api(self, request: Request) -> Answer:
@@ -152,3 +190,9 @@ def _game(view: View, game: GameText) -> Answer:
 
 def _moved(href: str) -> Answer:
     return Answer("", HTML, 303, {"location": href})
+
+
+def _origin(request: Request) -> str:
+    """Scheme and host of a request; empty where the host is none that could be named."""
+    host = request.headers.get("host", "")
+    return f"{request.url.scheme}://{host}" if re.fullmatch(r"[\w.:\[\]-]{1,100}", host) else ""

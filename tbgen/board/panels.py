@@ -3,7 +3,6 @@
 rules_panel     the outcome under every rule set that is here
 where_panel     a piece on every point
 slip_note       what the last move threw away
-missing_card    no table yet: what it takes
 endgame_panel   histogram with this position's bar, longest wins as small boards
 game_record     the moves so far, in pairs       share_panel   what can be taken away
 """
@@ -14,17 +13,18 @@ import contextlib
 from collections.abc import Sequence
 from html import escape
 
-from tbgen.answers.units import duration, size
-from tbgen.board.diagram import Point, thumbnail
+from tbgen.board.diagram import Point
 from tbgen.board.figures import histogram, orders_of, place_of
-from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win
-from tbgen.board.i18n import localise, text
+from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win, small_boards
+from tbgen.board.i18n import text
 from tbgen.board.insight import heat_map, slip, verdicts
-from tbgen.board.layout import details, link, with_settings
+from tbgen.board.layout import copy_button, details, link, with_settings
 from tbgen.board.library import Library, Study
-from tbgen.board.names import material_name, piece_name, point_name
+from tbgen.board.names import piece_name, point_name
+from tbgen.board.raster import can_rasterise
 from tbgen.board.state import View
-from tbgen.board.verdict import MOST_NAMED, moves_in_words, outcome_word, rules_name, short
+from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.board.words import proof_in_words
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.play.preference import worth_of_move
@@ -120,42 +120,13 @@ def slip_note(library: Library, study: Study, view: View) -> str:
     return f'<p class="notice slip">{escape(said)}</p>'
 
 
-def missing_card(library: Library, study: Study, view: View) -> str:
-    """One card for a position without a table: what is missing, what it takes, the command."""
-    language, material = view.language, study.position.material
-    name = material.name
-    if material.men <= MOST_NAMED:
-        name = f"{material_name(material, language)} ({name})"
-    error = study.missing
-    command = getattr(error, "command", "")
-    if not command:
-        said = text(language, "missing_never", name=name)
-        return f'<section class="card missing"><p>{escape(said)}</p></section>'
-    needed = [node for node in material.closure() if node.needs_table]
-    present = {entry.material for entry in library.available()}
-    here = sum(node in present for node in needed)
-    said = escape(text(language, "missing_card", name=name, n=len(needed), here=here))
-    cost = library.cost(material)
-    takes = "" if cost is None else text(
-        language, "missing_cost",
-        time=time_in_words(cost.seconds, language),
-        memory=size(cost.memory_bytes), disk=size(cost.disk_bytes),
-    )  # fmt: skip
-    shell = f"{command}{library.tables_option}"
-    return (
-        f'<section class="card missing"><p>{said} {escape(takes)}</p>'
-        f"<p>{escape(text(language, 'missing_how'))}</p>"
-        f'<p class="command"><code>{escape(shell)}</code> {_copy(shell, language)}</p>'
-        f'<p class="under">{escape(text(language, "missing_captures"))}</p></section>'
-    )
-
-
 def endgame_panel(library: Library, study: Study, view: View) -> str:
     """The endgame of a position: its histogram with the position's bar, and its longest wins."""
     if study.result is None or study.result.metric is None:
         return ""
     try:
         figures, _ = library.statistics(study.position.material)
+        status = library.proof(study.position.material)
     except (TablebaseError, OSError):
         return ""
     language = view.language
@@ -176,7 +147,9 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
         note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
     material = study.position.material
     more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}<p>{more}</p>"
+    proof = proof_in_words(status, language) + text(language, "stop_mark")
+    about = f"<p>{escape(text(language, 'proof') + text(language, 'colon') + proof)}{more}</p>"
+    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
     return details(text(language, "this_endgame"), content, "panel endgame")
 
 
@@ -208,14 +181,11 @@ def longest_boards(
             said = text(language, "longest_of", side=said, n=moves_in_words(plies, language))
         if order:
             said += text(language, "of_order", n=order)
-        found.append(
-            f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
-            f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
-        )
+        found.append((position, said))
     if not found:
         return ""
     heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
-    return f'{heading}<div class="mini-boards">{"".join(found[:most])}</div>'
+    return heading + small_boards(found[:most], view)
 
 
 def game_record(library: Library, view: View) -> str:
@@ -277,33 +247,28 @@ def share_panel(view: View) -> str:
     export, picture = (
         shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
     )
-    single = view.at(view.position).href(mode="read")
-    links = (
-        f'<p class="links">{link(single, text(language, "permalink"))} '
-        f"{link(export, text(language, 'export'))} {link(picture, 'SVG')} "
-        f"{link(shown.replace('/?', '/v1/probe?', 1), 'JSON')}</p>"
+    moving, embedded = (
+        view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
+        for path in ("/v1/animation.svg", "/embed")
     )
+    single = view.at(view.position).href(mode="read")
+    pixels = picture.replace("render.svg", "render.png")
+    found = [
+        (single, text(language, "permalink")),
+        (export, text(language, "export")),
+        (picture, "SVG"),
+        *([(pixels, "PNG")] if can_rasterise() else []),
+        (moving, text(language, "moving")),
+        (embedded, text(language, "embed")),
+        (shown.replace("/?", "/v1/probe?", 1), "JSON"),
+    ]
+    links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
+    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="560"></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
-        f"<p><code>{escape(code)}</code> {_copy(code, language)}</p>"
-        for code in (view.position.fen, format_position(view.position, "pai", below))
+        f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"
+        for code in (view.position.fen, format_position(view.position, "pai", below), frame)
     )
     keys = f'<p class="under">{escape(text(language, "keys"))}</p>'
     content = f'{links}<div class="codes">{codes}</div>{keys}'
     return details(text(language, "share"), content, "panel")
-
-
-def time_in_words(seconds: float, language: str) -> str:
-    """`12 s`, `12秒`."""
-    for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
-        if seconds < most:
-            return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
-    return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
-
-
-def _copy(content: str, language: str) -> str:
-    """A button that copies a text; only where scripts run."""
-    return (
-        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
-        f'data-done="{escape(text(language, "copied"))}">{escape(text(language, "copy"))}</button>'
-    )

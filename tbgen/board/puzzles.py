@@ -1,6 +1,7 @@
-"""Puzzles made from tables: positions in which one move alone keeps the win, and takes nothing.
+"""Puzzles made from tables: one move alone keeps the win or the draw, and takes nothing.
 
-material  ->  random slots  ->  legal, won, one winning move  ->  the playing mode
+material, aim  ->  random slots  ->  legal, one good move  ->  the playing mode, with a task
+the game so far  ->  whether the task is open, lost or solved
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import random
 
 from tbgen.board.http import RequestError
-from tbgen.board.library import Library
-from tbgen.indexing import Material, Position, PositionError, Side
-from tbgen.rules import check_legal
-from tbgen.tables import Outcome, TablebaseError
+from tbgen.board.library import Library, Study
+from tbgen.board.search import good_moves, is_legal
+from tbgen.board.state import View
+from tbgen.indexing import Material, Position, Side
+from tbgen.tables import Outcome
 
 SHORTEST = 5
 """Plies of a win of order 0 that is worth solving."""
@@ -20,8 +22,10 @@ TRIES = 4000
 """Slots that are looked at: a second or two, where there is nothing to find."""
 
 
-def find_puzzle(library: Library, material: Material, seed: int | None = None) -> Position:
-    """A random position of a material, won for the side to move by one move alone.
+def find_puzzle(
+    library: Library, material: Material, aim: Outcome = Outcome.WIN, seed: int | None = None
+) -> Position:
+    """A random position of a material in which one move alone keeps the win, or the draw.
 
     Wins by repetition count whatever their length. `seed` makes the choice repeatable. Raises
     `RequestError` where none is found in `TRIES`, and else like `Tablebase.probe`.
@@ -31,23 +35,33 @@ def find_puzzle(library: Library, material: Material, seed: int | None = None) -
     for _ in range(TRIES):
         slot, side = chance.randrange(file.header.slots), Side(chance.randrange(2))
         position = file.layout.position(slot, side)
-        if position is not None and _is_puzzle(library, position):
+        if position is not None and _is_puzzle(library, position, aim):
             return position
     raise RequestError(404, "no puzzle was found", "try another endgame")
 
 
-def _is_puzzle(library: Library, position: Position) -> bool:
-    try:
-        check_legal(position)
-    except PositionError:
+def _is_puzzle(library: Library, position: Position, aim: Outcome) -> bool:
+    if not is_legal(position):
         return False
     found = library.tables.probe(position)
-    if found.outcome != Outcome.WIN or (not found.order and (found.plies or 0) < SHORTEST):
+    if found.outcome != aim:
         return False
-    try:
-        moves = library.tables.probe_root(position)
-    except TablebaseError:
+    if aim == Outcome.WIN and not found.order and (found.plies or 0) < SHORTEST:
         return False
-    winning = [move for move in moves if move.outcome == Outcome.WIN]
-    known = all(move.outcome is not None for move in moves)
-    return len(winning) == 1 and not winning[0].capture and len(moves) > 1 and known
+    good = good_moves(library.tables, position)
+    return good is not None and len(good) == 1 and not good[0].capture
+
+
+def state_of(study: Study, view: View) -> str:
+    """How a puzzle stands: "open", "lost" (what was to be kept is gone) or "solved".
+
+    A win is solved by mate, a draw once the move that keeps it has been made.
+    """
+    if study.over is not None and study.over.winner == view.human:
+        return "solved"
+    if study.result is None:
+        return "open"
+    mine = study.result.outcome if study.position.side == view.human else -study.result.outcome
+    if mine < (Outcome.WIN if view.task == "win" else Outcome.DRAW):
+        return "lost"
+    return "solved" if view.task == "draw" and view.moves else "open"

@@ -26,24 +26,25 @@ from starlette.routing import Route
 
 from tbgen.board.api import Api
 from tbgen.board.complaints import complain
+from tbgen.board.construction import PATHS, Construction, Workshop
 from tbgen.board.diagram import STYLE, draw
 from tbgen.board.endgames import MAX_NODES, closure_size
 from tbgen.board.http import (
     HTML,
-    SECURITY_HEADERS,
     SVG,
     Answer,
     Gate,
-    Limits,
     RequestError,
     failure,
 )
 from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
-from tbgen.board.library import Library, Planner
+from tbgen.board.library import Library, Opponent
+from tbgen.board.limits import SECURITY_HEADERS, Limits
 from tbgen.board.mirror import ADDRESS, Mirror, ZipOthers
 from tbgen.board.pages import Pages, bare_view
 from tbgen.board.pieces import piece_path
+from tbgen.board.starting import building, progress_in_words
 from tbgen.board.state import View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError
@@ -60,20 +61,24 @@ def create_app(
     directory: Path | None = None,
     *,
     loopback_only: bool = False,
-    planner: Planner | None = None,
+    workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
     files: bool = False,
 ) -> Starlette:
     """The application for some tables; more of them may come into `directory` later.
 
     With `loopback_only` nobody is answered who asks for another machine's name, and only then is
-    the directory named, in the command that builds a missing table; `planner` tells its cost. With
-    `files` others may fetch the files of the directory (`mirror`). Work with the tables ends when
-    nobody waits for it: their `checkpoint` is the application's.
+    the directory named, in the command that builds a missing table; `workshop` tells its cost, and
+    may build it if `loopback_only`. `opponent` plays where no table does. With `files` others may
+    fetch the files of the directory (`mirror`). Work with the tables ends when nobody waits for it:
+    their `checkpoint` is the application's.
     """
+    if workshop is not None and workshop.limits is not None and not loopback_only:
+        raise ValueError("only the machine itself may have tables built")
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
-    library = Library(tables, directory, planner, option)
-    gate = Gate(lambda: library.fingerprint)
+    library = Library(tables, directory, workshop, option, opponent)
+    gate = Gate(lambda: library.fingerprint + building(library))
     tables.checkpoint = gate.checkpoint
     static, pages = _static_files(), Pages(library)
 
@@ -95,9 +100,20 @@ def create_app(
         ),
         Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
         Route(
+            "/reply",
+            gate.endpoint("reply", pages.reply, _as_page, cached=False, takes_long=_always),
+        ),
+        Route(
+            "/search/{material}",
+            gate.endpoint("search", pages.search, _as_page, takes_long=_always),
+        ),
+        Route(
             "/endgames/{material}",
             gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
         ),
+        Route("/embed", gate.endpoint("embed", pages.embed, _as_page, takes_long=_always)),
+        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        *_building_routes(workshop, gate),
         Route("/api", gate.endpoint("api", pages.api, _as_page)),
         Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
         Route("/endgame.cgi", _old_link("")),
@@ -107,16 +123,29 @@ def create_app(
     ]
     if files and directory is not None:
         routes.append(Route(f"{ADDRESS}/{{name}}", Mirror(directory, gate.requests).answer))
+    posts = PATHS if workshop is not None and workshop.limits is not None else frozenset()
     app = Starlette(
         routes=routes,
         middleware=[
-            Middleware(Limits, loopback_only=loopback_only),
+            Middleware(Limits, loopback_only=loopback_only, posts=posts),
             Middleware(ZipOthers),
         ],
         exception_handlers={404: _not_found, 500: _bug},
     )
     app.state.gate = gate
     return app
+
+
+def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
+    """The addresses that build, and that tell how a build goes."""
+    if workshop is None:
+        return []
+    site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
+    return [
+        Route("/build", site.start, methods=["POST"]),
+        Route("/build/cancel", site.cancel, methods=["POST"]),
+        Route("/build/events", site.events),
+    ]
 
 
 def _api_routes(api: Api, gate: Gate) -> list[Route]:
@@ -146,8 +175,10 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
         Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
+        Route("/v1/render.png", gate.endpoint("render", api.render_png, takes_long=_always)),
+        Route("/v1/animation.svg", gate.endpoint("animation", api.animation, takes_long=_always)),
         Route("/v1/tables", gate.endpoint("tables", api.tables)),
-        Route("/v1/tables/{material}", gate.endpoint("table", api.table)),
+        Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),

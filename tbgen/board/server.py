@@ -14,8 +14,9 @@ from typing import Any
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tbgen.board.http import is_loopback
-from tbgen.board.library import Planner
+from tbgen.board.construction import Workshop
+from tbgen.board.library import Opponent
+from tbgen.board.limits import is_loopback
 from tbgen.board.routes import create_app
 from tbgen.play.tablebase import GameTablebase
 
@@ -94,17 +95,19 @@ def make_server(
     port: int,
     *,
     log: bool = False,
-    planner: Planner | None = None,
+    workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
     files: bool = False,
 ) -> Server:
     """A server that `run()` starts; it opens no port before that.
 
-    `planner` tells what missing tables would cost; with `files` others may fetch those that are
-    there.
+    `workshop` tells what missing tables would cost, and may build them; `opponent` plays where no
+    table does; with `files` others may fetch those that are there.
     """
     app = create_app(
-        tables, directory, loopback_only=is_loopback(host), planner=planner, files=files
-    )
+        tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
+        files=files,
+    )  # fmt: skip
     return BoardServer(
         Config(
             app,

@@ -35,6 +35,9 @@ MAX_MOVES = 400
 MODES = ("read", "play", "line", "edit")
 """Look up, play, watch best play, set up."""
 
+TASKS = ("", "win", "draw")
+"""No puzzle, or what one move alone keeps."""
+
 THEMES = ("", "light", "dark")
 """The browser's own colours, or one of two."""
 
@@ -48,6 +51,7 @@ class View:
     `moves` were played from `start`. `mode` is one of `MODES`. `human` is the side that the
     reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
     of one which is tried on every point. `ply` counts the plies of a line that have been shown.
+    `task` is what the reader is to keep in a puzzle, one of `TASKS`.
     """
 
     start: Position
@@ -63,8 +67,11 @@ class View:
     chosen: int | None = None
     where: int | None = None
     ply: int = 0
+    task: str = ""
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
+    origin: str = ""
+    """Scheme and host by which the board was asked, for what has to name it in full."""
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:
@@ -93,7 +100,7 @@ class View:
 
     def at(self, position: Position) -> View:
         """The same way of showing another position, without a game."""
-        return replace(self, start=position, moves=(), **_MOMENTARY)
+        return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
         """The address of this view, or of one with some fields changed."""
@@ -104,6 +111,8 @@ class View:
         query |= view.mode_and_settings()
         if view.mode == "play" and view.human == Side.BLACK:
             query["side"] = "black"
+        if view.mode == "play" and view.task:
+            query["task"] = view.task
         if view.mode == "line" and view.ply:
             query["at"] = str(view.ply)
         if view.chosen is not None:
@@ -189,6 +198,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         chosen=parse_square(query["from"]) if query.get("from") else None,
         where=parse_square(query["where"]) if query.get("where") else None,
         ply=_count(query.get("at", "")),
+        task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
         asked_language=asked in LANGUAGES,
     )
 

@@ -1,6 +1,7 @@
 """The messages of the board: by key, English and simplified Chinese.
 
-Reasons of values are in `words`, complaints about input in `complaints`; `i18n` looks messages up.
+Messages about tables are in `texts_tables`, reasons of values in `words`, complaints about input
+in `complaints`; `i18n` looks messages up.
 """
 
 from __future__ import annotations
@@ -130,6 +131,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "象棋残局的最佳着法：每个局面的结果都已算清。请走子，或自己摆一个局面。",
     ),
     "skip": ("To the moves", "跳到着法"),
+    "skip_main": ("To the content", "跳到正文"),
     "stop_mark": (". ", "。"),
     "wins": ("{side} wins", "{side}胜"),
     "drawn": ("Draw", "和棋"),
@@ -188,6 +190,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "copy": ("Copy", "复制"),
     "copied": ("Copied", "已复制"),
     "share": ("Take away", "分享"),
+    "moving": ("Animation", "动画"),
+    "embed": ("For another page", "嵌入网页"),
+    "embed_open": ("Open the board", "打开棋盘"),
     "first": ("To the beginning", "到开头"),
     "back": ("Back", "后退"),
     "forward": ("Forward", "前进"),
@@ -231,6 +236,27 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "here": ("this position", "本局面"),
     "puzzle": ("Puzzle: find the only winning move", "习题：找出唯一的胜着"),
+    "puzzle_draws": ("Puzzle: hold the draw", "习题：守和"),
+    "puzzle_win": ("One move alone wins. Find it, and win.", "只有一着能胜。找出它并取胜。"),
+    "puzzle_draw": ("One move alone holds the draw. Find it.", "只有一着能守和。找出它。"),
+    "puzzle_rules": (" Repetition decides here.", "此局由循环规则决定。"),
+    "puzzle_lost": ("That let it slip: it can no longer be done.", "错过了：已无法达到目标。"),
+    "puzzle_solved": ("Solved!", "解出了！"),
+    "puzzle_again": ("Try again", "再试一次"),
+    "puzzle_streak": ("{n} in a row, {m} at best", "连续{n}题，最高{m}题"),
+    "hidden_engine": (
+        "No table knows this position: the engine plays here. Make a move.",
+        "此局面没有残局库，由引擎对弈。请走子。",
+    ),
+    "engine_thinks": (
+        "No table knows this position: the engine thinks.",
+        "没有残局库，引擎思考中。",
+    ),
+    "engine_move": ("Let the engine move", "由引擎走棋"),
+    "no_opponent": (
+        "No table knows this position, and nobody plays.",
+        "没有此局面的残局库，无人应着。",
+    ),
     "new_puzzle": ("New puzzle", "新习题"),
     "score": ("You won in {n}; perfect play takes {m}.", "您用{n}取胜；最佳为{m}。"),
     "api": ("For programs", "程序接口"),
@@ -240,20 +266,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "api_try": ("Try it", "试一试"),
     "gallery_count": ("{shown} of {n} positions.", "{n}个局面中的{shown}个。"),
-    "missing_card": (
-        "{name} has not been built. It needs {n} tables, of which {here} are here.",
-        "尚未生成{name}。需要{n}个残局库，已有{here}个。",
-    ),
-    "missing_cost": (
-        "Building takes about {time}, {memory} of memory and {disk} on disk.",
-        "生成约需{time}、内存{memory}、磁盘{disk}。",
-    ),
-    "missing_how": ("In the directory where the server was started:", "在服务器启动的目录中运行："),
-    "missing_never": ("No table can hold {name}: it is too large.", "{name}太大，无法生成残局库。"),
-    "missing_captures": (
-        "What captures lead to is known where those tables are here.",
-        "吃子之后的局面，若有残局库则已列出。",
-    ),
     "error_report": (
         "If this goes on, tell whoever runs the server.",
         "若一再出现，请告知管理员。",

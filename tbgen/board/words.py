@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism, Offence
-from tbgen.board.i18n import text, traditional
+from tbgen.answers.units import duration
+from tbgen.board.i18n import localise, text, traditional
 from tbgen.board.names import file_name
 from tbgen.indexing import Position, Side
 from tbgen.notation.chinese import piece_name
@@ -22,6 +23,7 @@ from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
 from tbgen.tables import ProbeResult
+from tbgen.tables.proofs import ProofStatus
 
 
 class Chinese(reasons.Words):
@@ -182,3 +184,22 @@ def _words(language: str) -> reasons.Words:
 
 def _spell(said: str, language: str) -> str:
     return traditional(said) if language == "zh-Hant" else said
+
+
+def time_in_words(seconds: float, language: str) -> str:
+    """`12 s`, `12秒`."""
+    for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
+        if seconds < most:
+            return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
+    return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
+
+
+def proof_in_words(status: ProofStatus, language: str) -> str:
+    """`proven from the rules, but for KRK`."""
+    said = text(language, f"proof_{status.state.name.lower()}")
+    if status.gaps:
+        names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
+        said += text(language, "list_stop").join(names)
+    if status.reason:
+        said += text(language, "proof_void")
+    return said

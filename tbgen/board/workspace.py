@@ -13,6 +13,7 @@ from html import escape
 
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.diagram import Arrow, Marks, Point, draw
+from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
 from tbgen.board.layout import details, link, page, with_settings
@@ -22,12 +23,13 @@ from tbgen.board.panels import (
     endgame_panel,
     game_record,
     heat,
-    missing_card,
     rules_panel,
     share_panel,
     slip_note,
     where_panel,
 )
+from tbgen.board.puzzles import state_of
+from tbgen.board.starting import goes_on, missing_card, starters
 from tbgen.board.state import View
 from tbgen.board.verdict import (
     chase_arrows,
@@ -61,10 +63,13 @@ def reading_page(library: Library, view: View) -> Answer:
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
     marks = _marks(library, study, view, mechanism)
-    welcome = ""
+    welcome, card = "", ""
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
-    card = missing_card(library, study, view) if study.missing is not None else ""
+        if not library.available() or goes_on(library) is not None:
+            card = starters(library, view, with_settings("/", view))
+    if study.missing is not None and not card:
+        card = missing_card(library, study, view)
     verdict = (
         f"{welcome}{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"
@@ -74,7 +79,7 @@ def reading_page(library: Library, view: View) -> Answer:
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )
-    return _page(study, view, verdict, marks, side)
+    return _page(library, study, view, verdict, marks, side)
 
 
 def playing_page(library: Library, view: View) -> Answer:
@@ -84,16 +89,47 @@ def playing_page(library: Library, view: View) -> Answer:
     over = game_over(study.over, view)
     task = ""
     if not over:
-        task = text(language, "hidden" if _readers_turn(view) else "table_thinks")
+        task = text(language, _task(library, study, view))
     you = text(language, "you_play", side=text(language, view.human.name.lower()))
     turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
-        f"<h1>{escape(you)}</h1>{over}{_score(library, study, view)}{referee(study, view)}"
+        f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
+        f"{_score(library, study, view)}{referee(study, view)}"
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
-    return _page(study, view, verdict, _marks(library, study, view, None), side)
+    return _page(library, study, view, verdict, _marks(library, study, view, None), side)
+
+
+def _task(library: Library, study: Study, view: View) -> str:
+    """What is to happen now, by the key of its message."""
+    if _readers_turn(view):
+        return "hidden" if study.result is not None else "hidden_engine"
+    if study.suggested is not None:
+        return "table_thinks"
+    return "no_opponent" if library.opponent is None else "engine_thinks"
+
+
+def _puzzle(library: Library, study: Study, view: View) -> str:
+    """What a puzzle asks for, and how it stands; the script counts those that are solved."""
+    if not view.task:
+        return ""
+    language, state = view.language, state_of(study, view)
+    said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
+    first = library.probe(view.start).result
+    if state == "open" and first is not None and first.order:
+        said += text(language, "puzzle_rules")
+    back = ""
+    if state == "lost":
+        again = view.back(len(view.moves)).href()
+        back = " " + link(again, text(language, "puzzle_again"), "button small")
+    streak = escape(text(language, "puzzle_streak", n="@", m="#"))
+    return (
+        f'<p class="notice puzzle {state}" data-puzzle="{state}" '
+        f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
+        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+    )
 
 
 def _score(library: Library, study: Study, view: View) -> str:
@@ -109,16 +145,20 @@ def _score(library: Library, study: Study, view: View) -> str:
     return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
 
 
-def _page(study: Study, view: View, verdict: str, marks: Marks, side: str) -> Answer:
+def _page(
+    library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
+) -> Answer:
     """The frame of both modes."""
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(study.position, view.look, marks)}'
-        f"{_controls(study, view)}</section>"
+        f"{_controls(library, study, view)}</section>"
         f'<section class="side">{side}</section>'
     )
     title = study.position.material.name
-    return Answer(page(view, title, main, data=_data(study, view), css="workspace"), HTML)
+    head = card(library, study, view) if view.mode == "read" else ""
+    whole = page(view, title, main, data=_data(library, study, view), css="workspace", head=head)
+    return Answer(whole, HTML)
 
 
 def _readers_turn(view: View) -> bool:
@@ -169,7 +209,7 @@ def _point(move: RootMove) -> Point:
     return Point(outcome_word(move.outcome), short(move.worth))
 
 
-def _controls(study: Study, view: View) -> str:
+def _controls(library: Library, study: Study, view: View) -> str:
     """What can be done with the position, as links that look like buttons."""
     language, playing = view.language, view.mode == "play"
     suggested = None if study.over else study.suggested
@@ -185,6 +225,9 @@ def _controls(study: Study, view: View) -> str:
         href = view.after(suggested.move).href()
         mark = f' data-move="{suggested.move.iccs}"'
         found.append(link(href, text(language, key), "button suggested", mark))
+    elif playing and study.over is None and library.opponent and not _readers_turn(view):
+        label = text(language, "engine_move")
+        found.append(link(_engine_href(view), label, "button suggested"))
     if view.moves:
         found.append(link(_back(view), text(language, "take_back"), "button back"))
         start = view.back(len(view.moves)).href()
@@ -193,8 +236,10 @@ def _controls(study: Study, view: View) -> str:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, text(language, "switch_sides"), "button"))
         if study.result is not None and study.result.metric is not None:
-            href = with_settings(f"/puzzle/{study.result.material}", view)
-            found.append(link(href, text(language, "new_puzzle"), "button puzzle"))
+            href = with_settings(f"/puzzle/{view.start.material}", view)
+            if view.task == "draw":
+                href += ("&" if "?" in href else "?") + "task=draw"
+            found.append(link(href, text(language, "new_puzzle"), "button puzzle-link"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
             stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
@@ -209,13 +254,17 @@ def _controls(study: Study, view: View) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
+def _engine_href(view: View) -> str:
+    return view.href(chosen=None).replace("/?", "/reply?", 1)
+
+
 def _back(view: View) -> str:
     """Where taking back leads: in the playing mode to the reader's own turn."""
     alone = view.mode != "play" or not _readers_turn(view) or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
-def _data(study: Study, view: View) -> dict[str, str]:
+def _data(library: Library, study: Study, view: View) -> dict[str, str]:
     """What the script needs to know: where keys lead, and where every move does."""
     reading = view.mode == "read"
     data = {
@@ -248,6 +297,8 @@ def _data(study: Study, view: View) -> dict[str, str]:
             data["suggested"] = href
         if not reading and not _readers_turn(view):
             data["reply"] = href
+    elif view.mode == "play" and not over and not _readers_turn(view) and library.opponent:
+        data["reply"] = _engine_href(view)
     return data
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from tbgen.board import raster
 from tbgen.board.diagram import Look, Marks, draw
 from tbgen.board.pieces import PIECE_SETS
 from tbgen.cli.command import Command, show_json
@@ -74,20 +75,8 @@ def diagram(
         click.echo(picture)
         return
     png = out.suffix.lower() == ".png"
-    data = _png(picture, width or 480) if png else (picture + "\n").encode()
+    data = raster.png(picture, width or 480) if png else (picture + "\n").encode()
     with replacing(out) as file:
         file.write(data)
     if as_json:
         show_json({"fen": shown.fen, "format": out.suffix[1:].lower(), "out": str(out)})
-
-
-def _png(picture: str, width: int) -> bytes:
-    """The picture as pixels."""
-    try:
-        import cairosvg
-    except (ImportError, OSError) as error:  # OSError: the system has no libcairo
-        raise InputError(
-            f"PNG needs cairosvg: {error}", "pip install 'tbgen[png]', or write .svg"
-        ) from None
-    data: bytes = cairosvg.svg2png(bytestring=picture.encode(), output_width=width)
-    return data

@@ -11,15 +11,12 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.indexing.errors import InputError
+from tbgen.indexing import InputError
+from tbgen.tables import Rules, RuleSet
 
 if TYPE_CHECKING:
-    from tbgen.board.library import Planner
-    from tbgen.indexing import Material
+    from tbgen.board.construction import Limits
     from tbgen.play.tablebase import GameTablebase
-
-DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Endgames of every type that build in seconds; one of them needs the repetition rules."""
 
 
 @click.command(cls=Command)
@@ -27,7 +24,22 @@ DEMO = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8064, show_default=True,
               help="The port; 0 takes a free one.")  # fmt: skip
-@click.option("--demo", is_flag=True, help="Build a small set of tables first.")
+@click.option("--demo", is_flag=True, help="Build a small set of tables, and watch that.")
+@click.option(
+    "--allow-build",
+    is_flag=True,
+    help="Let pages have tables built. Only where this machine alone is answered.",
+)
+@click.option(
+    "--build-minutes",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="What such a build may be planned to take.",
+)
+@click.option("--build-memory", type=options.Size(), default=0, metavar="SIZE",
+              help="And how much memory, as in 2GiB. Default: half of what is free.")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
 @click.option(
     "--files", is_flag=True,
@@ -40,6 +52,9 @@ def serve(
     host: str,
     port: int,
     demo: bool,
+    allow_build: bool,
+    build_minutes: int,
+    build_memory: int,
     show: bool,
     files: bool,
     log: bool,
@@ -48,66 +63,87 @@ def serve(
     """The board in a browser, and the HTTP API.
 
     Serves the tables of a directory until it is interrupted. --demo builds a few small tables
-    into that directory first; finished ones are kept. Nobody but this machine is answered unless
-    --host says otherwise. With --files the directory is a mirror, too: others fetch from /files
-    what its index.json lists, and check it by that. With --json, {"url","tables"} is printed once
-    the port is open.
+    into that directory meanwhile, and --allow-build those that are asked for on a page; finished
+    ones are kept, whatever ends a build. Nobody but this machine is answered unless --host says
+    otherwise. With --files the directory is a mirror, too: others fetch from /files what its
+    index.json lists, and check it by that. With --json, {"url","tables"} is printed once the port
+    is open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """
     _require_extra()
     if files:
         _require_index(selection)
-    if demo:
-        selection = _build_demo(selection)
+    from tbgen.board.limits import is_loopback
     from tbgen.board.server import make_server
+    from tbgen.cli.opponent import Opponent
+    from tbgen.cli.workshop import Workshop
 
-    with selection.open() as opened:
-        present = opened.rule_set  # several present and none chosen: say so now
-    # Tables of other rules that are built meanwhile are not to make the choice unclear.
-    if present.rules is not None:
-        selection = selection.narrowed_to(present)
+    if allow_build and not is_loopback(host):
+        raise click.UsageError("--allow-build is for this machine alone: leave --host out")
+    selection = _narrowed(selection, new=demo, needed=allow_build)
+    limits = _limits(build_minutes, build_memory) if allow_build else None
     with selection.open() as opened:
         count = len(opened.available())
+        workshop = Workshop(selection.directory, lambda: _rule_set(opened), limits)
+        opponent = Opponent(selection.directory, str(_rule_set(opened).rules))
         listener = _listen(host, port)
         server = make_server(
-            opened, selection.directory, host, port, log=log, planner=_planner(selection, opened),
+            opened, selection.directory, host, port, log=log, workshop=workshop, opponent=opponent,
             files=files,
         )  # fmt: skip
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
+        if demo:
+            workshop.start(workshop.demo)
         if as_json:
             show_json({"url": url, "tables": count})
         else:
             click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
-            if not count:
+            if not count and not demo:
                 click.echo("no tables yet: build some, or begin with --demo", err=True)
         if show:
             webbrowser.open(url)
-        server.run(sockets=[listener])
-
-
-def _planner(selection: options.Selection, tables: GameTablebase) -> Planner:
-    """What the board says a missing table would cost: what `tbgen plan` says."""
-    from tbgen.board.library import Cost
-    from tbgen.building.plan import plan
-    from tbgen.tables import LimitExceededError, Rules
-
-    def cost(material: Material) -> Cost | None:
-        rules = tables.rule_set.rules or Rules(options.DEFAULT_RULES)
-        present = {name.material for name in tables.available() if name.rules == rules}
         try:
-            planned = plan([material], rules, selection.directory)
-        except (InputError, LimitExceededError):
-            return None
-        missing = [table for table in planned if table.material not in present]
-        return Cost(
-            sum(table.seconds for table in missing),
-            max((table.memory_bytes for table in missing), default=0),
-            sum(table.disk_bytes for table in missing),
-        )
+            server.run(sockets=[listener])
+        finally:
+            workshop.close()
+            opponent.close()
 
-    return cost
+
+def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
+    """The tables of one rule set, so that others that are built meanwhile change nothing.
+
+    new : whether tables of the rules asked for are built, whatever is there
+    needed : whether there must be one
+    Raises `RulesMismatchError` where several are there and none is asked for.
+    """
+    asked = RuleSet(
+        Rules(selection.rules or options.DEFAULT_RULES),
+        selection.orders or 0,
+        selection.minor_chases is not False,
+    )
+    if new:
+        return selection.narrowed_to(asked)
+    with selection.open() as opened:
+        present = opened.rule_set
+    if present.rules is not None:
+        return selection.narrowed_to(present)
+    return selection.narrowed_to(asked) if needed else selection
+
+
+def _rule_set(tables: GameTablebase) -> RuleSet:
+    """The rules of the tables; those that are usual where there is none yet."""
+    found = tables.rule_set
+    return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
+
+
+def _limits(minutes: int, memory: int) -> Limits:
+    """Of the builds that readers may ask for."""
+    from tbgen.board.construction import Limits
+    from tbgen.building.allowance import usable_memory
+
+    return Limits(60.0 * minutes, memory or usable_memory().memory // 2)
 
 
 def _require_index(selection: options.Selection) -> None:
@@ -130,23 +166,6 @@ def _require_extra() -> None:
         raise click.UsageError(
             "the board needs starlette and uvicorn: pip install 'tbgen[web]'"
         ) from None
-
-
-def _build_demo(selection: options.Selection) -> options.Selection:
-    """Build the demo's tables, with progress on stderr; returns the selection of just these."""
-    from tbgen.building.builder import Builder
-    from tbgen.cli.progress import BuildProgress
-    from tbgen.indexing import Material
-    from tbgen.tables import Rules, RuleSet
-
-    rules = Rules(selection.rules or options.DEFAULT_RULES)
-    rule_set = RuleSet(rules, selection.orders or 0, selection.minor_chases is not False)
-    click.echo("Building the demo; the first time includes compiling, about half a minute.",
-               err=True)  # fmt: skip
-    with BuildProgress() as progress:
-        builder = Builder(selection.directory, rule_set, progress)
-        builder.build([Material.parse(name) for name in DEMO])
-    return selection.narrowed_to(rule_set)
 
 
 def _listen(host: str, port: int) -> socket.socket:

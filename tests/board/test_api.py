@@ -392,7 +392,11 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
         "/line",
         "/edit",
         "/find",
+        "/build",
+        "/embed",
+        "/reply",
         "/puzzle/{material}",
+        "/search/{material}",
         "/api",
         "/static/{name}",
     }

@@ -19,8 +19,9 @@ from starlette.routing import Route
 
 from tbgen import open_tablebase
 from tbgen.board import http
-from tbgen.board.http import Answer, Gate, is_loopback
+from tbgen.board.http import Answer, Gate
 from tbgen.board.library import Library
+from tbgen.board.limits import is_loopback
 from tbgen.board.server import create_app
 from tbgen.board.state import MAX_MOVES
 from tbgen.indexing import Move, Position

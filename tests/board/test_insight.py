@@ -131,14 +131,28 @@ def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
     assert "<h2>How long it takes" not in drawn
 
 
+def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
+    text = page(client, "/endgames")
+    table = text.split('<table class="matrix">')[1].split("</table>")[0]
+    cells = dict(re.findall(r'<td class="(?:won|open|drawn)"><a href="/endgames/(\w+)"[^>]*'
+                            r'aria-label="([^"]*)"', table))  # fmt: skip
+    with open_tablebase(demo().tables) as tables:
+        names = {name.material.name for name in tables.available()}
+    assert set(cells) == names
+    assert cells["KRKN"] == "Rook against knight: won, 26 plies"
+    rows = [re.findall(r"<t[dh]", row) for row in table.split("<tr>")[1:]]
+    assert len({len(row) for row in rows}) == 1
+    assert "车对马：必胜，26 步" in page(client, "/endgames", lang="zh-Hans")
+
+
 def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
         library = Library(tables)
         for name, seed in (("KRKN", 0), ("KRKN", 1), ("KRKN", 5)):
-            position = find_puzzle(library, Material.parse(name), seed)
+            position = find_puzzle(library, Material.parse(name), seed=seed)
             outcomes = [move.outcome for move in tables.probe_root(position)]
             assert outcomes.count(Outcome.WIN) == 1
-            assert find_puzzle(library, Material.parse(name), seed) == position
+            assert find_puzzle(library, Material.parse(name), seed=seed) == position
     answer = client.get("/puzzle/KRKN?lang=zh-Hant", follow_redirects=False)
     assert answer.status_code == 303
     shown = page(client, answer.headers["location"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,14 +16,17 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board import pages
-from tbgen.board.i18n import LANGUAGES
+from tbgen.board.i18n import LANGUAGES, traditional
 from tbgen.board.layout import with_settings
 from tbgen.board.names import material_name, read_material
 from tbgen.board.server import create_app
 from tbgen.board.state import View
+from tbgen.board.texts import TEXTS
+from tbgen.board.texts_tables import TABLE_TEXTS
 from tbgen.indexing import Material, Position
 from tbgen.rules import legal_moves
 from tests.kits.boardkit import demo
+from tests.kits.languages import SIMPLIFIED, misfits, shown
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
@@ -259,52 +261,17 @@ PAGES = (
     f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
     "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing", "/api",
     "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
-    "/find?q=KRRKRR",
+    "/find?q=KRRKRR", "/search/KRKN", "/search/KRKN?zugzwang=1", "/search/KRKN?outcome=win&only=1",
+    "/search/KRRKRR", "/search/KRKN?decided=chase", "/search/KNKA?turn=red&order=0&least=30",
+    "/build",
     "/?fen=rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w",
 )  # fmt: skip
 
-NAMES = (
-    r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
-    r"OpenAPI|ICCS|WXF|SVG|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
-)  # fmt: skip
-"""Latin letters that belong: quoted text, endgames, names of notations and formats, units."""
 
-SIMPLIFIED = set(
-    "为从体决减则动单变后启响图复将对导库开执换择数无时杀标残毙没浅点环离码类红终结继续编联胜节规计记设询语请谱负"
-    "败车转轮载边过还进选链键镜长间阶隐页马盘摆录汉应务双荐号帅个宫横说军违两张层势处优伤侧关养内写况净击划创别"
-    "办华协卫历压县参发员问围国圆场坏块坚声备头夺奖学实审宽对寻导尽岁岛师带广庆异强归当径总恶态战户护报担拟择损据"
-    "敌断旧显权条来极构样档检楼欢气测济满灭灯炼热爱状独献现画监盖确种积称稳简粮紧纠纪纯纳线练组细经绕绝统缓缩网"
-    "罗罚职脑脱药获营补装见观觉览触订认讨让议论证评识译试话该详误读调谁贝责货质购费资赛赢赶跃轨软较输达迁迟适遗释"
-    "钟钥铁银锁错门闭闲队阵阴际陆险随难静顶项顺须顾预领颜题风飞馆驱验骑鱼鸟齿龙与产亲亿仅会余价们举义习书买乱亏"
-    "丢约许运这暂杂"
-) - set("后内余")
-"""Characters that traditional Chinese writes otherwise, from a list made for this test."""
-
-
-class Visible(HTMLParser):
-    """What a page shows or tells: texts and labels, but no codes."""
-
-    SILENT = ("script", "style", "code", "textarea")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._silent += tag in self.SILENT
-        self.found += [
-            value or ""
-            for name, value in attrs
-            if name in ("title", "aria-label", "placeholder", "data-stop", "data-failed")
-        ]
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in self.SILENT
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.found.append(data)
+@pytest.mark.parametrize("key", sorted(TEXTS | TABLE_TEXTS))
+def test_every_message_has_its_own_script(key: str) -> None:
+    _, simplified = (TEXTS | TABLE_TEXTS)[key]
+    assert not set(traditional(simplified)) & SIMPLIFIED
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -314,14 +281,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
             f"{path}{'&' if '?' in path else '?'}lang={language}", headers={"accept": "text/html"}
         )
         assert answer.status_code in (200, 400, 404)
-        shown = Visible()
-        shown.feed(answer.text)
-        for text in shown.found:
-            plain = re.sub("|".join(NAMES), "", text)
-            assert not re.search(r"[A-Za-z]{2}", plain), text
-            assert not re.search(r"[\u4e00-\u9fff] ?[,;:.]( |$)", plain), text
-            if language == "zh-Hant":
-                assert not set(plain) & SIMPLIFIED, text
+        assert not misfits(answer.text, language)
 
 
 @pytest.mark.parametrize(
@@ -347,9 +307,7 @@ def test_complaints_are_translated(client: TestClient, path: str, said: str) -> 
 
 def test_an_english_page_has_no_chinese(client: TestClient) -> None:
     for path in PAGES:
-        shown = Visible()
-        shown.feed(client.get(path, headers={"accept": "text/html"}).text)
-        text = " ".join(shown.found)
+        text = " ".join(shown(client.get(path, headers={"accept": "text/html"}).text))
         for name in (*LANGUAGES.values(), "炮二平五"):
             text = text.replace(name, "")
         assert not re.search(r"[\u4e00-\u9fff]", text), path

@@ -158,3 +158,30 @@ def test_texts_have_contrast_and_pages_a_heading(page: Any) -> None:
             assert count(page, "h1") == 1, path
             empty = "return [...document.querySelectorAll('th')].filter((th) => !th.textContent)"
             assert page.execute_script(empty) == []
+
+
+def test_solved_puzzles_are_counted_in_the_browser(page: Any) -> None:
+    mates = ("3k5/9/9/9/R8/9/9/9/9/4K4_w", "3k5/9/9/9/1R7/9/9/9/9/4K4_w")
+    for number, (fen, rook) in enumerate(zip(mates, ("a5", "b5"), strict=True), 1):
+        open_page(page, f"/?fen={fen}&mode=play&task=win")
+        click(page, rook)
+        click(page, "d5")
+        until(lambda: "Solved" in one(page, ".puzzle").text)
+        until(lambda number=number: f"{number} in a row" in one(page, ".streak").text)
+    # The same one again counts for nothing; what is lost begins anew.
+    open_page(page, f"/?fen={mates[1]}&moves=b5d5&mode=play&task=win")
+    until(lambda: "2 in a row, 2 at best" in one(page, ".streak").text)
+    open_page(page, "/?fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w&mode=play&task=win")
+    until(lambda: "2 in a row" in one(page, ".streak").text)
+    click(page, "d0")
+    click(page, "d1")
+    until(lambda: "0 in a row, 2 at best" in one(page, ".streak").text)
+    page.execute_script("localStorage.clear()")
+
+
+def test_the_engine_answers_where_no_table_does(page: Any) -> None:
+    open_page(page, "/?fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w&mode=play")
+    click(page, "f0")
+    click(page, "f1")
+    until(lambda: len(moves_made(page)) == 2, 20)
+    until(lambda: "Make a move" in one(page, ".task").text)

@@ -1,4 +1,4 @@
-"""A demo server for the tests of the board, begun once, and a browser to look at it with."""
+"""Servers for the tests of the board, and a browser to look at them with."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.cli.workshop import SMALL
 from tests.kits.paths import ROOT
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A running `tbgen serve --demo`: its address, process and tables."""
+    """A running `tbgen serve`: its address, process and tables."""
 
     url: str
     pid: int
     tables: Path
 
 
-@cache
-def demo() -> Demo:
-    """Start the server as a user does; it builds its tables first."""
+def serve(folder: Path, *options: str) -> Demo:
+    """Start a server of the tables in a folder, as a user does; it ends with the tests."""
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
-    command = [sys.executable, "-m", "tbgen", "serve", "--demo", "--no-open", "--json"]
+    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
     process = subprocess.Popen(
         [*command, "--port", "0", "--tables", str(folder)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -45,13 +44,22 @@ def demo() -> Demo:
 
     def stop() -> None:
         process.terminate()
-        process.wait(10)
-        shutil.rmtree(folder, ignore_errors=True)
+        process.wait(20)
 
     atexit.register(stop)
     line = process.stdout.readline()
     assert line, f"the server did not start: {''.join(said)}"
     return Demo(json.loads(line)["url"].rstrip("/"), process.pid, folder)
+
+
+@cache
+def demo() -> Demo:
+    """A server of the small tables of `--demo`, built before it starts."""
+    folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return serve(folder)
 
 
 def resident_bytes(pid: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tbgen.tables import Rules, RuleSet, TableFile, TableName
+from tbgen.tables import TableFile, TableName
 from tbgen.tables.certificates import Certificate, Premise, write_certificate
 from tbgen.tables.statistics import SideCounts
 from tests.kits.tablekit import random_planes, spec_of, write
@@ -36,7 +36,7 @@ def supporting(name: TableName) -> list[TableName]:
     """The tables of the same metric that captures lead to."""
     children = {child.name: child for child in name.material.captures().values()}
     return [
-        TableName(children[child], RuleSet(Rules.NONE), name.metric)
+        TableName(children[child], name.rule_set, name.metric)
         for child in sorted(children)
         if children[child].needs_table
     ]

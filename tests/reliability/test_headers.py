@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board import pages
-from tbgen.board.http import MAX_QUERY, SECURITY_HEADERS
+from tbgen.board.limits import MAX_QUERY, SECURITY_HEADERS
 from tbgen.board.server import create_app
 
 FEN = "3k5/9/9/9/9/9/9/9/9/R3K4 w"

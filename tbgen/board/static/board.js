@@ -13,6 +13,8 @@ import { edit, editing, takePiece } from "./setup.js";
 import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
 import "./keys.js";
 import "./lists.js";
+import "./building.js";
+import "./practice.js";
 
 document.addEventListener("click", (event) => {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return undefined;
@@ -49,7 +51,9 @@ document.addEventListener("submit", (event) => {
   if (form.matches(".plain")) return;
   event.preventDefault();
   stopPlaying();
-  go(`${form.action}?${new URLSearchParams(new FormData(form))}`, { animate: false });
+  const fields = new URLSearchParams(new FormData(form));
+  if (form.method === "post") go(form.action, { animate: false, keep: "replace", form: fields });
+  else go(`${form.action}?${fields}`, { animate: false });
 });
 
 // -- pieces under the pointer ----------------------------------------------------------------

@@ -16,14 +16,16 @@ export function onArrival(what) {
   arrivals.push(what);
 }
 
-export async function go(href, { keep = "push", animate = true, reply = true } = {}) {
+// `form` is posted, if there is one.
+export async function go(href, { keep = "push", animate = true, reply = true, form = null } = {}) {
   state.loading?.abort();
   clearTimeout(state.reply);
   const request = (state.loading = new AbortController());
   main().classList.add("busy");
   let answer, text;
   try {
-    answer = await fetch(href, { signal: request.signal, headers: { accept: "text/html" } });
+    const posted = form ? { method: "POST", body: form } : {};
+    answer = await fetch(href, { signal: request.signal, headers: { accept: "text/html" }, ...posted });
     text = await answer.text();
   } catch (error) {
     if (error.name !== "AbortError") complain(main().dataset.failed);
@@ -110,5 +112,5 @@ export function address(element) {
 
 export function follows(link) {
   return link.origin === location.origin
-    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api"].some((start) => link.pathname.startsWith(start)));
+    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api", "/build", "/search/", "/reply"].some((start) => link.pathname.startsWith(start)));
 }

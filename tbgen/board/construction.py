@@ -1,0 +1,227 @@
+"""Building tables from the board: who may ask for it, how it goes, and who does it.
+
+    POST /build            the page's token, Origin and Host our own   ->  Workshop.start
+    POST /build/cancel     the same                                    ->  Workshop.cancel
+    GET  /build/events     how it goes, as server-sent events, to its end
+
+The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`. These
+are the only requests that change anything, and only a server that says so takes them; what a page
+shows of all this is in `starting`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from tbgen.board.http import Answer, RequestError, failure
+from tbgen.indexing import InputError, Material
+
+PATHS = frozenset({"/build", "/build/cancel"})
+"""The addresses that take a POST."""
+
+MAX_STREAMS = 32
+"""Pages that watch a build at once; others are answered 503, and can be loaded again."""
+
+LOOK_SECONDS = 0.3
+"""How often those who watch are told."""
+
+BODY_SECONDS = 5
+"""How long a form may take to arrive."""
+
+TOKEN = secrets.token_urlsafe(24)
+"""Of this process: a page that brings it was made by it."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What building some tables, and those that they need and that are not here, takes."""
+
+    seconds: float
+    memory_bytes: int
+    disk_bytes: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that a build which is asked for on a page may be planned to take."""
+
+    seconds: float
+    memory_bytes: int
+
+
+class Stage(StrEnum):
+    """How far a build is."""
+
+    BUILDING = "building"
+    BUILT = "built"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How the last build goes, or went.
+
+    `done` of `total` tables are there; `running` are the materials that are being built, `share`
+    (0 to 1) is the part of the planned time that is done, `seconds` have passed. `problem` says
+    why a build has failed.
+    """
+
+    wanted: tuple[Material, ...]
+    stage: Stage
+    total: int = 0
+    done: int = 0
+    running: tuple[str, ...] = ()
+    share: float = 0.0
+    seconds: float = 0.0
+    problem: str = ""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has not ended."""
+        return self.stage == Stage.BUILDING
+
+
+class Workshop(Protocol):
+    """Who builds tables into the directory that is served, one request after another."""
+
+    limits: Limits | None
+    """Of what readers may ask for; None where they may not ask for anything."""
+
+    starters: Mapping[str, Sequence[Material]]
+    """Sets to begin with, by the key of their name: `start_KEY` in the texts."""
+
+    def cost(self, materials: Sequence[Material]) -> Cost | None:
+        """What it would take; None where nobody can tell."""
+
+    def progress(self) -> Progress | None:
+        """How the last build goes or went; None before the first one."""
+
+    def start(self, materials: Sequence[Material]) -> bool:
+        """Begin to build in other processes; False if something is being built already."""
+
+    def cancel(self) -> None:
+        """End the build, if there is one; what is finished stays."""
+
+
+class Construction:
+    """The endpoints that build, of one application.
+
+    closing : whether the server is about to end
+    said : progress in a language, for people
+    on_error : dresses an error up as a page
+    """
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        closing: Callable[[], bool],
+        said: Callable[[Progress, str], str],
+        on_error: Callable[[Request, Answer], Answer],
+    ) -> None:
+        self._workshop = workshop
+        self._closing = closing
+        self._said = said
+        self._on_error = on_error
+        self._streams = 0
+
+    async def start(self, request: Request) -> Response:
+        """Begin a build, and go back to the page that asked for it."""
+        return await self._change(request, self._start)
+
+    async def cancel(self, request: Request) -> Response:
+        """End the build."""
+        return await self._change(request, lambda form: self._workshop.cancel())
+
+    async def events(self, request: Request) -> Response:
+        """How the build goes, until it has ended: `share`, `said`, and `ended`."""
+        if self._streams >= MAX_STREAMS:
+            return _plain(failure(RequestError(503, "the server is busy", "try again in a moment")))
+        language = request.query_params.get("lang", "en")
+        headers = {"cache-control": "no-store"}
+        return StreamingResponse(
+            self._stream(language), headers=headers, media_type="text/event-stream"
+        )
+
+    async def _stream(self, language: str) -> AsyncIterator[str]:
+        self._streams += 1
+        try:
+            goes_on = True
+            while goes_on and not self._closing():
+                progress = self._workshop.progress()
+                goes_on = progress is not None and progress.goes_on
+                event = {
+                    "share": 0 if progress is None else round(progress.share, 3),
+                    "said": "" if progress is None else self._said(progress, language),
+                    "ended": not goes_on,
+                }
+                yield f"data: {json.dumps(event, ensure_ascii=False)}\n\n"
+                if goes_on:
+                    await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            self._streams -= 1
+
+    async def _change(
+        self, request: Request, change: Callable[[Mapping[str, str]], None]
+    ) -> Response:
+        """Do what a form asks for, if it may, and go back to where it stood."""
+        try:
+            if request.headers.get("origin") != f"http://{request.headers.get('host')}":
+                raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
+            body = await asyncio.wait_for(request.body(), BODY_SECONDS)
+            fields = parse_qs(body.decode("utf-8", "replace"))
+            form = {name: values[0] for name, values in fields.items()}
+            if not secrets.compare_digest(form.get("token", "").encode(), TOKEN.encode()):
+                raise RequestError(403, "this page is out of date", "load it again")
+            await asyncio.to_thread(change, form)
+        except TimeoutError:
+            slow = RequestError(408, "the request does not arrive", "try again in a moment")
+            return _plain(self._on_error(request, failure(slow)))
+        except (InputError, RequestError) as error:
+            return _plain(self._on_error(request, failure(error)))
+        return RedirectResponse(_own_address(form.get("back", "/")), 303)
+
+    def _start(self, form: Mapping[str, str]) -> None:
+        workshop = self._workshop
+        asked = workshop.starters.get(form.get("set", ""))
+        materials = [Material.parse(form.get("material", ""))] if asked is None else list(asked)
+        cost = workshop.cost(materials)
+        if cost is None:
+            raise RequestError(
+                400, "this cannot be built here", "choose an endgame of fewer pieces"
+            )
+        if not may_build(workshop, cost):
+            raise RequestError(
+                403, "this build is beyond the limits of this server", "build it with tbgen build"
+            )
+        if not workshop.start(materials):
+            raise RequestError(409, "a build is running", "wait for its end, or cancel it")
+
+
+def may_build(workshop: Workshop, cost: Cost) -> bool:
+    """Whether readers may ask for a build of that cost."""
+    limits = workshop.limits
+    if limits is None:
+        return False
+    return cost.seconds <= limits.seconds and cost.memory_bytes <= limits.memory_bytes
+
+
+def _own_address(back: str) -> str:
+    """An address of this server; the board where something else is given."""
+    plain = back.isprintable() and "\\" not in back
+    return back if plain and back.startswith("/") and not back.startswith("//") else "/"
+
+
+def _plain(answer: Answer) -> Response:
+    headers = {"cache-control": "no-store", **(answer.headers or {})}
+    return Response(answer.content(), answer.status, headers, media_type=answer.media_type)

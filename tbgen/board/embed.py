@@ -1,0 +1,89 @@
+"""A position on other people's pages: what an <iframe> shows, and what is told of a link.
+
+    /embed?fen=&moves=         the board, the outcome, a link to all the rest; nothing to press
+    /embed?fen=&mode=line      best play as a picture that moves
+    <meta property="og:...">   the card of a link: endgame, outcome, picture
+
+Every page may frame it: it has no scripts, no forms and no token.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from tbgen.board.api import moving_picture
+from tbgen.board.diagram import Marks, draw
+from tbgen.board.http import HTML, Answer
+from tbgen.board.i18n import text
+from tbgen.board.layout import link
+from tbgen.board.library import Library, Study
+from tbgen.board.limits import SECURITY_HEADERS
+from tbgen.board.names import material_name
+from tbgen.board.raster import can_rasterise
+from tbgen.board.state import View
+from tbgen.board.verdict import MOST_NAMED
+from tbgen.board.words import explain_position
+
+_POLICY = SECURITY_HEADERS["content-security-policy"]
+HEADERS = {
+    "content-security-policy": _POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+}
+"""Of the page that may be framed."""
+
+
+def embed_page(library: Library, view: View) -> Answer:
+    """The page; raises like `Tablebase.probe`, and for a line where its table is missing."""
+    study = library.probe(view.position)
+    if view.mode == "line":
+        picture = moving_picture(library, view)
+    else:
+        picture = draw(view.position, view.look, Marks(view.moves[-1] if view.moves else None),
+                       alone=True)  # fmt: skip
+    theme = f' data-theme="{view.theme}"' if view.theme else ""
+    title, said = _title(view), _said(library, study, view)
+    href = view.href(chosen=None, where=None)
+    more = link(href, text(view.language, "embed_open"), "", ' target="_blank" rel="noopener"')
+    whole = (
+        f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>"
+        f'<link rel="stylesheet" href="/static/board.css"></head>'
+        f'<body class="embedded"><main>{picture}<h1>{escape(title)}</h1>'
+        f"<p>{escape(said)} {more}</p></main></body></html>"
+    )
+    return Answer(whole, HTML, headers=HEADERS)
+
+
+def card(library: Library, study: Study, view: View) -> str:
+    """The tags that tell others what a link to this page is about; empty without an origin."""
+    if not view.origin:
+        return ""
+    shown = view.href(mode="read", chosen=None, where=None)
+    picture = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
+    tags = {
+        "og:type": "website",
+        "og:site_name": text(view.language, "title"),
+        "og:title": _title(view),
+        "og:description": _said(library, study, view),
+        "og:url": view.origin + view.href(chosen=None, where=None),
+        "og:image": view.origin + shown.replace("/?", f"{picture}?", 1),
+    }
+    return "".join(
+        f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()
+    )
+
+
+def _title(view: View) -> str:
+    material = view.position.material
+    side = text(view.language, view.position.side.name.lower())
+    turn = text(view.language, "to_move", side=side)
+    name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
+    return f"{name}{text(view.language, 'list_stop')}{turn}"
+
+
+def _said(library: Library, study: Study, view: View) -> str:
+    """The outcome, and why."""
+    if study.result is None:
+        return text(view.language, "no_verdict")
+    mechanism = library.mechanism(study)
+    return explain_position(study.position, study.result, view.language, mechanism)

@@ -1,0 +1,23 @@
+// A build is watched: how far it is, as the server says, and the page again when it has ended.
+
+import { main, say } from "./picture.js";
+import { go, onArrival } from "./travel.js";
+
+let events = null;
+
+onArrival(() => {
+  events?.close();
+  events = null;
+  const card = main().querySelector(".building");
+  if (!card) return;
+  events = new EventSource(card.dataset.events);
+  events.onmessage = (message) => {
+    const { share, said, ended } = JSON.parse(message.data);
+    card.querySelector("progress").value = share;
+    card.querySelector(".said").textContent = said;
+    if (!ended) return;
+    events.close();
+    say(said);
+    go(location.href, { keep: "", animate: false });
+  };
+});

@@ -1,0 +1,94 @@
+"""Messages about tables: building, proofs, searches. By key, English and simplified Chinese.
+
+Those of the board itself are in `texts`; `i18n` looks all of them up.
+"""
+
+from __future__ import annotations
+
+TABLE_TEXTS: dict[str, tuple[str, str]] = {
+    "missing_card": (
+        "{name} has not been built. It needs {n} tables, of which {here} are here.",
+        "尚未生成{name}。需要{n}个残局库，已有{here}个。",
+    ),
+    "missing_cost": (
+        "Building takes about {time}, {memory} of memory and {disk} on disk; the first time also "
+        "half a minute for compiling.",
+        "生成约需{time}、内存{memory}、磁盘{disk}；首次另需约半分钟编译。",
+    ),
+    "missing_how": (
+        "In the directory where the server was started:",
+        "在服务器启动的目录中运行：",
+    ),
+    "missing_never": ("No table can hold {name}: it is too large.", "{name}太大，无法生成残局库。"),
+    "missing_captures": (
+        "What captures lead to is known where those tables are here.",
+        "吃子之后的局面，若有残局库则已列出。",
+    ),
+    "build_title": ("Build endgames", "生成残局库"),
+    "build_it": ("Build it", "立即生成"),
+    "build_cancel": ("Cancel", "取消"),
+    "build_look": ("Look again", "刷新"),
+    "build_goes": ("How the build goes", "生成进度"),
+    "build_done": ("{done} of {total} tables", "{total}个残局库已完成{done}个"),
+    "build_now": (", now {names}", "，正在生成{names}"),
+    "build_time_so_far": ("; {time} so far", "；已用{time}"),
+    "build_cancelled": (
+        "The build was cancelled; the tables that were finished are here.",
+        "已取消；完成的残局库均已保留。",
+    ),
+    "build_failed": ("The build has failed:", "生成失败："),
+    "build_beyond": (
+        "That is more than readers may ask for on this server.",
+        "超出本服务器允许的范围。",
+    ),
+    "starters": (
+        "Every position of an endgame is solved once, and known from then on. Choose what to begin "
+        "with:",
+        "一个残局只需生成一次，此后每个局面都有答案。请选择从哪里开始：",
+    ),
+    "start_small": (
+        "A few small endgames of every kind",
+        "各类小残局若干",
+    ),
+    "start_rules": (
+        "Rook and pawn against rook: repetition decides a third of it",
+        "车兵对车：三分之一由循环规则决定",
+    ),
+    "start_four": ("All endgames of at most four men", "全部四子以内的残局"),
+    "proof": ("Proof", "验证"),
+    "proof_proven": ("proven from the rules", "已按规则逐局面验证"),
+    "proof_but_for": ("proven from the rules, but for ", "已验证，但依赖未验证的"),
+    "proof_unproven": ("not proven here (tbgen verify proves it)", "尚未在此验证"),
+    "proof_void": ("; there is a certificate that does not hold", "；现有证书无效"),
+    "find_title": ("Find positions", "找局面"),
+    "find_only_win": ("One winning move, 15 plies or more", "唯一胜着，15步以上"),
+    "find_only_draw": ("One drawing move", "唯一和着"),
+    "find_zugzwang": ("Mutual zugzwang", "双方互为等着（先走者吃亏）"),
+    "find_by_chase": ("Decided by a perpetual chase", "长捉定胜负"),
+    "find_by_check": ("Decided by a perpetual check", "长将定胜负"),
+    "find_differs": ("The rules change it", "循环规则改变结果"),
+    "find_decided": ("begins at once", "立即开始"),
+    "find_least": ("plies from", "步数从"),
+    "find_most": ("plies to", "步数到"),
+    "find_only": ("One move alone keeps the result", "只有一着保持结果"),
+    "find_others": ("Others", "换一批"),
+    "find_none": (
+        "No position of this endgame has such a value.",
+        "本残局没有这样的值。",
+    ),
+    "find_all": (
+        "{n} positions: all {candidates} with such a value were looked at.",
+        "{n}个局面：具有这类值的{candidates}个已全部检查。",
+    ),
+    "find_sample": (
+        "{n} positions, found in {share} of the {candidates} with such a value: a sample.",
+        "在具有这类值的{candidates}个局面中检查了{share}，找到{n}个：仅为抽样。",
+    ),
+    "any": ("any", "任意"),
+    "matrix": ("At a glance", "一览"),
+    "matrix_note": (
+        "Who attacks in rows, who defends in columns; the number is the longest win in plies.",
+        "行为进攻方，列为防守方；数字为最长胜局的步数。",
+    ),
+    "matrix_corner": ("side", "子力"),
+}

@@ -1,0 +1,109 @@
+"""Who plays on the board where no table knows the position: the engine, in a process of its own.
+
+    start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
+
+The process begins with the first question and ends with the server. One question is asked at a
+time; a process that does not answer in time is ended, and the next question begins another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from queue import Empty, Queue
+
+from tbgen.board.http import RequestError
+from tbgen.indexing import Move, Position
+
+SECONDS = 1.0
+"""How long it may think."""
+
+PATIENCE = 8.0
+"""Seconds to wait for an answer; a request is given up later (`http.ANSWER_SECONDS`)."""
+
+
+class Opponent:
+    """The engine, asked for moves; may be called from several threads.
+
+    rules : what repetition means, `none`, `check` or `wxf`
+    """
+
+    def __init__(self, directory: Path, rules: str) -> None:
+        self._command = [sys.executable, "-m", "tbgen", "engine", "--tables", str(directory)]
+        self._rules = rules
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._said: Queue[str] = Queue()
+
+    def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
+        """A move after a game; raises `RequestError` where there is no answer."""
+        game = f"position fen {start.fen}"
+        if moves:
+            game += f" moves {' '.join(move.iccs for move in moves)}"
+        with self._lock:
+            try:
+                self._begin()
+                self._tell(game, f"go time {1000 * SECONDS:.0f} movestogo 1")
+                words = self._answer().split()
+            except (OSError, Empty) as error:
+                self._end()
+                raise RequestError(503, "the engine does not answer", "try again") from error
+        if words[:1] != ["bestmove"]:
+            raise RequestError(503, "the engine does not answer", "try again")
+        return Move.from_iccs(words[1])
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _begin(self) -> None:
+        """Start the process, unless it is there."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, process_group=0,
+        )  # fmt: skip
+        self._said = Queue()
+        threading.Thread(
+            target=_listen, args=(self._process, self._said), name="tbgen-engine", daemon=True
+        ).start()
+        self._tell("ucci", "setoption usemillisec true", f"setoption rules {self._rules}")
+
+    def _tell(self, *lines: str) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write("".join(f"{line}\n" for line in lines))
+        self._process.stdin.flush()
+
+    def _answer(self) -> str:
+        """The line that ends the thought; raises `Empty` where none comes."""
+        while True:
+            line = self._said.get(timeout=PATIENCE)
+            if line.startswith(("bestmove", "nobestmove")):
+                return line
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process = None
+
+
+def _listen(process: subprocess.Popen[str], said: Queue[str]) -> None:
+    """Put every line of the process where it is waited for."""
+    assert process.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        for line in process.stdout:
+            said.put(line)

@@ -1,0 +1,227 @@
+"""Who builds for the board: one build at a time, in processes beside the server.
+
+    materials  ->  Collection  ->  Processes  ->  Progress, as the board shows it
+
+Nothing is solved in the server's own process, and one core is left to it. A build that is
+cancelled, or whose server ends or is killed, keeps every table that it has finished: the next one
+goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tbgen.answers import failures
+from tbgen.board.construction import Cost, Limits, Progress, Stage
+from tbgen.building.collection import Collection, jobs_worth, shares
+from tbgen.building.plan import plan
+from tbgen.building.sets import materials_of
+from tbgen.indexing import InputError, Material
+from tbgen.scheduling.processes import Processes
+from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import Observer
+from tbgen.tables import LimitExceededError, RuleSet
+
+SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
+"""Endgames of every type that build in seconds; one of them needs the repetition rules."""
+
+RULES = "KRPKR"
+"""An endgame in which the rules of repetition decide much, up to order 18."""
+
+_STOP_SECONDS = 15.0
+"""How long the end of a build may take when the server ends: a little more than a worker's own."""
+
+
+class _CancelledError(Exception):
+    """The build is to end."""
+
+
+class Workshop:
+    """Builds tables of one rule set into a directory; implements the board's `Workshop`.
+
+    directory : where the tables are
+    rule_set : tells the rules, which may be found out when the first tables are there
+    limits : of what readers may ask for; None where they may not ask for anything
+    """
+
+    def __init__(
+        self, directory: Path, rule_set: Callable[[], RuleSet], limits: Limits | None
+    ) -> None:
+        self.limits = limits
+        small = materials_of(SMALL)
+        self.starters: Mapping[str, Sequence[Material]] = {
+            "small": small,
+            "rules": [Material.parse(RULES)],
+            "four": materials_of((), 4),
+        }
+        self.demo = [*small, Material.parse(RULES)]
+        self._directory = directory
+        self._rule_set = rule_set
+        self._lock = threading.Lock()
+        self._site: _Site | None = None
+
+    def cost(self, materials: Sequence[Material]) -> Cost | None:
+        """What `tbgen plan` says of the tables that are not here."""
+        rules = self._rule_set().rules
+        assert rules is not None
+        collection = Collection(materials, self._directory, self._rule_set())
+        try:
+            missing = {task.material.name for task in collection.unfinished}
+            planned = plan(materials, rules, self._directory)
+        except (InputError, LimitExceededError):
+            return None
+        tables = [table for table in planned if table.material.name in missing]
+        return Cost(
+            sum(table.seconds for table in tables),
+            max((table.memory_bytes for table in tables), default=0),
+            sum(table.disk_bytes for table in tables),
+        )
+
+    def progress(self) -> Progress | None:
+        """How the last build goes or went."""
+        site = self._site
+        return None if site is None else site.progress()
+
+    def start(self, materials: Sequence[Material]) -> bool:
+        """Begin to build; False if something is being built already."""
+        with self._lock:
+            if self._site is not None and self._site.thread.is_alive():
+                return False
+            collection = Collection(materials, self._directory, self._rule_set())
+            memory = 0 if self.limits is None else self.limits.memory_bytes
+            self._site = _Site(collection, memory)
+            self._site.thread.start()
+            return True
+
+    def cancel(self) -> None:
+        """Ask the build to end; it does within seconds."""
+        if self._site is not None:
+            self._site.cancelled.set()
+
+    def close(self) -> None:
+        """End the build, and wait for that."""
+        site = self._site
+        if site is not None:
+            site.cancelled.set()
+            site.thread.join(_STOP_SECONDS)
+
+
+@dataclass
+class _Site(Observer):
+    """One build: its thread, and what it knows of how it goes."""
+
+    collection: Collection
+    memory: int
+    every: float | None = 0.2
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        """Nothing has begun."""
+        self._began = time.monotonic()
+        self._running: dict[str, float] = {}
+        self._planned: dict[str, float] = {}
+        self._done: set[str] = set()
+        self._last = Progress(tuple(self.collection.materials), Stage.BUILDING)
+        self._lock = threading.Lock()
+        self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
+
+    def progress(self) -> Progress:
+        """How it goes."""
+        with self._lock:
+            if not self._last.goes_on:
+                return self._last
+            return replace(
+                self._last,
+                done=len(self._done),
+                running=tuple(sorted(self._running)),
+                share=self._share(),
+                seconds=time.monotonic() - self._began,
+            )
+
+    def _share(self) -> float:
+        """The part of the planned time that is done, what runs as far as it was planned."""
+        whole = sum(self._planned.values())
+        if not whole:
+            return 0.0
+        now = time.monotonic()
+        done = sum(self._planned.get(key, 0.0) for key in self._done)
+        for key, began in self._running.items():
+            done += min(now - began, 0.9 * self._planned.get(key, 0.0))
+        return done / whole
+
+    def _run(self) -> None:
+        try:
+            outcome = self._build()
+        except _CancelledError:
+            self._end(Stage.CANCELLED)
+        except Exception as error:
+            self._end(Stage.FAILED, self._described(error))
+        else:
+            self._end(*outcome)
+
+    def _build(self) -> tuple[Stage, str]:
+        collection = self.collection
+        self._last = replace(self._last, total=len(collection.work))
+        cores = max(1, (os.cpu_count() or 1) - 1)
+        shared = shares(cores, self.memory)
+        jobs = collection.jobs(cores, shared.floor)
+        self._planned = {job.key: job.seconds for job in jobs}
+        slots = min(shared.jobs, jobs_worth(jobs, cores))
+        with Processes(collection.one_table(cores), slots, shared.memory) as executor:
+            outcome = collection.build_elsewhere(jobs, executor, self, keep_going=False)
+        for key, error in outcome.failures.items():
+            return Stage.FAILED, f"{key}: {self._described(error)}"
+        return Stage.BUILT, ""
+
+    def _described(self, error: BaseException) -> str:
+        """What to say of an error; one that only a bug explains goes to the log."""
+        described = failures.describe(error)
+        if described is not None:
+            return described.message
+        traceback.print_exception(error)
+        return "something went wrong; see the server's log"
+
+    def _end(self, stage: Stage, problem: str = "") -> None:
+        whole = self.progress()
+        with self._lock:
+            share = 1.0 if stage == Stage.BUILT else whole.share
+            self._last = replace(whole, stage=stage, running=(), share=share, problem=problem)
+
+    # -- what the queue tells ----------------------------------------------------------------
+
+    def started(self, start: Start) -> None:
+        """A table is begun."""
+        self.waiting()
+        with self._lock:
+            self._running[start.job.key] = time.monotonic()
+
+    def finished(self, start: Start, result: Any) -> None:
+        """A table is there."""
+        with self._lock:
+            self._running.pop(start.job.key, None)
+            self._done.add(start.job.key)
+
+    def set_aside(self, start: Start, reason: BaseException) -> None:
+        """Another build is at a table."""
+        with self._lock:
+            self._running.pop(start.job.key, None)
+
+    def lost(self, start: Start, error: BaseException) -> None:
+        """A table will be tried again."""
+        self.set_aside(start, error)
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """A table has failed."""
+        self.set_aside(start, error)
+
+    def waiting(self) -> None:
+        """Time passes; raises `_CancelledError` if the build is to end."""
+        if self.cancelled.is_set():
+            raise _CancelledError

@@ -1,0 +1,59 @@
+"""What axe-core finds on the board's pages: nothing, light and dark, on a screen and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.kits.axe import source, violations
+from tests.kits.boardkit import browser, demo
+
+pytest.importorskip("selenium", reason="selenium is not installed")
+
+LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
+KNIGHT = "fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
+MISSING = "fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w"
+
+PAGES = (
+    f"/?{LOOP}", f"/?{KNIGHT}&from=a0", f"/?{LOOP}&where=a0", f"/?{LOOP}&moves=d0d1,b1c3,d1d0,c3b1",
+    "/?fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w&moves=d0d1", f"/?{LOOP}&lang=zh-Hans&board=slate",
+    f"/?{KNIGHT}&mode=play", f"/?{KNIGHT}&mode=play&task=win&pieces=picture",
+    f"/?{MISSING}&mode=play", f"/?{LOOP}&mode=line&at=2&lang=zh-Hant", f"/?{MISSING}",
+    "/?mode=edit", "/?mode=edit&fen=9/9/9/9/9/9/9/9/10/4K4_b", "/?fen=hello",
+    "/endgames", "/endgames/KRKN", "/endgames/KRKN?won=red&order=0&plies=11",
+    "/search/KRKN", "/search/KRKN?outcome=win&only=1", "/build", "/api", "/nothing",
+    f"/embed?{LOOP}", f"/embed?{LOOP}&mode=line", "/find?q=nonsense",
+)  # fmt: skip
+
+
+SIZES = {"screen": (1200, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def browsers() -> Iterator[dict[str, Any]]:
+    source()
+    found = {name: browser(*size) for name, size in SIZES.items()}
+    yield found
+    for page in found.values():
+        page.quit()
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        ("screen", "light"),
+        ("phone", "dark"),
+        pytest.param("screen", "dark", marks=pytest.mark.certification),
+        pytest.param("phone", "light", marks=pytest.mark.certification),
+    ],
+)
+def test_axe_finds_nothing(browsers: dict[str, Any], size: str, theme: str) -> None:
+    found = {}
+    for path in PAGES:
+        browsers[size].get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
+        problems = violations(browsers[size])
+        if problems:
+            found[path] = problems
+    assert not found, "\n".join(f"{path}\n  " + "\n  ".join(all_) for path, all_ in found.items())

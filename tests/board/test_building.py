@@ -1,0 +1,66 @@
+"""Building from the board in a real browser: the first visit, a missing table, the demo."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kits.boardkit import Demo, browser, serve
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed")
+
+from tests.kits.browsing import count, no_complaints, one, until  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    found = browser()
+    yield found
+    found.quit()
+
+
+def tables(server: Demo) -> int:
+    """How many tables a server has."""
+    with urllib.request.urlopen(f"{server.url}/healthz") as answer:
+        return int(json.load(answer)["tables"])
+
+
+def test_a_reader_has_a_table_built_and_sees_the_answer(page: Any, tmp_path: Path) -> None:
+    server = serve(tmp_path, "--allow-build")
+    page.get(f"{server.url}/")
+    assert count(page, "form.build") == 3  # the sets to begin with
+    page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
+    assert "No table yet" in one(page, "h1").text
+    one(page, ".missing form.build button").click()
+    until(lambda: count(page, ".building progress"))
+    until(lambda: "Red wins" in one(page, "h1").text, 120)
+    assert not count(page, ".missing")
+    assert "fen=3k5" in page.current_url
+    assert tables(server) == 2
+    no_complaints(page)
+
+
+def test_a_build_is_cancelled(page: Any, tmp_path: Path) -> None:
+    server = serve(tmp_path, "--allow-build")
+    page.get(f"{server.url}/?fen=R8/9/5k3/9/1P7/9/9/3K5/9/3r5_w")
+    one(page, ".missing form.build button").click()
+    until(lambda: count(page, ".building"))
+    until(lambda: "now" in one(page, ".building .said").text, 60)
+    one(page, ".building form.build button").click()
+    until(lambda: "was cancelled" in one(page, ".missing").text, 60)
+    assert "Build it" in one(page, ".missing").text
+
+
+def test_the_demo_opens_at_once_and_shows_how_it_goes(page: Any, tmp_path: Path) -> None:
+    server = serve(tmp_path, "--demo")
+    page.get(f"{server.url}/")
+    assert count(page, ".building progress") == 1
+    assert not count(page, "form.build")  # nobody but the demo builds here
+    until(lambda: tables(server) > 3, 120)
+    share = until(lambda: one(page, ".building progress").get_attribute("value"))
+    assert 0 < float(share) <= 1

@@ -1,0 +1,74 @@
+"""How far a table is proven, over HTTP and on pages; certificates may come while it is served."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.server import create_app
+from tbgen.tables import TableName
+from tbgen.tables.certificates import certificate_path
+from tests.kits.built import built
+from tests.kits.certificates import vouch
+from tests.kits.languages import misfits
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """KRKN and what it needs, none of them proven."""
+    for path in built("KRKN", rules="wxf").iterdir():
+        if path.suffix == ".xqt":
+            shutil.copy2(path, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with open_tablebase(folder) as tables:
+        yield TestClient(create_app(tables, folder))
+
+
+def names(folder: Path) -> dict[str, TableName]:
+    with open_tablebase(folder) as tables:
+        return {name.material.name: name for name in tables.available()}
+
+
+def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path) -> None:
+    def status() -> dict[str, object]:
+        found = client.get("/v1/tables/KRKN").json()["proof"]
+        assert isinstance(found, dict)
+        return found
+
+    def said(language: str = "en") -> str:
+        page = client.get("/endgames/KRKN", params={"lang": language}).text
+        assert language == "en" or not misfits(page, language)
+        return str(page)
+
+    table = names(folder)
+    assert status() == {"status": "unproven", "but_for": [], "reason": None}
+    assert "not proven here" in said()
+    vouch(folder, table["KRKN"])
+    assert status()["status"] == "proven but for"
+    assert "proven from the rules, but for KNK, KRK" in said()
+    assert "但依赖未验证的KNK，KRK" in said("zh-Hans")
+    for name in ("KRK", "KNK"):
+        vouch(folder, table[name])
+    assert status() == {"status": "proven", "but_for": [], "reason": None}
+    assert "<dd>proven from the rules</dd>" in said()
+    beside = client.get("/", params={"fen": "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"}).text
+    assert "Proof: proven from the rules. " in beside
+    certificate_path(folder / table["KRKN"].filename).write_text("damaged")
+    (folder / "changed").write_text("")  # as a certificate that is written anew does
+    assert status()["status"] == "unproven"
+    assert status()["reason"]
+    for language in ("en", "zh-Hans", "zh-Hant"):
+        assert said(language)

@@ -1,0 +1,212 @@
+"""The composer's search: what is found has what was asked for, and "all" means all."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.answers.mechanism import Offence
+from tbgen.board.library import Library
+from tbgen.board.search import Wanted, search
+from tbgen.board.server import create_app
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.errors import PositionError
+from tbgen.indexing.layout import Layout
+from tbgen.rules import check_legal, legal_moves
+from tbgen.tables import Outcome, ProbeResult
+from tests.board.test_pages import page
+from tests.kits.boardkit import demo
+from tests.kits.built import built
+
+KNK = Material.parse("KNK")
+EVERYTHING = 10**9
+PATIENT = 600.0
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[Library]:
+    with open_tablebase(demo().tables) as tables:
+        yield Library(tables)
+
+
+@pytest.fixture(scope="module")
+def client(library: Library) -> TestClient:
+    return TestClient(create_app(library.tables, demo().tables))
+
+
+def legal(position: Position) -> bool:
+    try:
+        check_legal(position)
+    except PositionError:
+        return False
+    return True
+
+
+def everywhere(material: Material) -> Iterator[Position]:
+    """All legal positions of a table, each once, one by one."""
+    layout = Layout.of(material)
+    for slot, side in itertools.product(range(layout.slots), Side):
+        position = layout.position(slot, side)
+        if position is not None and legal(position) and layout.slot(position) == slot:
+            yield position
+
+
+def has(library: Library, wanted: Wanted, position: Position, value: ProbeResult) -> bool:
+    """The same question, asked move by move through the front door."""
+    tables = library.tables
+    if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
+        return False
+    low, high = wanted.plies
+    if not low <= (value.plies or 0) <= high:
+        return False
+    if wanted.only:
+        if value.outcome == Outcome.LOSS:
+            return False
+        after = [tables.probe(position.after(*move)) for move in legal_moves(position)]
+        kept = [result for result in after if -result.outcome == value.outcome]
+        if len(kept) != 1 or len(after) < 2:
+            return False
+    if wanted.zugzwang:
+        passed = Position(position.board, position.side.other)
+        if not legal(passed):
+            return False
+        return bool(value.outcome < -tables.probe(passed).outcome)
+    return True
+
+
+QUESTIONS = (
+    Wanted(outcome=Outcome.WIN, only=True, plies=(7, 30)),
+    Wanted(turn=Side.BLACK, outcome=Outcome.DRAW, only=True),
+    Wanted(turn=Side.RED, plies=(13, 13)),
+)
+
+
+def test_all_is_what_a_walk_through_the_table_finds(library: Library) -> None:
+    expected: dict[Wanted, set[Position]] = {wanted: set() for wanted in QUESTIONS}
+    for position in everywhere(KNK):
+        value = library.tables.probe(position)
+        for wanted in QUESTIONS:
+            if has(library, wanted, position, value):
+                expected[wanted].add(position)
+    for wanted in QUESTIONS:
+        found = search(library, KNK, wanted, most=EVERYTHING, seconds=PATIENT)
+        assert found.share == 1
+        assert set(found.positions) == expected[wanted]
+        assert len(found.positions) == len(expected[wanted])
+    assert expected[QUESTIONS[0]]
+    assert expected[QUESTIONS[2]]
+
+
+def test_zugzwangs() -> None:
+    """Those of knight against pawn, where there are some: all of them, and nothing else."""
+    chance, material = random.Random(1), Material.parse("KNKP")
+    with open_tablebase(built("KNKP", rules="wxf")) as tables:
+        library = Library(tables)
+        wanted = Wanted(zugzwang=True)
+        found = search(library, material, wanted, most=EVERYTHING, seconds=PATIENT)
+        assert found.share == 1
+        known = set(found.positions)
+        assert len(known) > 100
+        met = 0
+        for position in chance.sample(found.positions, 15):
+            for moved in with_the_knight_elsewhere(position):
+                is_one = has(library, wanted, moved, tables.probe(moved))
+                assert is_one == bool({moved, moved.mirrored()} & known)
+                met += is_one
+        assert met >= 15
+
+
+def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
+    """The legal positions that differ in the place of Red's knight alone, and the position."""
+    knight = next(code for code, _ in position.pieces() if code & 7 == 5 and code < 8)
+    board = bytearray(position.board)
+    board[board.index(knight)] = 0
+    for square in range(90):
+        if not board[square]:
+            changed = Position(
+                bytes([*board[:square], knight, *board[square + 1 :]]), position.side
+            )
+            if legal(changed):
+                yield changed
+
+
+def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> None:
+    wanted = Wanted(outcome=Outcome.WIN, plies=(11, 99))
+    material = Material.parse("KRKN")
+    one, again, other = (search(library, material, wanted, seed) for seed in (0, 0, 1))
+    assert one == again
+    assert 0 < one.share < 1
+    assert len(one.positions) == 24
+    assert set(one.positions) != set(other.positions)
+    hasty = search(library, material, replace(wanted, only=True), seconds=0.0)
+    assert hasty.share < 1
+    assert not hasty.positions
+
+
+def test_what_begins_at_once(library: Library) -> None:
+    found = search(library, Material.parse("KRKN"), Wanted(offence=Offence.CHECK))
+    assert found.positions
+    for position in found.positions[:4]:
+        result = library.tables.probe(position)
+        assert (result.outcome, result.plies) == (Outcome.WIN, 0)
+        assert result.order
+        mechanism = library.mechanism(library.probe(position))
+        assert mechanism is not None
+        assert mechanism.offence == Offence.CHECK
+    none = search(library, Material.parse("KRKN"), Wanted(offence=Offence.CHASE))
+    assert (none.positions, none.share) == ((), 1)
+
+
+def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> None:
+    material, wanted = Material.parse("KRKN"), Wanted(differs=True)
+    nothing = search(library, material, wanted, most=3, seconds=0.5)
+    assert not nothing.positions  # no other rule set is here
+    for rules in ("wxf", "none"):
+        for path in built("KRKN", rules=rules).glob("*.xqt"):
+            shutil.copy(path, tmp_path)
+    with open_tablebase(tmp_path, rules="wxf") as own, open_tablebase(tmp_path, rules="none") as no:
+        found = search(Library(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
+        assert len(found.positions) == 6
+        for position in found.positions:
+            assert own.probe(position).outcome != no.probe(position).outcome
+
+
+def boards(text: str) -> list[Position]:
+    found = re.findall(r'class="mini-board" href="([^"]+)"', text)
+    return [
+        Position.from_fen(parse_qs(urlsplit(href).query)["fen"][0].replace("_", " "))
+        for href in found
+    ]
+
+
+def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None:
+    empty = page(client, "/search/KRKN")
+    assert not boards(empty)
+    assert empty.count('class="button small"') == 6
+    text = page(client, "/search/KRKN", outcome="win", only="1", turn="black", least="3")
+    assert len(boards(text)) > 3
+    for position in boards(text):
+        moves = library.tables.probe_root(position)
+        assert position.side == Side.BLACK
+        assert [move.outcome for move in moves].count(Outcome.WIN) == 1
+    assert '<option value="black" selected>' in text
+    assert 'name="least" inputmode="numeric" pattern="[0-9]*" maxlength="5" value="3"' in text
+    assert "found in" in text
+    assert "seed=1" in text
+    assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")
+    assert page(client, "/search/KRRKRR", 404, outcome="win")
+    assert "/search/KRKN" in page(client, "/endgames/KRKN")

@@ -1,0 +1,174 @@
+"""What is taken away: pixels, pictures that move, frames for other pages, cards of links."""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board import raster
+from tbgen.board.scenery import place
+from tbgen.board.server import create_app
+from tbgen.indexing import Move, Position
+from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
+from tests.kits.boardkit import demo
+from tests.kits.languages import misfits
+
+CAPTURE = "3k5/9/9/9/9/9/9/9/n8/R3K4_w"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(demo().tables) as tables:
+        yield TestClient(create_app(tables, demo().tables))
+
+
+def tags(text: str) -> dict[str, str]:
+    return dict(re.findall(r'<meta property="(og:\w+)" content="([^"]*)">', text))
+
+
+# -- pixels ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not raster.can_rasterise(), reason="there is no cairosvg with its libcairo")
+def test_pixels(client: TestClient) -> None:
+    for asked, width in ({}, 640), ({"width": "200"}, 200), ({"width": "1"}, 64):
+        answer = client.get("/v1/render.png", params={"fen": KNIGHT, **asked})
+        assert answer.headers["content-type"] == "image/png"
+        assert answer.content[:8] == b"\x89PNG\r\n\x1a\n"
+        assert struct.unpack(">I", answer.content[16:20])[0] == width
+    assert client.get("/v1/render.png", params={"fen": KNIGHT, "width": "2001"}).status_code == 400
+    assert "/v1/render.png?fen=" in page(client, "/", fen=KNIGHT)
+
+
+def test_without_cairosvg_there_are_none(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    raster.can_rasterise.cache_clear()
+    answer = client.get("/v1/render.png", params={"fen": KNIGHT})
+    assert answer.status_code == 400
+    assert "tbgen[png]" in answer.json()["hint"]
+    text = page(client, "/", fen=KNIGHT, pieces="latin")
+    assert "render.png" not in text
+    assert "/v1/render.svg?" in tags(text)["og:image"]
+    monkeypatch.undo()
+    raster.can_rasterise.cache_clear()
+
+
+# -- pictures that move ----------------------------------------------------------------------
+
+
+def shown_at(picture: str, second: float) -> dict[tuple[int, int], str]:
+    """The pieces of a picture at a moment at which nothing moves, by place."""
+    root = ElementTree.fromstring(picture)
+    space = "{http://www.w3.org/2000/svg}"
+    style = "".join(node.text or "" for node in root.iter(f"{space}style"))
+    found = {}
+    for group in root.iter(f"{space}g"):
+        css = group.get("class", "")
+        if not re.fullmatch(r"m\d+", css):
+            continue
+        at = re.findall(r"-?\d+", group.get("style", ""))
+        piece = group[0].get("href", "")
+        length = re.search(rf"\.{css}\{{animation:{css} ([\d.]+)s", style)
+        if length is not None:
+            now = 100 * second / float(length[1])
+            frames = style.split(f"@keyframes {css}{{")[1].split("}}")[0]
+            for percent, x, y in re.findall(
+                r"([\d.]+)%\{transform:translate\((-?\d+)px,(-?\d+)px\)", frames
+            ):
+                if float(percent) <= now + 0.02:
+                    at = [x, y]
+            gone = re.search(rf"@keyframes {css}t\{{0%\{{opacity:1\}}([\d.]+)%", style)
+            if gone is not None and now > float(gone[1]):
+                continue
+        found[int(at[0]), int(at[1])] = piece.removeprefix("#p-")
+    return found
+
+
+def placed(position: Position) -> dict[tuple[int, int], str]:
+    rows = position.fen.split()[0].split("/")
+    found = {}
+    for number, row in enumerate(rows):
+        file = 0
+        for letter in row:
+            if letter.isdigit():
+                file += int(letter)
+            else:
+                found[place(9 * (9 - number) + file, False)] = letter
+                file += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"), [(KNIGHT, "a0b2,e7e8,b2c4"), (CAPTURE, "a0a1,d9d8,a1a8"), (LOOP, "d0d1")]
+)
+def test_a_game_moves_as_it_was_played(client: TestClient, fen: str, moves: str) -> None:
+    answer = client.get("/v1/animation.svg", params={"fen": fen, "moves": moves})
+    assert answer.headers["content-type"].startswith("image/svg+xml")
+    assert "<script" not in answer.text
+    position = Position.from_fen(fen.replace("_", " "))
+    assert shown_at(answer.text, 0) == placed(position)
+    for number, word in enumerate(moves.split(",")):
+        position = position.after(*Move.from_iccs(word))
+        assert shown_at(answer.text, 1.5 + 1.1 * number + 0.6) == placed(position)
+
+
+def test_best_play_goes_round_its_loop(client: TestClient) -> None:
+    text = client.get("/v1/animation.svg", params={"fen": LOOP}).text
+    line = client.get("/v1/mainline", params={"fen": LOOP}).json()
+    plies = len(line["moves"])
+    loop = plies - line["loop_start"]
+    frames = re.search(r"@keyframes l1\{(.*?)100%", text)
+    assert frames is not None
+    assert frames[1].count("transform") == plies + 2 * loop
+    assert client.get("/v1/animation.svg", params={"fen": MISSING}).status_code == 404
+
+
+# -- elsewhere -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["read", "line"])
+@pytest.mark.parametrize("language", ["en", "zh-Hans", "zh-Hant"])
+def test_a_frame_for_other_pages(client: TestClient, mode: str, language: str) -> None:
+    answer = client.get("/embed", params={"fen": LOOP, "mode": mode, "lang": language})
+    assert answer.status_code == 200
+    assert "frame-ancestors *" in answer.headers["content-security-policy"]
+    assert "<script" not in answer.text
+    assert "<form" not in answer.text
+    assert answer.text.count("<svg") == 1
+    assert language == "en" or not misfits(answer.text, language)
+    assert "frame-ancestors 'none'" in client.get("/").headers["content-security-policy"]
+
+
+def test_the_card_of_a_link(client: TestClient) -> None:
+    text = page(client, "/", fen=KNIGHT)
+    card = tags(text)
+    assert card["og:title"] == "Knight against advisor, Red to move"
+    assert card["og:description"] == "Red mates in 37 plies (19 moves)"
+    assert card["og:image"].startswith("http://testserver/v1/render.")
+    assert client.get(card["og:image"].replace("&amp;", "&")).status_code == 200
+    assert card["og:url"] == f"http://testserver/?fen={KNIGHT}"
+    odd = client.get("/", params={"fen": KNIGHT}, headers={"host": 'a"><b'})
+    assert not tags(odd.text)
+    assert tags(page(client, "/", fen=LOOP, mode="line"))
+    assert not tags(page(client, "/", fen=KNIGHT, mode="play"))  # which would tell the answer
+
+
+def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
+    for query in ({"fen": KNIGHT}, {"fen": LOOP, "mode": "line"}):
+        text = page(client, "/", **query)
+        for path in ("/v1/animation.svg?", "/embed?", "/v1/render.svg?", "/export.pgn?"):
+            assert f'href="{path}fen=' in text
+        assert "&lt;iframe src=&quot;http://testserver/embed?fen=" in text

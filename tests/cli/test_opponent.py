@@ -1,0 +1,55 @@
+"""The engine as the board's opponent: legal moves, and a process that may vanish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tbgen.board.http import RequestError
+from tbgen.cli.opponent import Opponent
+from tbgen.indexing import Position
+from tbgen.rules import legal_moves
+
+FEN = "3k1a3/9/9/9/9/9/9/9/4n4/4KR3 w"
+
+
+def test_it_plays_legal_moves_after_a_game(tmp_path: Path) -> None:
+    opponent = Opponent(tmp_path, "wxf")
+    try:
+        start = position = Position.from_fen(FEN)
+        moves = []
+        for _ in range(3):
+            move = opponent(start, moves)
+            assert move in legal_moves(position)
+            moves.append(move)
+            position = position.after(*move)
+    finally:
+        opponent.close()
+
+
+def test_a_process_that_was_killed_is_begun_anew(tmp_path: Path) -> None:
+    opponent = Opponent(tmp_path, "wxf")
+    try:
+        start = Position.from_fen(FEN)
+        assert opponent(start, []) in legal_moves(start)
+        process = opponent._process
+        assert process is not None
+        process.kill()
+        process.wait()
+        assert opponent(start, []) in legal_moves(start)
+        assert opponent._process is not process
+    finally:
+        opponent.close()
+
+
+def test_no_answer_is_an_error_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tbgen.cli.opponent.PATIENCE", 0.2)
+    opponent = Opponent(tmp_path, "wxf")
+    opponent._command = ["sleep", "60"]
+    with pytest.raises(RequestError, match="does not answer"):
+        opponent(Position.from_fen(FEN), [])
+    assert opponent._process is None
+    opponent._command = [str(tmp_path / "nothing")]
+    with pytest.raises(RequestError, match="does not answer"):
+        opponent(Position.from_fen(FEN), [])

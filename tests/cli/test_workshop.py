@@ -1,0 +1,93 @@
+"""The builds that a board asks for: in other processes, watched, cancelled, one at a time."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tbgen.board.construction import Limits, Progress, Stage
+from tbgen.building.plan import plan
+from tbgen.cli.workshop import SMALL, Workshop
+from tbgen.indexing import Material
+from tbgen.tables import Rules, RuleSet, Tablebase
+
+RULES = RuleSet(Rules.WXF)
+
+
+def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
+    return Workshop(directory, lambda: RULES, limits)
+
+
+def ended(site: Workshop) -> Progress:
+    """How the build that goes on ends."""
+    deadline = time.monotonic() + 300
+    while True:
+        progress = site.progress()
+        assert progress is not None
+        assert 0 <= progress.share <= 1
+        assert progress.done <= max(progress.total, progress.done)
+        if not progress.goes_on:
+            return progress
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def names(directory: Path) -> set[str]:
+    with Tablebase.open(directory) as tables:
+        return {name.material.name for name in tables.available()}
+
+
+def test_tables_are_built_with_what_they_need(tmp_path: Path) -> None:
+    site = workshop(tmp_path)
+    assert site.progress() is None
+    assert site.start([Material.parse("KRKN")])
+    last = ended(site)
+    assert (last.stage, last.done, last.total, last.share) == (Stage.BUILT, 3, 3, 1.0)
+    assert names(tmp_path) == {"KRKN", "KRK", "KNK"}
+    # Again: everything is there, and costs nothing.
+    cost = site.cost([Material.parse("KRKN")])
+    assert cost is not None
+    assert cost.seconds == cost.disk_bytes == 0
+    assert site.start([Material.parse("KRKN")])
+    assert ended(site).stage == Stage.BUILT
+
+
+def test_a_build_that_is_cancelled_keeps_what_is_finished(tmp_path: Path) -> None:
+    site = workshop(tmp_path)
+    assert site.start([Material.parse("KRKN"), Material.parse("KRPKR")])
+    assert not site.start([Material.parse("KRK")])
+    while True:
+        progress = site.progress()
+        assert progress is not None
+        if progress.done:
+            break
+        time.sleep(0.02)
+    site.close()
+    last = ended(site)
+    assert last.stage == Stage.CANCELLED
+    kept = names(tmp_path)
+    assert len(kept) >= last.done > 0
+    assert "KRPKR" not in kept
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+    assert site.start([Material.parse("KRK")])
+    assert ended(site).stage == Stage.BUILT
+
+
+def test_a_failure_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    site = workshop(tmp_path / "file" / "tables")
+    assert site.start([Material.parse("KRK")])
+    last = ended(site)
+    assert last.stage == Stage.FAILED
+    assert last.problem
+
+
+def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
+    materials = [Material.parse(name) for name in SMALL]
+    planned = plan(materials, Rules.WXF, tmp_path)
+    cost = workshop(tmp_path).cost(materials)
+    assert cost is not None
+    assert cost.seconds == pytest.approx(sum(table.seconds for table in planned))
+    assert cost.memory_bytes == max(table.memory_bytes for table in planned)

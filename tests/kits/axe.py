@@ -1,0 +1,44 @@
+"""axe-core, where it is installed: what it finds on a page that a browser shows.
+
+`.ci/run` installs it with npm; `TBGEN_AXE` names another `axe.min.js`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+
+
+@cache
+def source() -> str:
+    """The program; skips the test where there is none."""
+    path = Path(os.environ.get("TBGEN_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
+    if not path.exists():
+        pytest.skip("there is no axe-core: npm install --no-save axe-core")
+    return path.read_text("utf-8")
+
+
+def violations(driver: Any) -> list[str]:
+    """`rule: element` of all that it finds on the page at hand, with everything unfolded."""
+    driver.execute_script(
+        "for (const folded of document.querySelectorAll('details')) folded.open = true;"
+    )
+    driver.execute_script(source())
+    found = driver.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run(document, {runOnly: arguments[0]}).then((all) => done(all.violations));",
+        list(TAGS),
+    )
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:90]} {node['failureSummary'][-160:]}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
