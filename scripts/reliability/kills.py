@@ -310,7 +310,12 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     before = tables_of(directory)
     builder = Started(build_of_set(directory, *way))
     pid = builder.process.pid
-    time.sleep(rng.uniform(0, seconds))
+    if rng.random() < 0.5:
+        # A process spends most of its time before and after the tables: wait until it is at one.
+        until_saved(directory, pid)
+        time.sleep(rng.uniform(0, 0.3))
+    else:
+        time.sleep(rng.uniform(0, seconds))
     others = descendants(pid)
     victim = rng.choice([pid, *others])
     saved = any(directory.glob(".*.state"))
@@ -333,6 +338,24 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), "a finished table of the set is lost or changed")
     return ended.status == OK
+
+
+def until_saved(directory: Path, pid: int) -> None:
+    """Wait until the state of some table has been saved anew, or the builder has ended."""
+
+    def saved() -> set[tuple[str, int]]:
+        found = set()
+        for path in directory.glob(".*.state"):
+            with contextlib.suppress(FileNotFoundError):
+                found.add((path.name, path.stat().st_mtime_ns))
+        return found
+
+    before = saved()
+    while saved() <= before:
+        # Looked at, and not reaped: that is for whoever waits for its end.
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+        time.sleep(0.002)
 
 
 def descendants(pid: int) -> list[int]:
