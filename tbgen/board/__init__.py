@@ -6,7 +6,7 @@
 
     construction   building from a page: who may, how it goes     starting   what pages show of it
 
-    workspace  looking up and playing     film     best play to the end     editor   setting up
+    workspace  looking up                 playing  with puzzles             film, editor
     verdict    the answer and the moves   panels   what stands beside       puzzles, games
     endgames   pages of tables            figures  their pictures           gallery  positions
     matrix     all endgames at a glance

@@ -27,10 +27,11 @@ from tbgen.board.layout import with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import read_material
 from tbgen.board.openapi import api_page, description
+from tbgen.board.playing import playing_page
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.starting import build_page
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
-from tbgen.board.workspace import playing_page, reading_page
+from tbgen.board.workspace import reading_page
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError
 from tbgen.notation import read_position

@@ -1,4 +1,4 @@
-"""One board in its modes: looking up and playing; the line is in `film`, setting up in `editor`.
+"""One board in its modes: looking a position up, and what `playing` shares with that.
 
     <main>  verdict | stage (board and buttons) | side (moves and panels)
 
@@ -28,23 +28,18 @@ from tbgen.board.panels import (
     slip_note,
     where_panel,
 )
-from tbgen.board.puzzles import state_of
 from tbgen.board.starting import goes_on, missing_card, starters
 from tbgen.board.state import View
 from tbgen.board.verdict import (
     chase_arrows,
     checkers,
-    forbidden,
     game_over,
     headline,
     move_groups,
-    move_link,
-    moves_in_words,
     outcome_word,
     referee,
     short,
 )
-from tbgen.board.words import explain_judgement
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.preference import RootMove
@@ -62,7 +57,7 @@ def reading_page(library: Library, view: View) -> Answer:
     mechanism = library.mechanism(study)
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
-    marks = _marks(library, study, view, mechanism)
+    marks = marks_of(library, study, view, mechanism)
     welcome, card = "", ""
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
@@ -79,76 +74,13 @@ def reading_page(library: Library, view: View) -> Answer:
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )
-    return _page(library, study, view, verdict, marks, side)
+    return board_page(library, study, view, verdict, marks, side)
 
 
-def playing_page(library: Library, view: View) -> Answer:
-    """A game against the table; nothing tells what a move is worth."""
-    study = library.study(view.positions, view.moves)
-    language = view.language
-    over = game_over(study.over, view)
-    task = ""
-    if not over:
-        task = text(language, _task(library, study, view))
-    you = text(language, "you_play", side=text(language, view.human.name.lower()))
-    turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
-    lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
-    verdict = (
-        f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
-        f"{_score(library, study, view)}{referee(study, view)}"
-        f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
-    )
-    side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
-    return _page(library, study, view, verdict, _marks(library, study, view, None), side)
-
-
-def _task(library: Library, study: Study, view: View) -> str:
-    """What is to happen now, by the key of its message."""
-    if _readers_turn(view):
-        return "hidden" if study.result is not None else "hidden_engine"
-    if study.suggested is not None:
-        return "table_thinks"
-    return "no_opponent" if library.opponent is None else "engine_thinks"
-
-
-def _puzzle(library: Library, study: Study, view: View) -> str:
-    """What a puzzle asks for, and how it stands; the script counts those that are solved."""
-    if not view.task:
-        return ""
-    language, state = view.language, state_of(study, view)
-    said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
-    first = library.probe(view.start).result
-    if state == "open" and first is not None and first.order:
-        said += text(language, "puzzle_rules")
-    back = ""
-    if state == "lost":
-        again = view.back(len(view.moves)).href()
-        back = " " + link(again, text(language, "puzzle_again"), "button small")
-    streak = escape(text(language, "puzzle_streak", n="@", m="#"))
-    return (
-        f'<p class="notice puzzle {state}" data-puzzle="{state}" '
-        f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
-        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
-    )
-
-
-def _score(library: Library, study: Study, view: View) -> str:
-    """How long the reader's win took, and how long it takes; for wins by mate."""
-    over = study.over
-    if over is None or over.winner != view.human or over.why == "repetition":
-        return ""
-    first = library.probe(view.start).result
-    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
-        return ""
-    language = view.language
-    made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
-    return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
-
-
-def _page(
+def board_page(
     library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
 ) -> Answer:
-    """The frame of both modes."""
+    """The frame of looking up and of playing."""
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(study.position, view.look, marks)}'
@@ -161,14 +93,15 @@ def _page(
     return Answer(whole, HTML)
 
 
-def _readers_turn(view: View) -> bool:
+def readers_turn(view: View) -> bool:
+    """Whether the side that the reader plays is to move."""
     return view.position.side == view.human
 
 
 # -- the board -------------------------------------------------------------------------------
 
 
-def _marks(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
+def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
     """What may move is a link, and so is where the chosen piece may go; arrows say the rest."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
@@ -214,7 +147,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
     language, playing = view.language, view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
-    if playing and suggested is not None and _readers_turn(view):
+    if playing and suggested is not None and readers_turn(view):
         piece = piece_name(study.position.board[suggested.move.source], language)
         name = format_move(study.position, suggested.move, view.notation)
         first = f"<p>{escape(text(language, 'hint_piece', piece=piece))}</p>"
@@ -225,7 +158,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
         href = view.after(suggested.move).href()
         mark = f' data-move="{suggested.move.iccs}"'
         found.append(link(href, text(language, key), "button suggested", mark))
-    elif playing and study.over is None and library.opponent and not _readers_turn(view):
+    elif playing and study.over is None and library.opponent and not readers_turn(view):
         label = text(language, "engine_move")
         found.append(link(_engine_href(view), label, "button suggested"))
     if view.moves:
@@ -260,7 +193,7 @@ def _engine_href(view: View) -> str:
 
 def _back(view: View) -> str:
     """Where taking back leads: in the playing mode to the reader's own turn."""
-    alone = view.mode != "play" or not _readers_turn(view) or len(view.moves) < 2
+    alone = view.mode != "play" or not readers_turn(view) or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
@@ -293,32 +226,10 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         data["over"] = "1"
     if study.suggested and not over:
         href = view.after(study.suggested.move).href()
-        if reading or not _readers_turn(view):
+        if reading or not readers_turn(view):
             data["suggested"] = href
-        if not reading and not _readers_turn(view):
+        if not reading and not readers_turn(view):
             data["reply"] = href
-    elif view.mode == "play" and not over and not _readers_turn(view) and library.opponent:
+    elif view.mode == "play" and not over and not readers_turn(view) and library.opponent:
         data["reply"] = _engine_href(view)
     return data
-
-
-# -- playing ---------------------------------------------------------------------------------
-
-
-def _plain_moves(study: Study, view: View) -> str:
-    """The moves in the playing mode, by name."""
-    if not _readers_turn(view) or study.over:
-        return ""
-    language = view.language
-    moves = sorted(study.moves, key=lambda move: move.move.iccs)
-    links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
-    heading = f"{text(language, 'moves')} ({len(moves)})"
-    colon = text(language, "colon")
-    warnings = "".join(
-        f'<p class="notice referee"><b>{escape(text(language, "referee"))}{colon}</b> '
-        f"{escape(format_move(study.position, move, view.notation))}{colon}"
-        f"{escape(explain_judgement(judgement, study.rules, language))}</p>"
-        for move, judgement in (study.forbidden or {}).items()
-    )
-    listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
-    return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

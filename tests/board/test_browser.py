@@ -215,7 +215,10 @@ def test_a_phone(page: Any) -> None:
         open_page(phone, KNIGHT)
         wide = phone.execute_script("return document.documentElement.scrollWidth")
         assert wide <= 390
-        for path in ("/endgames", "/endgames/KRKN", "/?mode=edit", f"/?mode=line&{LOOP}"):
+        for path in (
+            "/endgames", "/endgames/KRKN", "/?mode=edit", f"/?mode=line&{LOOP}", "/build",
+            "/search/KRKN?outcome=win", f"/embed?{LOOP}", f"{KNIGHT}&mode=play&task=win",
+        ):  # fmt: skip
             open_page(phone, path)
             assert phone.execute_script("return document.documentElement.scrollWidth") <= 390, path
         open_page(phone, KNIGHT)

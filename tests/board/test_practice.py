@@ -131,7 +131,8 @@ def test_the_engine_plays_where_no_table_does(client: TestClient, opponent: Fake
 def test_without_an_engine_nobody_plays() -> None:
     with open_tablebase(demo().tables) as tables:
         client = TestClient(create_app(tables, demo().tables))
-        text = page(client, "/", fen=MISSING, mode="play", moves="f0f1")
-        assert "nobody plays" in text
-        assert "data-reply" not in text
-        assert "/reply?" not in text
+        for moves in ("", "f0f1"):
+            text = page(client, "/", fen=MISSING, mode="play", moves=moves)
+            assert "nobody plays" in text
+            assert "data-reply" not in text
+            assert "/reply?" not in text
