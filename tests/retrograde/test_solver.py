@@ -80,10 +80,10 @@ def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     material, seen = Material.parse("KRKNA"), []
     run = Propagation.run
 
-    def watched(propagation: Propagation, order: int) -> bool:
+    def watched(propagation: Propagation, order: int, *step: int) -> bool:
         codes = [code for waiting in propagation.waiting for code in waiting.codes]
         seen.append({propagation.code_space.decode(code).order for code in codes})
-        return run(propagation, order)
+        return run(propagation, order, *step)
 
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     monkeypatch.setattr(Propagation, "run", watched)
