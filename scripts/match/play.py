@@ -69,9 +69,12 @@ class Judges:
 
 
 def play_game(
-    players: tuple[Player, Player], opening: list[Move], limit: Limit, judges: Judges
+    players: tuple[Player, Player],
+    opening: list[Move],
+    limits: tuple[Limit, Limit],
+    judges: Judges,
 ) -> tuple[float, str, list[Move]]:
-    """Red's points, the reason, and the moves of a game; `players` by colour."""
+    """Red's points, the reason, and the moves of a game; `players` and `limits` by colour."""
     start = Position.from_fen(START_FEN)
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     for player in players:
@@ -79,7 +82,7 @@ def play_game(
     while (ended := judges.verdict(game, quiet)) is None:
         side = game.last.side
         try:
-            move = players[side].choose(start, moves, limit)
+            move = players[side].choose(start, moves, limits[side])
             if move is None:
                 return float(side == Side.BLACK), "resigned", moves
             quiet = quiet + 1 if game.last.board[move.target] == EMPTY else 0
@@ -132,6 +135,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--games", type=int, default=20, help="an even number")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--nodes", type=int)
+    parser.add_argument("--nodes-2", type=int, help="of the second engine, if not as many")
     parser.add_argument("--depth", type=int)
     parser.add_argument("--plies", type=int, default=6, help="of the openings")
     parser.add_argument("--seed", type=int, default=1)
@@ -148,7 +152,10 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Play the match; exit status 1 if an engine does not start."""
     options = arguments()
-    limit = Limit(options.seconds, options.nodes, options.depth)
+    limits = (
+        Limit(options.seconds, options.nodes, options.depth),
+        Limit(options.seconds, options.nodes_2 or options.nodes, options.depth),
+    )
     tables = open_tablebase(options.tables, rules=options.rules) if options.tables else None
     judges = Judges(Rules(options.rules), options.occurrences, tables)
     try:
@@ -162,8 +169,10 @@ def main() -> int:
     for number in range(options.games // 2):
         opening, pair = random_opening(rng, options.plies), 0.0
         for first in (Side.RED, Side.BLACK):
-            by_colour = (players[0], players[1]) if first == Side.RED else (players[1], players[0])
-            points, reason, moves = play_game(by_colour, opening, limit, judges)
+            order = 1 if first == Side.RED else -1
+            by_colour = players[::order][0], players[::order][1]
+            allowed = limits[::order][0], limits[::order][1]
+            points, reason, moves = play_game(by_colour, opening, allowed, judges)
             mine = points if first == Side.RED else 1 - points
             pair += mine
             tally[mine] += 1
