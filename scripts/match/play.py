@@ -8,8 +8,9 @@ reversed. A game ends by mate or stalemate, by a repetition that the rules decid
 `--occurrences` of a position, 3 unless said otherwise), by a table where `--tables` has one, and
 is drawn after 120 plies without a capture. An illegal move loses, and so does an engine that ends.
 Printed are the games of the first engine, its score with the standard error over pairs of games,
-and the difference in Elo that this stands for. `--save` keeps a line per game: engines, result, why
-it ended, FEN and moves.
+and the difference in Elo that this stands for; at the end the processor time of each engine for a
+move, its start included, which says how equal limits of nodes were. `--save` keeps a line per game:
+engines, result, why it ended, FEN and moves.
 """
 
 from __future__ import annotations
@@ -166,6 +167,7 @@ def main() -> int:
         return 1
     rng, pairs, reasons = random.Random(options.seed), [], Counter()
     tally: Counter[float] = Counter()
+    moves_of = [0, 0]
     for number in range(options.games // 2):
         opening, pair = random_opening(rng, options.plies), 0.0
         for first in (Side.RED, Side.BLACK):
@@ -173,6 +175,8 @@ def main() -> int:
             by_colour = players[::order][0], players[::order][1]
             allowed = limits[::order][0], limits[::order][1]
             points, reason, moves = play_game(by_colour, opening, allowed, judges)
+            for side in Side:
+                moves_of[players.index(by_colour[side])] += (len(moves) + 1 - side) // 2
             mine = points if first == Side.RED else 1 - points
             pair += mine
             tally[mine] += 1
@@ -188,8 +192,8 @@ def main() -> int:
             f"{summary(pairs)}", flush=True,
         )  # fmt: skip
     print(f"{players[0].name} against {players[1].name}: {dict(reasons.most_common())}")
-    for player in players:
-        player.close()
+    for player, moved in zip(players, moves_of, strict=True):
+        print(f"{player.name}: {1000 * player.close() / max(1, moved):.0f} ms of CPU a move")
     return 0
 
 

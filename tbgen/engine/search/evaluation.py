@@ -25,7 +25,7 @@ for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
     PHASES[[_code, _code + 8]] = _weight
 FULL_PHASE = 32
 
-LAZY_MARGIN = 250
+LAZY_MARGIN = 320
 """All features of a position together count for no more than this, either way."""
 
 EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
