@@ -204,7 +204,7 @@ def write(weights: Floats, worth: NDArray[np.int64]) -> None:
         first = 0
         for name, count in GROUPS.items():
             numbers: Sequence[int] = whole[stage, -FEATURES:][first : first + count].tolist()
-            lines.append(f"        {', '.join(map(str, numbers))},  # {name}")
+            lines += [f"        # {name}", f"        {', '.join(map(str, numbers))},"]
             first += count
         lines.append("    ),")
     lines.append(")")

@@ -2,7 +2,9 @@
 """A guess at what a quiet position is worth: pieces on squares, and what `features` lists.
 
     sums of weights for opening and ending  ->  mixed by what is left on the board
-    no side is ahead that has nothing left to win with
+    the fewer positions of a material are decided  ->  the less it is worth to be ahead in it
+
+A side that has nothing left to win with is never ahead.
 
 All weights were found by `scripts/tune/fit.py` from games of the engine with itself, and are in
 `weights`. Unit: one hundredth of a pawn, roughly; a rook is worth about 650.
@@ -13,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
-from tbgen.engine.search import weights
-from tbgen.engine.search.features import CANNON, KNIGHT, ROOK, list_features
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search import outcomes, weights
+from tbgen.engine.search.features import ADVISOR, CANNON, KING, KNIGHT, PAWN, ROOK, list_features
 from tbgen.engine.search.scores import MAX_EVALUATION
-from tbgen.indexing.squares import FILES, SQUARES, PieceType, flip_square, piece_code
+from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, flip_square, piece_code
 
 PHASES = np.zeros(16, np.int64)
 """What a piece code adds to the phase: 32 in the opening, 0 without rook, knight and cannon."""
@@ -53,6 +55,49 @@ FEATURE_WEIGHTS = np.array(weights.FEATURES, np.int64)
 """int64 (2, features): what each feature is worth to its side, in the opening and the ending."""
 
 
+FEW_PHASE = 12
+"""No more than three rooks: so few men may be known by their outcomes."""
+KNOWN_MEN = 5
+
+
+def _decided_shares() -> NDArray[np.int64]:
+    """`DECIDED`."""
+    shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
+    kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
+    for name, (_, drawn, _) in outcomes.OUTCOMES.items():
+        armies = [[kinds[letter] for letter in army] for army in name[1:].split("K")]
+        for side in range(2):
+            own = [piece_code(side, kind) for kind in armies[0]]
+            others = [piece_code(1 - side, kind) for kind in armies[1]]
+            number = 0
+            for code in sorted(own + others):
+                number = number << 4 | code
+            shares[number] = 1_000 - drawn
+    return shares
+
+
+DECIDED = _decided_shares()
+"""int64 (4096,): of a thousand positions of a material so many are won or lost, by the codes of its
+men but for the kings, in order, four bits each; 1000 where no table has told."""
+
+
+@part
+def _decided_share(state):
+    """Of a thousand positions of the material so many are won or lost; features are listed."""
+    men, number = np.int64(0), np.int64(0)
+    for side in range(2):
+        men += state.alive[side, KING]
+        for kind in range(ADVISOR, PAWN + 1):
+            men += state.alive[side, kind]
+    if men > KNOWN_MEN:
+        return np.int64(1_000)
+    for side in range(2):
+        for kind in range(ADVISOR, PAWN + 1):
+            for _ in range(state.alive[side, kind]):
+                number = number << 4 | 8 * side + kind
+    return DECIDED[number]
+
+
 @borrowing_kernel
 def evaluate(state, row, side, alpha, beta):
     """The guess for the side to move, at most `MAX_EVALUATION` either way.
@@ -64,9 +109,9 @@ def evaluate(state, row, side, alpha, beta):
     score = state.opening[row] * phase + state.ending[row] * (FULL_PHASE - phase)
     score = score // FULL_PHASE
     rough = score - 2 * score * side
-    if rough + LAZY_MARGIN <= alpha:
+    if phase > FEW_PHASE and rough + LAZY_MARGIN <= alpha:
         return max(rough + LAZY_MARGIN, -MAX_EVALUATION)
-    if rough - LAZY_MARGIN >= beta:
+    if phase > FEW_PHASE and rough - LAZY_MARGIN >= beta:
         return min(rough - LAZY_MARGIN, MAX_EVALUATION)
     opening = ending = np.int64(0)
     for i in range(list_features(state, row, side)):
@@ -80,6 +125,8 @@ def evaluate(state, row, side, alpha, beta):
         attackers += state.alive[winner, code]
     if attackers == 0:
         score = np.int64(0)
+    elif phase <= FEW_PHASE:
+        score = score * _decided_share(state) // 1_000
     if side == 1:
         score = -score
     return min(max(score, -MAX_EVALUATION), MAX_EVALUATION)

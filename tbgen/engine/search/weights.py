@@ -194,45 +194,83 @@ PLACES = (
 )
 FEATURES = (
     (
-        -10, -23, -4, -23, 3, 11, -2, 21, 18, 8, 5, 32, 17, 46, 15, 26, 34, 32,  # rook's mobility
-        -16, -9, 3, -3, -2, 2, -6, 8, 15, 0, 13, 22, 17, 3, 3, 5, 8, 22,  # cannon's mobility
-        -4, -18, -13, 8, 5, 4, 45, 12, 54,  # knight's mobility
-        0, 27, -24, -22,  # rook on the king's file
-        0, -12, -6, -1,  # rook on the king's rank
-        37, 0, 35, 7,  # cannon on the king's file
-        -14, 0, 6, 3,  # cannon on the king's rank
-        0, 16, 12, 41, 4, 25, -2, -6, 3, 3,  # knight's distance from the king
-        -58, -10, 16, 27, 11, 13, 5, 0, 0, 0, 0, 0,  # attackers across the river
-        -7, -23, -51, -6, -6, -3, 35, 27, 35,  # rooks against advisors
-        -15, -41, -25, 2, -13, -5, 52, 33, 12,  # rooks against elephants
-        -5, -20, -26, 13, 8, -14, 14, 9, 21,  # knights against advisors
-        -6, -1, -45, 23, -23, 7, 22, 3, 20,  # knights against elephants
-        32, -2, -52, 0, -18, -18, -11, 17, 52,  # cannons against advisors
-        32, -28, -25, -1, -25, -8, 7, 33, 16,  # cannons against elephants
-        -24, -2, -10, 26, -25, -11, 24, -3, -5, -17, 18, 3, 9, 24, -2, 3, -15, 6,  # pawns against advisors
-        -6, -7, -23, 9, 12, -32, 14, 1, 2, 6, 10, -11, 22, -11, 18, -7, -27, 26,  # pawns against elephants
-        15,  # pawns beside each other
-        14,  # the move
+        # rook's mobility
+        -10, -23, -4, -23, 3, 11, -2, 21, 18, 8, 5, 32, 17, 46, 15, 26, 34, 32,
+        # cannon's mobility
+        -16, -9, 3, -3, -2, 2, -6, 8, 15, 0, 13, 22, 17, 3, 3, 5, 8, 22,
+        # knight's mobility
+        -4, -18, -13, 8, 5, 4, 45, 12, 54,
+        # rook on the king's file
+        0, 27, -24, -22,
+        # rook on the king's rank
+        0, -12, -6, -1,
+        # cannon on the king's file
+        37, 0, 35, 7,
+        # cannon on the king's rank
+        -14, 0, 6, 3,
+        # knight's distance from the king
+        0, 16, 12, 41, 4, 25, -2, -6, 3, 3,
+        # attackers across the river
+        -58, -10, 16, 27, 11, 13, 5, 0, 0, 0, 0, 0,
+        # rooks against advisors
+        -7, -23, -51, -6, -6, -3, 35, 27, 35,
+        # rooks against elephants
+        -15, -41, -25, 2, -13, -5, 52, 33, 12,
+        # knights against advisors
+        -5, -20, -26, 13, 8, -14, 14, 9, 21,
+        # knights against elephants
+        -6, -1, -45, 23, -23, 7, 22, 3, 20,
+        # cannons against advisors
+        32, -2, -52, 0, -18, -18, -11, 17, 52,
+        # cannons against elephants
+        32, -28, -25, -1, -25, -8, 7, 33, 16,
+        # pawns against advisors
+        -24, -2, -10, 26, -25, -11, 24, -3, -5, -17, 18, 3, 9, 24, -2, 3, -15, 6,
+        # pawns against elephants
+        -6, -7, -23, 9, 12, -32, 14, 1, 2, 6, 10, -11, 22, -11, 18, -7, -27, 26,
+        # pawns beside each other
+        15,
+        # the move
+        14,
     ),
     (
-        -23, -24, -24, -36, -10, 8, 6, 16, 18, 12, 41, 28, 21, 16, 28, 32, 19, -2,  # rook's mobility
-        -11, -11, -2, 15, 6, -5, 5, 5, -15, -1, -3, -9, -3, -5, -1, 1, 0, -9,  # cannon's mobility
-        -27, -27, -13, 18, 18, 4, 12, 12, 19,  # knight's mobility
-        0, 0, 18, 0,  # rook on the king's file
-        0, -3, -3, 0,  # rook on the king's rank
-        -2, 0, 16, -6,  # cannon on the king's file
-        6, 0, 7, 1,  # cannon on the king's rank
-        0, -15, -12, 5, 4, 7, 12, 4, -17, 27,  # knight's distance from the king
-        -4, -37, -35, 11, 40, 26, 1, 1, 0, 0, 0, 0,  # attackers across the river
-        -28, -19, -4, -13, 14, 5, 16, 19, 10,  # rooks against advisors
-        -33, -16, -2, 1, 10, -4, 6, 22, 17,  # rooks against elephants
-        -9, -4, 11, -25, 15, -4, 8, 3, 4,  # knights against advisors
-        -29, -5, 33, 9, -7, -15, -5, 27, -7,  # knights against elephants
-        24, -2, -3, -31, 22, 21, -18, -5, -8,  # cannons against advisors
-        5, -1, 14, -15, 27, 0, -17, -11, -3,  # cannons against elephants
-        -93, -16, 14, 23, -31, -15, 42, 6, -13, -6, 33, 8, 11, 20, 16, -1, 2, 0,  # pawns against advisors
-        -81, -12, -2, -8, -24, 9, 14, 12, 9, 34, 14, -12, 18, 21, 8, -3, 5, -1,  # pawns against elephants
-        10,  # pawns beside each other
-        -4,  # the move
+        # rook's mobility
+        -23, -24, -24, -36, -10, 8, 6, 16, 18, 12, 41, 28, 21, 16, 28, 32, 19, -2,
+        # cannon's mobility
+        -11, -11, -2, 15, 6, -5, 5, 5, -15, -1, -3, -9, -3, -5, -1, 1, 0, -9,
+        # knight's mobility
+        -27, -27, -13, 18, 18, 4, 12, 12, 19,
+        # rook on the king's file
+        0, 0, 18, 0,
+        # rook on the king's rank
+        0, -3, -3, 0,
+        # cannon on the king's file
+        -2, 0, 16, -6,
+        # cannon on the king's rank
+        6, 0, 7, 1,
+        # knight's distance from the king
+        0, -15, -12, 5, 4, 7, 12, 4, -17, 27,
+        # attackers across the river
+        -4, -37, -35, 11, 40, 26, 1, 1, 0, 0, 0, 0,
+        # rooks against advisors
+        -28, -19, -4, -13, 14, 5, 16, 19, 10,
+        # rooks against elephants
+        -33, -16, -2, 1, 10, -4, 6, 22, 17,
+        # knights against advisors
+        -9, -4, 11, -25, 15, -4, 8, 3, 4,
+        # knights against elephants
+        -29, -5, 33, 9, -7, -15, -5, 27, -7,
+        # cannons against advisors
+        24, -2, -3, -31, 22, 21, -18, -5, -8,
+        # cannons against elephants
+        5, -1, 14, -15, 27, 0, -17, -11, -3,
+        # pawns against advisors
+        -93, -16, 14, 23, -31, -15, 42, 6, -13, -6, 33, 8, 11, 20, 16, -1, 2, 0,
+        # pawns against elephants
+        -81, -12, -2, -8, -24, 9, 14, 12, 9, 34, 14, -12, 18, 21, 8, -3, 5, -1,
+        # pawns beside each other
+        10,
+        # the move
+        -4,
     ),
 )
