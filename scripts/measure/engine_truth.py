@@ -1,7 +1,7 @@
 """What the engine's search says, against tables that it does not see.
 
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] [--depth D] KRKN ..
-    python scripts/measure/engine_truth.py kept --tables DIR [--count N] [--nodes N] [--fewer] KRKN ..
+    python scripts/measure/engine_truth.py kept --tables DIR [--nodes N] [--fewer] KRKN ..
 
 `claims`: random positions are searched to depths up to D, and whatever is called decided there, by
 mate or by the judge, has to be so in the table. A tenth of them is also searched in full width, to

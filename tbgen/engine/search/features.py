@@ -175,7 +175,7 @@ def list_features(state, row, side):
             if kind < ROOK:
                 continue
             past = (square >= 45) == (owner == 0)
-            across += past
+            across += np.int64(past)
             if kind == KNIGHT:
                 count = _list_knight(state, board, count, owner, square, king)
             elif kind != PAWN:

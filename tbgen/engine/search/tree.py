@@ -88,6 +88,23 @@ def _guess(state, row, side, data):
 
 
 @part
+def _settled(state, row, side, data, depth, alpha, beta):
+    """The score where neither a move nor a pass need be tried, or `UNKNOWN`; fills in the guess.
+
+    data : int64; an entry of the hash table, or 0
+    """
+    ply, narrow = row - state.root, beta - alpha == 1
+    if data != 0 and narrow:
+        known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
+        if known != UNKNOWN:
+            return known
+    _guess(state, row, side, data)
+    if narrow and stands_well(state, ply, depth, beta):
+        return np.int64(state.guess[ply])
+    return UNKNOWN
+
+
+@part
 def play(state, row, side, move):
     """Play a move, and say which piece has come where."""
     source, target = move >> 7, move & 127
@@ -112,17 +129,13 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
         return quiesce(state, table, buffers, row, side, alpha, beta)
     state.nodes += 1
     data = entry.look_up(state, table, row)
+    known = _settled(state, row, side, data, depth, alpha, beta)
+    if known != UNKNOWN:
+        return known
     narrow = beta - alpha == 1
-    if data != 0 and narrow:
-        known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
-        if known != UNKNOWN:
-            return known
-    _guess(state, row, side, data)
     # Literals must not be handed on (see the package).
     yes, no = ply >= 0, ply < 0
     if narrow:
-        if stands_well(state, ply, depth, beta):
-            return np.int64(state.guess[ply])
         if stands_badly(state, ply, depth, alpha):
             score = quiesce(state, table, buffers, row, side, alpha, beta)
             if score <= alpha:
