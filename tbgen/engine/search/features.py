@@ -160,8 +160,8 @@ def list_features(state, row, side):
     """
     board = state.boards[row]
     count = _note(state, np.int64(0), side, np.int64(_MOVE))
-    for kind in range(8):
-        state.alive[0, kind] = state.alive[1, kind] = 0
+    for i in range(8):
+        state.alive[0, i] = state.alive[1, i] = 0
     for owner in range(2):
         king = np.int64(state.squares[row, state.kings[1 - owner]])
         across = np.int64(0)
