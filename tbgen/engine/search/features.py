@@ -186,9 +186,9 @@ def list_features(state, row, side):
     for owner in range(2):
         advisors, elephants = state.alive[1 - owner, ADVISOR], state.alive[1 - owner, ELEPHANT]
         first = np.int64(_GUARDS)
-        for kind in (ROOK, KNIGHT, CANNON, PAWN):
-            met = 3 * state.alive[owner, kind]
-            many = 3 * (2 + 3 * (kind == PAWN) + 1)
+        for attacker in (ROOK, KNIGHT, CANNON, PAWN):
+            met = 3 * state.alive[owner, attacker]
+            many = 3 * (2 + 3 * (attacker == PAWN) + 1)
             count = _note(state, count, owner, first + met + advisors)
             count = _note(state, count, owner, first + many + met + elephants)
             first += 2 * many
