@@ -119,7 +119,7 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
 
     may_pass : bool; a null move may be tried: there was none just before
     """
-    ply = row - state.root
+    ply, narrow = row - state.root, beta - alpha == 1
     known = _enter(state, buffers, row, side, beta)
     if known != UNKNOWN:
         return known
@@ -132,7 +132,6 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
     known = _settled(state, row, side, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
-    narrow = beta - alpha == 1
     # Literals must not be handed on (see the package).
     yes, no = ply >= 0, ply < 0
     if narrow:
