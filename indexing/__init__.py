@@ -11,6 +11,7 @@
     arrangement   the order of slots in a file, and the blocks they are cut into
     census        how many placements an index holds
     scalar        functions that plain Python and kernels share
+    systems       what operating systems do not share, for all that opens files
 
 Nothing here knows of values or files, nor how pieces move; nothing imports numba, or anything else
 of `tbgen`.

@@ -29,6 +29,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.systems import read_at
 from tbgen.tables.blocks import BlockError, Codes
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.coding import AnyBlock
@@ -330,7 +331,7 @@ class BlockFile(Generic[Spec]):
         descriptor = self._descriptor
         if descriptor is None:
             raise ValueError(f"{self.path.name} has been closed")
-        data = os.pread(descriptor.number, length, offset)
+        data = read_at(descriptor.number, length, offset)
         if len(data) != length:
             raise CorruptTableError(self.path, "the file has become shorter")
         return data

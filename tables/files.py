@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -22,10 +21,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+from tbgen.indexing.systems import lock, open_flags
+
+_READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Without O_NONBLOCK, to open a pipe waits until somebody writes to it: as a rule, for ever."""
 
-_OWN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+_OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 _MODE = 0o666
 
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
@@ -68,11 +69,10 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     One that a killed process left behind is nobody's, and is taken over. Raises `OSError`, and
     `BlockingIOError` if somebody holds it and nobody is to wait.
     """
-    how = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
     while True:
         file = _open_own(path)
         try:
-            fcntl.flock(file, how)
+            lock(file, wait=wait)
         except BaseException as error:
             # The file stays: somebody else may hold it, or locks may have run out for us.
             file.close()
@@ -105,9 +105,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary.unlink(missing_ok=True)
     try:
         with _open_own(temporary, os.O_EXCL) as file:
-            # Tells others that this file is being written; some file systems have no locks.
+            # Tells others that this file is being written; not every system has locks.
             with contextlib.suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(file, wait=False)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -147,5 +147,5 @@ def remove_leftovers(directory: Path, names: Collection[str]) -> None:
         if match is None or match[1] not in names:
             continue
         with contextlib.suppress(OSError), _open_own(directory / entry) as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file, wait=False)
             (directory / entry).unlink()

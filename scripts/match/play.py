@@ -8,8 +8,9 @@ reversed. A game ends by mate or stalemate, by a repetition that the rules decid
 `--occurrences` of a position, 3 unless said otherwise), by a table where `--tables` has one, and
 is drawn after 120 plies without a capture. An illegal move loses, and so does an engine that ends.
 Printed are the games of the first engine, its score with the standard error over pairs of games,
-and the difference in Elo that this stands for. `--save` keeps a line per game: engines, result, why
-it ended, FEN and moves.
+and the difference in Elo that this stands for; at the end the processor time of each engine for a
+move, its start included, which says how equal limits of nodes were. `--save` keeps a line per game:
+engines, result, why it ended, FEN and moves.
 """
 
 from __future__ import annotations
@@ -69,9 +70,12 @@ class Judges:
 
 
 def play_game(
-    players: tuple[Player, Player], opening: list[Move], limit: Limit, judges: Judges
+    players: tuple[Player, Player],
+    opening: list[Move],
+    limits: tuple[Limit, Limit],
+    judges: Judges,
 ) -> tuple[float, str, list[Move]]:
-    """Red's points, the reason, and the moves of a game; `players` by colour."""
+    """Red's points, the reason, and the moves of a game; `players` and `limits` by colour."""
     start = Position.from_fen(START_FEN)
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     for player in players:
@@ -79,7 +83,7 @@ def play_game(
     while (ended := judges.verdict(game, quiet)) is None:
         side = game.last.side
         try:
-            move = players[side].choose(start, moves, limit)
+            move = players[side].choose(start, moves, limits[side])
             if move is None:
                 return float(side == Side.BLACK), "resigned", moves
             quiet = quiet + 1 if game.last.board[move.target] == EMPTY else 0
@@ -132,6 +136,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--games", type=int, default=20, help="an even number")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--nodes", type=int)
+    parser.add_argument("--nodes-2", type=int, help="of the second engine, if not as many")
     parser.add_argument("--depth", type=int)
     parser.add_argument("--plies", type=int, default=6, help="of the openings")
     parser.add_argument("--seed", type=int, default=1)
@@ -148,7 +153,10 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Play the match; exit status 1 if an engine does not start."""
     options = arguments()
-    limit = Limit(options.seconds, options.nodes, options.depth)
+    limits = (
+        Limit(options.seconds, options.nodes, options.depth),
+        Limit(options.seconds, options.nodes_2 or options.nodes, options.depth),
+    )
     tables = open_tablebase(options.tables, rules=options.rules) if options.tables else None
     judges = Judges(Rules(options.rules), options.occurrences, tables)
     try:
@@ -159,11 +167,16 @@ def main() -> int:
         return 1
     rng, pairs, reasons = random.Random(options.seed), [], Counter()
     tally: Counter[float] = Counter()
+    moves_of = [0, 0]
     for number in range(options.games // 2):
         opening, pair = random_opening(rng, options.plies), 0.0
         for first in (Side.RED, Side.BLACK):
-            by_colour = (players[0], players[1]) if first == Side.RED else (players[1], players[0])
-            points, reason, moves = play_game(by_colour, opening, limit, judges)
+            order = 1 if first == Side.RED else -1
+            by_colour = players[::order][0], players[::order][1]
+            allowed = limits[::order][0], limits[::order][1]
+            points, reason, moves = play_game(by_colour, opening, allowed, judges)
+            for side in Side:
+                moves_of[players.index(by_colour[side])] += (len(moves) + 1 - side) // 2
             mine = points if first == Side.RED else 1 - points
             pair += mine
             tally[mine] += 1
@@ -179,8 +192,8 @@ def main() -> int:
             f"{summary(pairs)}", flush=True,
         )  # fmt: skip
     print(f"{players[0].name} against {players[1].name}: {dict(reasons.most_common())}")
-    for player in players:
-        player.close()
+    for player, moved in zip(players, moves_of, strict=True):
+        print(f"{player.name}: {1000 * player.close() / max(1, moved):.0f} ms of CPU a move")
     return 0
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import resource
 import shlex
 import subprocess
 import threading
@@ -89,8 +90,14 @@ class Player:
         """The move to play in the last position of a game; None if the engine gives up."""
         raise NotImplementedError
 
-    def close(self) -> None:
-        """End the process."""
+    def close(self) -> float:
+        """End the process; returns the processor time that it has used, in seconds."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self._end()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def _end(self) -> None:
         with contextlib.suppress(PlayerError):
             self.say("quit")
         try:

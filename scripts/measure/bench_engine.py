@@ -1,33 +1,19 @@
-"""What the engine's search is worth: its speed, and its claims against tables.
+"""How fast the engine's search is: nodes a CPU second on one thread, with judge and hash table.
 
-    python scripts/measure/bench_engine.py speed
-    python scripts/measure/bench_engine.py claims --tables DIR [--count N] [--nodes N] KRKN ...
+    python scripts/measure/bench_engine.py [--nodes N]
 
-`speed`: nodes a CPU second on one thread, with judge and hash table, as a ratio to perft of the
-same run. `claims`: positions drawn from tables are searched without them, until something is
-decided or the nodes are used up; printed are the decisions that the table contradicts (one is a
-bug), and of the wins in at most so many plies how often the move chosen keeps the win, and how
-often the search announces it, for wins by mate or conversion and by the rules. Exit status 1 if a
-table contradicts the search.
+Printed as a ratio to perft of the same run, for three positions: rates alone depend on the machine.
 """
 
 import argparse
 import sys
 import time
-from collections import Counter
 from pathlib import Path
-
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tbgen.engine.search import scores
-from tbgen.engine.search.searcher import Iteration, Searcher
-from tbgen.indexing import START_FEN, Material, Position, Side
-from tbgen.play.tablebase import GameTablebase, open_tablebase
-from tbgen.probing.dump import all_rows
-from tbgen.tables import Outcome
-from tbgen.tables.names import RuleSet
+from tbgen.engine.search.searcher import Searcher
+from tbgen.indexing import START_FEN, Position
 
 SPEED_POSITIONS = {
     "opening": START_FEN,
@@ -55,80 +41,15 @@ def speed(searcher: Searcher, nodes: int) -> None:
         )
 
 
-def decide(
-    searcher: Searcher, position: Position, rule_set: RuleSet, nodes: int
-) -> Iteration | None:
-    """Search until something is decided, or the nodes are used up."""
-    searcher.clear()
-    searcher.forgive()
-    found = None
-    for found in searcher.think([position], [], rule_set=rule_set, nodes=nodes):
-        if scores.is_decided(found.lines[0].score):
-            break
-    return found
-
-
-def claims(
-    searcher: Searcher, tables: GameTablebase, name: str, options: argparse.Namespace
-) -> int:
-    """Print what a material's positions show; returns how many claims are wrong."""
-    file = tables.table(Material.parse(name))
-    everything = np.concatenate(list(all_rows(file)))
-    short = (everything["outcome"] == 1) & (everything["plies"] <= options.plies)
-    groups = {
-        "any": everything,
-        "won": everything[short & (everything["order"] == 0)],
-        "won by rules": everything[short & (everything["order"] > 0)],
-    }
-    wrong = 0
-    for group, rows in groups.items():
-        drawn = np.random.default_rng(1).permutation(len(rows))[: options.count]
-        boards = file.layout.boards_of_squares(rows[drawn]["squares"]).astype(np.uint8)
-        tally: Counter[str] = Counter()
-        for row, board in zip(rows[drawn], boards, strict=True):
-            position = Position(board.tobytes(), Side(int(row["side"])))
-            found = decide(searcher, position, tables.rule_set, options.nodes)
-            if found is None:
-                continue
-            tally["positions"] += 1
-            line = found.lines[0]
-            if scores.is_decided(line.score):
-                tally["claims"] += 1
-                tally["by the judge"] += abs(line.score) <= scores.VERDICT_WIN
-                if (line.score > 0) - (line.score < 0) != row["outcome"]:
-                    tally["wrong"] += 1
-                    print(f"wrong: {position.fen} {line.score}, table {row['outcome']}")
-            if row["outcome"] == Outcome.WIN:
-                after = position.after(*line.moves[0])
-                tally["wins"] += 1
-                tally["kept"] += tables.probe(after).outcome == Outcome.LOSS
-        wrong += tally["wrong"]
-        print(f"{name:10} {group:13} of {len(rows):>9,}: {dict(tally)}", flush=True)
-    return wrong
-
-
-def main() -> int:
-    """Run one of the two."""
+def main() -> None:
+    """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    fast = commands.add_parser("speed")
-    fast.add_argument("--nodes", type=int, default=1_000_000)
-    proof = commands.add_parser("claims")
-    proof.add_argument("materials", nargs="+")
-    proof.add_argument("--tables", type=Path, required=True)
-    proof.add_argument("--rules", default="wxf")
-    proof.add_argument("--count", type=int, default=100)
-    proof.add_argument("--nodes", type=int, default=200_000)
-    proof.add_argument("--plies", type=int, default=8)
+    parser.add_argument("--nodes", type=int, default=1_000_000)
     options = parser.parse_args()
     searcher = Searcher(hash_mebibytes=16)
     searcher.warm_up()
-    if options.command == "speed":
-        speed(searcher, options.nodes)
-        return 0
-    with open_tablebase(options.tables, rules=options.rules) as tables:
-        return int(sum(claims(searcher, tables, name, options) for name in options.materials) > 0)
+    speed(searcher, options.nodes)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

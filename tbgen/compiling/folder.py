@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import tbgen.indexing
+from tbgen.indexing.systems import open_flags
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -64,7 +65,12 @@ def _usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """The user's own folder among temporary files; None where somebody else has made one."""
+    """The user's own folder among temporary files; None where somebody else has made one.
+
+    None as well on a system without user ids, where temporary files are a user's own anyway.
+    """
+    if not hasattr(os, "getuid"):
+        return None
     try:
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -91,7 +97,7 @@ def open_lock(folder: Path) -> BinaryIO:
     Raises `OSError` where something else has its name: nothing is made or touched through a link.
     """
     path = folder / "lock"
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    flags = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
     file = os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0)
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         return file

@@ -13,7 +13,6 @@ side only takes longer. Nothing that only probes tables imports this module.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -28,6 +27,7 @@ from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, known_options
 from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
+from tbgen.indexing.systems import lock
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -120,8 +120,10 @@ def compile_lock() -> Iterator[None]:
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-            lock = held.enter_context(open_lock(CACHE_FOLDER))
-            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+            file = held.enter_context(open_lock(CACHE_FOLDER))
+            # Without locks several may compile the same, which only takes longer.
+            with contextlib.suppress(OSError):
+                lock(file, wait=True)
             clear_remains(CACHE_FOLDER)
         with rare_collections():
             yield

@@ -114,6 +114,15 @@ def append_ply(
 
     The move is legal, and row `ply + 1` exists in all three arrays.
     """
+    append_unchecked(boards, ids, log, ply, source, target)
+    log[ply + 1][CHECKED] = int(in_check(boards[ply + 1], 1 - side))
+
+
+@scalar
+def append_unchecked(
+    boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
+) -> None:
+    """`append_ply` but for `CHECKED`, for who knows where the king is."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):
@@ -128,7 +137,6 @@ def append_ply(
         here[KEY] - square_key(code, source) - square_key(taken, target) + square_key(code, target)
     )
     following[FIRST] = ply + 1 if advance or taken != EMPTY else here[FIRST]
-    following[CHECKED] = int(in_check(after, 1 - side))
     following[VICTIMS] = NOT_LOOKED_AT
     here[SOURCE], here[TARGET], here[VICTIMS] = source, target, NOT_LOOKED_AT
     if ply > 0:

@@ -1,24 +1,29 @@
 """The search, compiled: alpha-beta over the record that the referee reads.
 
     searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
-    tree           principal variation search: null move, reductions, check extensions
+    tree           principal variation search, with check extensions
+    selectivity    what is searched less deep, or not at all
     quiescence     captures until the position is quiet, and every evasion of a check
     judging        what is known without searching: a repetition's verdict, a table's value
     ordering       the moves of a position, the likeliest best first
     exchange       what comes of a capture on its square
     generation     pseudo-legal captures and quiet moves
     safety         which of them leave the king safe
-    evaluation     material, squares and mobility, tapered from the opening to the ending
+    evaluation     pieces on squares and features, tapered from the opening to the ending
+    features       what it sees besides: mobility, lines to the king, siege, guards
+    weights        what each of them is worth, written by a script
+    outcomes       how often a material is won, drawn and lost, written by a script
+    tracing        the features of many positions at once, for that script
     transposition  the hash table
     perft          counts of legal lines: is the generation right, and how fast
     geometry       lines, leaps and legs as tables
     state          the memory of one search as one record, and playing a move in it
     scores         what a number means: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. Everything here but `scores` imports numba: it is
-loaded by `tbgen.engine.thinking`, in the background. A kernel that calls itself passes on values
-of the run time only, never a literal: a cached kernel that hands a literal to itself crashes the
-process that loads it (numba issue 6061).
+The modules above `state` import downwards only. Everything here but `scores` and the numbers that
+scripts write imports numba: it is loaded by `tbgen.engine.thinking`, in the background. A kernel
+that calls itself passes on values of the run time only, never a literal: a cached kernel that hands
+a literal to itself crashes the process that loads it (numba issue 6061).
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`

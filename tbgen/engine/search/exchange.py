@@ -9,12 +9,10 @@ pins, checks, and what goes on elsewhere. A king takes only what nobody protects
 from __future__ import annotations
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.engine.search.evaluation import CANNON, EXCHANGE_VALUES, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.evaluation import EXCHANGE_VALUES
+from tbgen.engine.search.features import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
-from tbgen.engine.search.safety import KING
-from tbgen.indexing.squares import EMPTY, PieceType, piece_code
-
-ADVISOR, ELEPHANT = (piece_code(0, kind) for kind in (PieceType.ADVISOR, PieceType.ELEPHANT))
+from tbgen.indexing.squares import EMPTY
 
 
 @part

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.engine.search.evaluation import CANNON, ROOK
+from tbgen.engine.search.features import CANNON, ROOK
 from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
 from tbgen.indexing.squares import EMPTY
 

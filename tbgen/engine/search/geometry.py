@@ -3,6 +3,7 @@
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
+    CONCERNS          whether what happens on one square can matter to a king on another
 
 `tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
 """
@@ -90,3 +91,18 @@ square that must be empty, or -1: a knight's leg, an elephant's eye."""
 SOURCES, SOURCE_LEGS = _sources()
 """int64 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
 up to the first -1, and the square that must be empty for that, or -1."""
+
+
+def _concerns() -> NDArray[np.bool_]:
+    """`CONCERNS`: lines for rooks, cannons and kings, leaps and legs for knights."""
+    squares = np.arange(SQUARES)
+    ranks, files = squares // FILES, squares % FILES
+    away_ranks = np.abs(ranks[:, None] - ranks)
+    away_files = np.abs(files[:, None] - files)
+    near = np.maximum(away_ranks, away_files) <= 2
+    return (away_ranks == 0) | (away_files == 0) | near
+
+
+CONCERNS = _concerns()
+"""bool (90, 90): whether a piece that comes to a square, or leaves it, may attack or uncover a
+king on another. All else leaves the king as safe as it was."""

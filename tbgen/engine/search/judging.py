@@ -33,6 +33,7 @@ from tbgen.engine.search.scores import (
     ORDER_STEP,
     RULE_WIN,
     TABLE_WIN,
+    UNKNOWN,
     VERDICT_WIN,
 )
 from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_board
@@ -40,9 +41,6 @@ from tbgen.referee import record
 
 CLEAN = 1 << 40
 """In place of a row: the value depends on no earlier position."""
-
-UNKNOWN = -(1 << 40)
-"""No score: nothing is known, so search."""
 
 
 @borrowing_kernel

@@ -2,7 +2,11 @@
 """The moves of a position one by one, the likeliest best first.
 
     the hash table's move  ->  captures that lose nothing, dearest victim by cheapest attacker
-    ->  quiet moves: killers of the ply, then by the history of cutoffs  ->  captures that lose
+    ->  quiet moves: killers of the ply, the refutation of the move before, then by history
+    ->  captures that lose
+
+History is what cutoffs have taught of quiet moves, of a piece to a square: by itself, as a reply
+to the opponent's last move, and as a follow-up to one's own. It is kept from move to move.
 
 Each stage generates and ranks its moves only when it is reached: most positions that are cut off
 never see their quiet moves. Quiescence asks for captures alone.
@@ -16,16 +20,21 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.generation import generate
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages: the first two and `CAPTURES_ONLY` are where an order of moves begins."""
 
 _KILLER_RANK = 1 << 24
-_HISTORY_LIMIT = 1 << 20
+_REFUTATION_RANK = 1 << 23
+_LOSING_RANK = -(1 << 23)
+"""About it lie captures that lose something: behind all quiet moves, whatever their history."""
 _NO_LOSS = 0
-"""Captures of this rank or more lose nothing at first sight; others wait behind quiet moves."""
+"""Captures of this rank or more lose nothing at first sight."""
+HISTORY_LIMIT = 1 << 14
+"""No single history goes beyond it, either way."""
+_LESSON_LIMIT = 1 << 11
 
 
 @part
@@ -55,25 +64,40 @@ def _rank_captures(state, row, side, ply):
         source, target = move >> 7, move & 127
         attacker, victim = EXCHANGE_VALUES[board[source]], EXCHANGE_VALUES[board[target]]
         if attacker > victim and not is_sound(state, row, side, source, target):
-            state.ranks[ply, i] = victim - attacker
+            state.ranks[ply, i] = _LOSING_RANK + victim - attacker
         else:
             state.ranks[ply, i] = 64 * victim - attacker // 16 + 1_000
 
 
 @part
+def history_of(state, row, ply, move):
+    """What cutoffs have taught of a quiet move: three histories of at most `HISTORY_LIMIT`."""
+    code, target = state.boards[row, move >> 7], move & 127
+    place = (code & 7) * SQUARES + target
+    known = np.int64(state.history[code, target])
+    known += state.followups[0, state.played[ply], place]
+    if ply > 0:
+        known += state.followups[1, state.played[ply - 1], place]
+    return known
+
+
+@part
 def _rank_quiets(state, row, ply, first):
-    """Rank the quiet moves of the ply: killers, then the history.
+    """Rank the quiet moves of the ply.
 
     first : int64; where the quiet moves begin
     """
+    refutation = state.refutations[state.played[ply]]
     for i in range(first, state.count[ply]):
         move = state.moves[ply, i]
         if move == state.killers[ply, 0]:
             state.ranks[ply, i] = _KILLER_RANK
         elif move == state.killers[ply, 1]:
             state.ranks[ply, i] = _KILLER_RANK - 1
+        elif move == refutation:
+            state.ranks[ply, i] = _REFUTATION_RANK
         else:
-            state.ranks[ply, i] = state.history[state.boards[row, move >> 7], move & 127]
+            state.ranks[ply, i] = history_of(state, row, ply, move)
 
 
 @part
@@ -137,14 +161,45 @@ def next_move(state, row, side, ply):
 
 
 @part
+def _moved_by(known, lesson):
+    """A history after a lesson: the nearer to its limit, the less it learns.
+
+    known : int64; the history
+    lesson : int64; positive for a cutoff, negative for none
+    """
+    return known + lesson - known * abs(lesson) // HISTORY_LIMIT
+
+
+@part
+def _teach(state, row, ply, move, lesson):
+    """Let the histories of a quiet move learn.
+
+    lesson : int64; positive for a cutoff, negative for none
+    """
+    code, target = state.boards[row, move >> 7], move & 127
+    place, before = (code & 7) * SQUARES + target, state.played[ply]
+    state.history[code, target] = _moved_by(np.int64(state.history[code, target]), lesson)
+    known = np.int64(state.followups[0, before, place])
+    state.followups[0, before, place] = _moved_by(known, lesson)
+    if ply > 0:
+        before = state.played[ply - 1]
+        known = np.int64(state.followups[1, before, place])
+        state.followups[1, before, place] = _moved_by(known, lesson)
+
+
+@part
 def reward(state, row, ply, move, depth):
-    """Remember a quiet move that cut the search off: killer of its ply, and history."""
+    """Remember a quiet move that cut the search off, and that those tried before it did not."""
     if state.killers[ply, 0] != move:
         state.killers[ply, 1] = state.killers[ply, 0]
         state.killers[ply, 0] = move
-    code = state.boards[row, move >> 7]
-    state.history[code, move & 127] += depth * depth
-    if state.history[code, move & 127] > _HISTORY_LIMIT:
-        for i in range(16):
-            for square in range(state.history.shape[1]):
-                state.history[i, square] >>= 1
+    state.refutations[state.played[ply]] = move
+    lesson = min(32 * depth * depth, _LESSON_LIMIT)
+    _teach(state, row, ply, move, lesson)
+    board, first = state.boards[row], state.hash_move[ply]
+    if first != 0 and first != move and board[first & 127] == EMPTY:
+        _teach(state, row, ply, first, -lesson)
+    for i in range(state.next[ply]):
+        other = state.moves[ply, i]
+        if other != move and other != first and board[other & 127] == EMPTY:
+            _teach(state, row, ply, other, -lesson)

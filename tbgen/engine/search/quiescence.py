@@ -2,9 +2,10 @@
 """Quiescence: captures until nothing is hanging, so that the evaluation is asked in peace.
 
 The side to move may also stand pat, unless it is in check: then every evasion is tried, and none
-means mate. Captures that lose material at first sight, or that cannot bring the score up to
+means mate. Captures that lose material in the exchange, or that cannot bring the score up to
 alpha, are left out. Repetitions need no judge here: a capture lies behind every position but the
-first, and the search has judged that one.
+first, and the search has judged that one. For the same reason tables and the hash table always
+apply.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
+from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES, evaluate
+from tbgen.engine.search.judging import table_score
 from tbgen.engine.search.ordering import next_move, start_moves
 from tbgen.engine.search.safety import is_safe
-from tbgen.engine.search.scores import INFINITE, MATE
+from tbgen.engine.search.scores import INFINITE, MATE, UNKNOWN
 from tbgen.engine.search.state import MAX_PLY, push
 from tbgen.referee.record import CHECKED
 
@@ -24,7 +27,7 @@ _MARGIN = 150
 
 
 @borrowing_kernel
-def quiesce(state, row, side, alpha, beta):
+def quiesce(state, table, buffers, row, side, alpha, beta):
     """The score of a position once the captures have been made; fail-soft."""
     ply = row - state.root
     state.nodes += 1
@@ -32,9 +35,18 @@ def quiesce(state, row, side, alpha, beta):
         state.deepest = ply
     if ply >= MAX_PLY:
         return np.int64(evaluate(state, row, side, alpha, beta))
+    if state.table_pieces > 0:
+        known = table_score(state, buffers, row, side)
+        if known != UNKNOWN:
+            return known
+    data = entry.look_up(state, table, row)
+    if data != 0 and beta - alpha == 1:
+        known = entry.cutoff_score(state, data, ply, 0, alpha, beta)
+        if known != UNKNOWN:
+            return known
     checked = state.log[row, CHECKED] != 0
-    best = np.int64(-INFINITE)
-    guess = best
+    guess = np.int64(-INFINITE)
+    best, best_move, bound = guess, np.int64(0), entry.UPPER
     if checked:
         best = ply - MATE
     else:
@@ -42,14 +54,18 @@ def quiesce(state, row, side, alpha, beta):
         best = guess
         if best >= beta:
             return best
-        alpha = max(alpha, best)
-    start_moves(state, ply, 0, not checked)
-    while True:
+        if best > alpha:
+            alpha, bound = best, entry.EXACT
+    first = np.int64(0)
+    if checked:
+        first = entry.move_of(data)
+    start_moves(state, ply, first, not checked)
+    while best < beta:
         move = next_move(state, row, side, ply)
         if move == 0:
             break
         source, target = move >> 7, move & 127
-        if not checked:
+        if not checked and state.full_width == 0:
             hope = guess + EXCHANGE_VALUES[state.boards[row, target]] + _MARGIN
             if hope <= alpha:
                 best = max(best, hope)
@@ -57,10 +73,13 @@ def quiesce(state, row, side, alpha, beta):
         if not is_safe(state, row, side, source, target):
             continue
         push(state, row, side, source, target)
-        score = -quiesce(state, row + 1, 1 - side, -beta, -alpha)
+        score = -quiesce(state, table, buffers, row + 1, 1 - side, -beta, -alpha)
         if score > best:
             best = score
-            if score >= beta:
-                break
-            alpha = max(alpha, score)
+            if score > alpha:
+                alpha, best_move, bound = score, move, entry.EXACT
+    if state.stop == 0:
+        if best >= beta:
+            bound = entry.LOWER
+        entry.store(state, table, row, ply, 0, bound, best, best_move)
     return best

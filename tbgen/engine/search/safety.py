@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whether a move leaves the mover's king safe: what the search asks most often.
+"""Whether a king is attacked, and whether a move leaves the mover's king safe.
 
-The answer of `tbgen.rules.moves.is_safe_after`, looked up outward from a king whose square is
-known: along four lines for rooks, cannons and the other king, and at the squares from which a
-knight or pawn would attack. Advisors and elephants never reach the other palace. The counts of
+The answers of `tbgen.rules.attacks.in_check` and `tbgen.rules.moves.is_safe_after`, looked up
+outward from a king whose square is known: along four lines for rooks, cannons and the other king,
+and at the squares from which a knight or pawn would attack. Advisors and elephants never reach the
+other palace. Most moves are far from the king and are not looked at (`CONCERNS`). The counts of
 `perft` hold the two together.
 """
 
@@ -11,55 +12,69 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel
-from tbgen.engine.search.evaluation import CANNON, KNIGHT, PAWN, ROOK
-from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
-from tbgen.indexing.squares import EMPTY, PieceType, piece_code
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search.features import CANNON, KING, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.geometry import CONCERNS, LENGTHS, SOURCE_LEGS, SOURCES, STEPS
+from tbgen.indexing.squares import EMPTY
+from tbgen.referee.record import CHECKED
 
-KING = piece_code(0, PieceType.KING)
 
+@part
+def is_king_attacked(board, king, side):
+    """Whether the king of a side is attacked, or faces the other.
 
-@borrowing_kernel
-def is_safe(state, row, side, source, target):
-    """Whether the mover's king is not attacked after a pseudo-legal move; nothing is changed."""
-    board = state.boards[row]
-    moved, taken = board[source], board[target]
-    king = np.int64(state.squares[row, state.kings[side]])
-    if source == king:
-        king = target
-    board[target] = moved
-    board[source] = EMPTY
+    board : int8 (90,); piece codes
+    king : int64; its square
+    """
     enemy = 8 - 8 * side
-    safe = True
     for direction in range(4):
-        to, left = king, LENGTHS[king, direction]
-        mounted = False
+        step, left = STEPS[direction], LENGTHS[king, direction]
+        to = king
         while left > 0:
-            to += STEPS[direction]
+            to += step
             left -= 1
-            code = board[to]
-            if code == EMPTY:
-                continue
-            if mounted:
-                if code == enemy + CANNON:
-                    safe = False
+            if board[to] != EMPTY:
                 break
-            if code == enemy + ROOK or code == enemy + KING:
-                safe = False
+        code = board[to]
+        if to == king or code == EMPTY:
+            continue
+        if code == enemy + ROOK or code == enemy + KING:
+            return True
+        while left > 0:
+            to += step
+            left -= 1
+            if board[to] != EMPTY:
+                if board[to] == enemy + CANNON:
+                    return True
                 break
-            mounted = True
     # A pawn takes forward, and sideways past the river, where this king's palace is.
     pawn = enemy + PAWN
     if board[king + 1] == pawn or board[king - 1] == pawn or board[king + 9 - 18 * side] == pawn:
-        safe = False
+        return True
     i = 0
     while SOURCES[KNIGHT, king, i] >= 0:
         if (
             board[SOURCES[KNIGHT, king, i]] == enemy + KNIGHT
             and board[SOURCE_LEGS[KNIGHT, king, i]] == EMPTY
         ):
-            safe = False
+            return True
         i += 1
+    return False
+
+
+@borrowing_kernel
+def is_safe(state, row, side, source, target):
+    """Whether the mover's king is not attacked after a pseudo-legal move; nothing is changed."""
+    board = state.boards[row]
+    king = np.int64(state.squares[row, state.kings[side]])
+    if source == king:
+        king = target
+    elif state.log[row, CHECKED] == 0 and not CONCERNS[king, source] and not CONCERNS[king, target]:
+        return True
+    moved, taken = board[source], board[target]
+    board[target] = moved
+    board[source] = EMPTY
+    safe = not is_king_attacked(board, king, side)
     board[source] = moved
     board[target] = taken
     return safe

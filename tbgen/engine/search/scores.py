@@ -19,6 +19,8 @@ TABLE_WIN = 900_000
 RULE_WIN = 800_000
 VERDICT_WIN = 300_000
 MAX_EVALUATION = 30_000
+UNKNOWN = -(1 << 40)
+"""No score: nothing is known, so search."""
 DRAW = 0
 
 ORDER_STEP = 10_000

@@ -33,6 +33,10 @@ from tbgen.tables import Rules, Tablebase
 from tbgen.tables.names import RuleSet
 
 NO_LIMIT = 1 << 62
+_WINDOW, _WIDEST = 25, 1_000
+"""Half the window about the last depth's score, at first and at last."""
+_KEPT = ("generation", "stop", "history", "followups", "refutations")
+"""What of a record outlives a search."""
 _WXF = RuleSet(Rules.WXF)
 
 
@@ -70,6 +74,7 @@ class Searcher:
     def __init__(self, hash_mebibytes: int = 16) -> None:
         self._states = np.zeros(1, STATE)
         self._others: ThreadPoolExecutor | None = None
+        self._expected: dict[int, int] = {}
         self._table = transposition.new_table(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
@@ -99,8 +104,10 @@ class Searcher:
         self._states = states
 
     def clear(self) -> None:
-        """Forget what is in the hash table."""
+        """Forget what was found out: the hash table, and what was learnt of moves."""
         self._table[:] = 0
+        for name in ("history", "followups", "refutations"):
+            self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
         """Probe these tables in searches from now on."""
@@ -125,14 +132,16 @@ class Searcher:
         nodes: int | None = None,
         lines: int = 1,
         only: Sequence[Move] | None = None,
+        full_width: bool = False,
     ) -> Iterator[Iteration]:
         """Search a game's last position; yields after every depth.
 
         `positions` has the game, oldest first, and `moves` what was played between them;
         `rule_set` decides what a repetition is worth. `lines` is how many best moves are wanted
         with a line each, `only` what may be played (None: every legal move); `depth` and `nodes`
-        are limits. Yields nothing if there is no legal move. A search that is stopped yields what
-        it has of its last depth, if that is anything.
+        are limits; `full_width` leaves nothing out and searches all moves equally deep.
+        Yields nothing if there is no legal move. A search that is stopped yields what it has of
+        its last depth, if that is anything.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -140,6 +149,7 @@ class Searcher:
         if not legal:
             return
         state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
+        state["full_width"] = full_width
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
         for reached in range(1, min(depth or MAX_PLY, MAX_PLY) + 1):
             self._tables.load_wanted()
@@ -167,14 +177,15 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set the records up, one for each thread; the hash table's entries become old."""
         state = self._states[:1]
-        generation = (int(state["generation"][0]) + 1) % 128
-        stop = int(state["stop"][0])
-        state[:] = np.zeros(1, STATE)
+        for name in STATE.names or ():
+            if name not in _KEPT:
+                state[name] = 0
+        state["generation"] = (state["generation"] + 1) % 128
+        self._expected.clear()
         first = max(0, len(moves) - GAME_PLIES)
         state["boards"][0, 0] = np.frombuffer(positions[first].board, np.int8)
         played = [move.source << 7 | move.target for move in moves[first:]]
         begin(state, np.array(played, np.int32), int(positions[first].side))
-        state["generation"], state["stop"] = generation, stop
         rules = rule_set.rules or Rules.WXF
         state["rules"], state["minor_chases"] = rules.number, rule_set.minor_chases
         state["node_limit"] = nodes
@@ -193,7 +204,7 @@ class Searcher:
         tasks = [
             self._others.submit(
                 search_root, others[i : i + 1], self._table, self._tables.buffers,
-                np.roll(root_moves, -i), 0, depth + (i + 1) % 2,
+                np.roll(root_moves, -i), 0, depth + (i + 1) % 2, -scores.INFINITE, scores.INFINITE,
             )
             for i in range(len(others))
         ]  # fmt: skip
@@ -209,15 +220,38 @@ class Searcher:
         state, found = self._states[:1], []
         for first in range(lines):
             with self._company(root_moves, depth):
-                score = int(
-                    search_root(state, self._table, self._tables.buffers, root_moves, first, depth)
-                )
-            if score == -scores.INFINITE:
-                break
+                score = self._search_line(root_moves, first, depth)
             length = int(state["line_length"][0, 0])
+            if length == 0:
+                break
             numbers = state["line"][0, 0, :length].tolist()
             found.append(Line(score, tuple(Move(n >> 7, n & 127) for n in numbers)))
+            self._expected[first] = score
         return sorted(found, key=lambda line: -line.score)
+
+    def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
+        """Search for the best of the moves from `first` on, in a window about the last score.
+
+        The window grows on the side where the score lies outside.
+        """
+        state, expected = self._states[:1], self._expected.get(first)
+        width = _WINDOW
+        low, high = -scores.INFINITE, scores.INFINITE
+        if expected is not None and not scores.is_decided(expected):
+            low, high = expected - width, expected + width
+        while True:
+            score = int(
+                search_root(
+                    state, self._table, self._tables.buffers, root_moves, first, depth, low, high
+                )
+            )
+            if state["stop"][0] or low < score < high:
+                return score
+            width *= 4
+            if score <= low:
+                low = score - width if width < _WIDEST else -scores.INFINITE
+            else:
+                high = score + width if width < _WIDEST else scores.INFINITE
 
     def _filled(self) -> int:
         """How many of the first thousand entries of the hash table are used."""

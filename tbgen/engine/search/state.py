@@ -17,7 +17,10 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search.evaluation import ENDING, OPENING, PHASES
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_code
+from tbgen.engine.search.features import KING, MAX_LISTED
+from tbgen.engine.search.geometry import CONCERNS
+from tbgen.engine.search.safety import is_king_attacked
+from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
@@ -30,6 +33,9 @@ ROWS = GAME_PLIES + PLIES + 1
 PIECES = 32
 MEN = 16
 """Pieces of a side."""
+
+PLACES = 8 * SQUARES
+"""A kind of piece on a square, of either side: `90 * kind + square`."""
 
 STATE = np.dtype(
     [
@@ -52,10 +58,16 @@ STATE = np.dtype(
         ("count", np.int32, PLIES),
         ("hash_move", np.int32, PLIES),
         ("killers", np.int32, (PLIES, 2)),
-        ("history", np.int32, (16, SQUARES)),
+        ("history", np.int32, (16, SQUARES)),  # see `ordering`
+        ("followups", np.int16, (2, PLACES, PLACES)),
+        ("refutations", np.int32, PLACES),
+        ("played", np.int32, PLIES),  # the place that the move before came to; 0 for none
+        ("guess", np.int32, PLIES),  # what the evaluation says, see `tree`
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
+        ("features", np.int32, MAX_LISTED),  # see `features`
+        ("alive", np.int64, (2, 8)),  # how many of each kind a side has, beside them
         ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
@@ -68,6 +80,7 @@ STATE = np.dtype(
         ("node_limit", np.int64),
         ("table_hits", np.int64),
         ("deepest", np.int64),
+        ("full_width", np.int64),  # nothing is left out or searched less deep: for tests
         ("stop", np.int64),
     ],
     align=True,
@@ -81,7 +94,6 @@ _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
 """Random numbers of a piece code on a square; a position's key is their exclusive or."""
 SIDE_KEY = int(_random.integers(1, 1 << 62))
-KING = piece_code(0, PieceType.KING)
 
 
 @borrowing_kernel
@@ -126,8 +138,13 @@ def begin(states, moves, side):
 def push(state, row, side, source, target):
     """Play a legal move from `row` into the next row."""
     code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
-    record.append_ply(state.boards, state.ids, state.log, row, side, source, target)
+    record.append_unchecked(state.boards, state.ids, state.log, row, source, target)
     after = row + 1
+    king = np.int64(state.squares[row, state.kings[1 - side]])
+    checked = False
+    if CONCERNS[king, source] or CONCERNS[king, target]:
+        checked = is_king_attacked(state.boards[after], king, 1 - side)
+    state.log[after, record.CHECKED] = checked
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
     state.squares[after, state.ids[row, source]] = target

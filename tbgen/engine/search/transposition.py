@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.scores import MAX_EVALUATION
+from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
 """What a stored score says of the value: nothing, at most, at least, equal."""
@@ -84,6 +84,28 @@ def score_of(data, ply):
     elif score < -MAX_EVALUATION:
         score += ply
     return score
+
+
+@part
+def cutoff_score(state, data, ply, depth, alpha, beta):
+    """The stored score if it settles the window, else `UNKNOWN`.
+
+    data : int64; an entry's data, not 0
+
+    A decided score counts at any depth. Where nothing is left out (`full_width`) the depth has to
+    be the same, so that values are those of a search without a table.
+    """
+    bound, score = bound_of(data), score_of(data, ply)
+    if state.full_width != 0:
+        if depth_of(data) != depth:
+            return UNKNOWN
+    elif depth_of(data) < depth and abs(score) <= MAX_EVALUATION:
+        return UNKNOWN
+    if score >= beta and bound & LOWER:
+        return score
+    if score <= alpha and bound & UPPER:
+        return score
+    return UNKNOWN
 
 
 @part

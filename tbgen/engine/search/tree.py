@@ -5,11 +5,11 @@
     depth 0          `quiescence`; in check the search goes one ply deeper instead
     hash table       a stored bound that is deep enough, or decided, cuts off; never on the
                      principal variation
-    null move        a side that stands above beta even if it passes is believed
-    moves            in the order of `ordering`; late quiet ones first with less depth
+    selectivity      far from the window, shallow searches and the null move are believed
+    moves            in the order of `ordering`; late ones first with less depth
 
 Scores are from the side to move's point of view, and fail soft. A decided score (`scores`) is
-proven whatever the depth: no move is left out here, and a null move never claims one.
+proven whatever the depth (`selectivity`).
 """
 
 from __future__ import annotations
@@ -18,72 +18,27 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search import transposition as entry
-from tbgen.engine.search.evaluation import PHASES, evaluate
-from tbgen.engine.search.judging import CLEAN, UNKNOWN, table_score, verdict_score
+from tbgen.engine.search.evaluation import evaluate
+from tbgen.engine.search.judging import CLEAN, table_score, verdict_score
 from tbgen.engine.search.ordering import next_move, reward, start_moves
 from tbgen.engine.search.quiescence import quiesce
 from tbgen.engine.search.safety import is_safe
-from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION
+from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION, UNKNOWN
+from tbgen.engine.search.selectivity import (
+    NO_GUESS,
+    is_late,
+    is_left_out,
+    null_depth,
+    reduction,
+    stands_badly,
+    stands_well,
+)
 from tbgen.engine.search.state import MAX_PLY, push, push_null
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
-_NULL_DEPTH, _NULL_REDUCTION = 3, 2
-_LATE_DEPTH, _LATE_MOVE = 3, 3
-
-
-@part
-def _hash_score(data, ply, depth, alpha, beta):
-    """The stored score if it settles the window, else `UNKNOWN`.
-
-    data : int64; an entry of the hash table, not 0
-    """
-    bound, score = entry.bound_of(data), entry.score_of(data, ply)
-    if entry.depth_of(data) < depth and abs(score) <= MAX_EVALUATION:
-        return UNKNOWN
-    if score >= beta and bound & entry.LOWER:
-        return score
-    if score <= alpha and bound & entry.UPPER:
-        return score
-    return UNKNOWN
-
-
-@part
-def _may_pass(state, row, side, depth, beta):
-    """Whether a null move is worth trying: above beta as it stands, and with enough left.
-
-    With fewer than two attackers passing may be better than every move.
-    """
-    if (
-        depth < _NULL_DEPTH
-        or abs(beta) > MAX_EVALUATION
-        or evaluate(state, row, side, beta - 1, beta) < beta
-    ):
-        return False
-    attackers = 0
-    for man in range(state.men_count[side]):
-        number = state.men[side, man]
-        if state.squares[row, number] >= 0 and PHASES[state.codes[number]] > 0:
-            attackers += 1
-    return attackers >= 2
-
-
-@part
-def _reduction(state, row, depth, searched, move):
-    """By how much a late quiet move is searched less deep at first.
-
-    searched : int64; how many moves came before
-    """
-    if depth < _LATE_DEPTH or searched < _LATE_MOVE:
-        return 0
-    if state.boards[row, move & 127] != EMPTY or state.log[row + 1, CHECKED] != 0:
-        return 0
-    reduction = 1
-    if searched >= 8:
-        reduction += 1
-    if depth >= 7 and searched >= 16:
-        reduction += 1
-    return reduction
+_UNGUIDED_DEPTH = 4
+"""From this depth on a position without a move in the hash table is searched a ply less deep."""
 
 
 @part
@@ -112,37 +67,88 @@ def _enter(state, buffers, row, side, beta):
     return score
 
 
+@part
+def _guess(state, row, side, data):
+    """Fill in the guess of the ply: the evaluation, or what the hash table knows better.
+
+    data : int64; an entry of the hash table, or 0
+    """
+    ply = row - state.root
+    state.guess[ply] = NO_GUESS
+    if state.log[row, CHECKED] != 0 or state.full_width != 0:
+        return
+    guess = np.int64(evaluate(state, row, side, np.int64(-INFINITE), np.int64(INFINITE)))
+    if data != 0:
+        bound, score = entry.bound_of(data), entry.score_of(data, ply)
+        below = score < guess and bound & entry.UPPER
+        above = score > guess and bound & entry.LOWER
+        if abs(score) <= MAX_EVALUATION and (below or above):
+            guess = score
+    state.guess[ply] = guess
+
+
+@part
+def _settled(state, row, side, data, depth, alpha, beta):
+    """The score where neither a move nor a pass need be tried, or `UNKNOWN`; fills in the guess.
+
+    data : int64; an entry of the hash table, or 0
+    """
+    ply, narrow = row - state.root, beta - alpha == 1
+    if data != 0 and narrow:
+        known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
+        if known != UNKNOWN:
+            return known
+    _guess(state, row, side, data)
+    if narrow and stands_well(state, ply, depth, beta):
+        return np.int64(state.guess[ply])
+    return UNKNOWN
+
+
+@part
+def play(state, row, side, move):
+    """Play a move, and say which piece has come where."""
+    source, target = move >> 7, move & 127
+    kind = np.int64(state.boards[row, source] & 7)
+    state.played[row - state.root + 1] = kind * SQUARES + target
+    push(state, row, side, source, target)
+
+
 @borrowing_kernel
 def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
     """The score of a position; 0 once the search is stopped.
 
     may_pass : bool; a null move may be tried: there was none just before
     """
-    ply = row - state.root
+    ply, narrow = row - state.root, beta - alpha == 1
     known = _enter(state, buffers, row, side, beta)
     if known != UNKNOWN:
         return known
-    checked = state.log[row, CHECKED] != 0
-    if checked:
+    if state.log[row, CHECKED] != 0:
         depth += 1
     if depth <= 0 or ply >= MAX_PLY:
-        return quiesce(state, row, side, alpha, beta)
+        return quiesce(state, table, buffers, row, side, alpha, beta)
     state.nodes += 1
     data = entry.look_up(state, table, row)
-    narrow = beta - alpha == 1
-    if data != 0 and narrow:
-        known = _hash_score(data, ply, depth, alpha, beta)
-        if known != UNKNOWN:
-            return known
+    known = _settled(state, row, side, data, depth, alpha, beta)
+    if known != UNKNOWN:
+        return known
     # Literals must not be handed on (see the package).
     yes, no = ply >= 0, ply < 0
-    if may_pass and narrow and not checked and _may_pass(state, row, side, depth, beta):
-        push_null(state, row)
-        less = depth - 1 - _NULL_REDUCTION
-        score = -search(state, table, buffers, row + 1, 1 - side, less, -beta, 1 - beta, no)
-        if score >= beta and state.stop == 0:
-            state.depends[ply] = state.depends[ply + 1]
-            return min(score, MAX_EVALUATION)
+    if narrow:
+        if stands_badly(state, ply, depth, alpha):
+            score = quiesce(state, table, buffers, row, side, alpha, beta)
+            if score <= alpha:
+                return score
+        less = np.int64(null_depth(state, row, side, depth, beta))
+        if may_pass and less >= 0:
+            push_null(state, row)
+            state.played[ply + 1] = 0
+            score = -search(state, table, buffers, row + 1, 1 - side, less, -beta, 1 - beta, no)
+            if score >= beta and state.stop == 0:
+                state.depends[ply] = state.depends[ply + 1]
+                return min(score, MAX_EVALUATION)
+    if depth >= _UNGUIDED_DEPTH and entry.move_of(data) == 0 and state.full_width == 0:
+        depth -= 1
     bound, best, best_move = entry.UPPER, ply - MATE, np.int64(0)
     depends, searched = np.int64(CLEAN), np.int64(0)
     start_moves(state, ply, entry.move_of(data), no)
@@ -150,10 +156,14 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
         move = next_move(state, row, side, ply)
         if move == 0:
             break
+        if narrow and is_late(state, row, depth, searched, best):
+            break
+        if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
+            continue
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        push(state, row, side, move >> 7, move & 127)
-        less = depth - 1 - _reduction(state, row, depth, searched, move)
+        play(state, row, side, move)
+        less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
         window = beta
         if searched > 0:
             window = alpha + 1
@@ -187,38 +197,44 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
 
 
 @borrowing_kernel
-def search_root(states, table, buffers, moves, first, depth):
-    """Search the moves of the root from index `first` on; returns the best score.
+def search_root(states, table, buffers, moves, first, depth, low, high):
+    """Search the moves of the root from index `first` on; returns the best score, fail soft.
 
     states : `State` (1,), inout
     moves : int32 (n,), inout; legal moves; the best comes to `first`, with its line in
         `line[0]`, and so does every move that was best for a while
     first : int64; the moves before this one are left out (they have lines of their own)
+    low, high : int64; the window that the score is expected in
 
-    Once the search is stopped the best of the moves searched so far; `-INFINITE` if none was.
+    A move that brings the score above `low` leaves a line; where none has, `line_length[0]` is 0.
+    Once the search is stopped the score is that of the moves searched so far.
     """
     state = states[0]
     row, side = state.root, state.root_side
-    best = np.int64(-INFINITE)
-    for i in range(first, len(moves)):
+    state.line_length[0] = 0
+    best, alpha = np.int64(-INFINITE), low
+    i = first
+    while i < len(moves) and best < high:
         move = np.int64(moves[i])
-        push(state, row, side, move >> 7, move & 127)
-        window, alpha = np.int64(INFINITE), best
+        play(state, row, side, move)
+        window = high
         if i > first:
-            window = best + 1
+            window = alpha + 1
         while True:
             score = -search(
-                state, table, buffers, row + 1, 1 - side, depth - 1, -window, -alpha, window > alpha
+                state, table, buffers, row + 1, 1 - side, depth - 1, -window, -alpha, i >= first
             )
-            if score <= alpha or window == INFINITE:
+            if score <= alpha or score >= high or window == high:
                 break
-            window = np.int64(INFINITE)
+            window = high
         if state.stop != 0:
             break
-        if score > best:
-            best = score
+        best = max(best, score)
+        if score > alpha:
+            alpha = score
             _keep_line(state, np.int64(0), move)
             for j in range(i, first, -1):
                 moves[j] = moves[j - 1]
             moves[first] = move
+        i += 1
     return best

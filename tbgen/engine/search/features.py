@@ -1,0 +1,195 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""What the evaluation sees of a position beyond the pieces and their squares.
+
+    mobility        free squares of a rook or cannon, free legs' leaps of a knight
+    lines           rooks and cannons on a line with the enemy king, by what stands between
+    nearness        knights, by their distance from the enemy king
+    siege           how many attackers have crossed the river
+    guards          attackers of each kind, by the advisors and elephants they meet
+    pawns           two beside each other past the river
+
+`list_features` writes numbers of features, once for each time one is there; what each is worth is
+in `weights`, and is added up by `evaluation`. The script that finds the weights reads the same
+list. Pieces on squares are not in it: their sums are kept from move to move (`state`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import part
+from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
+from tbgen.indexing.squares import EMPTY, FILES, PieceType, piece_code
+
+ROOK, KNIGHT, CANNON = (
+    piece_code(0, kind) for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
+)
+PAWN = piece_code(0, PieceType.PAWN)
+ADVISOR, ELEPHANT = (piece_code(0, kind) for kind in (PieceType.ADVISOR, PieceType.ELEPHANT))
+KING = piece_code(0, PieceType.KING)
+
+_BETWEEN = 4
+"""Pieces between that are told apart: none, one, two, more."""
+_MOST = {ROOK: 2, KNIGHT: 2, CANNON: 2, PAWN: 5}
+"""How many of a kind a side has."""
+
+GROUPS = {
+    "rook's mobility": 18,
+    "cannon's mobility": 18,
+    "knight's mobility": 9,
+    "rook on the king's file": _BETWEEN,
+    "rook on the king's rank": _BETWEEN,
+    "cannon on the king's file": _BETWEEN,
+    "cannon on the king's rank": _BETWEEN,
+    "knight's distance from the king": 10,
+    "attackers across the river": 12,
+    "rooks against advisors": 3 * (_MOST[ROOK] + 1),
+    "rooks against elephants": 3 * (_MOST[ROOK] + 1),
+    "knights against advisors": 3 * (_MOST[KNIGHT] + 1),
+    "knights against elephants": 3 * (_MOST[KNIGHT] + 1),
+    "cannons against advisors": 3 * (_MOST[CANNON] + 1),
+    "cannons against elephants": 3 * (_MOST[CANNON] + 1),
+    "pawns against advisors": 3 * (_MOST[PAWN] + 1),
+    "pawns against elephants": 3 * (_MOST[PAWN] + 1),
+    "pawns beside each other": 1,
+    "the move": 1,
+}
+"""How many features there are of each sort, in the order of their numbers."""
+
+_FIRST = dict(zip(GROUPS, np.cumsum([0, *GROUPS.values()]).tolist(), strict=False))
+FEATURES = sum(GROUPS.values())
+MAX_LISTED = 80
+"""More than a position has: 16 for guards, two for the river, one for the move, at most three for
+each of twelve rooks, knights and cannons, one for each of ten pawns."""
+
+_ROOK_MOBILITY, _CANNON_MOBILITY = _FIRST["rook's mobility"], _FIRST["cannon's mobility"]
+_KNIGHT_MOBILITY, _DISTANCE = _FIRST["knight's mobility"], _FIRST["knight's distance from the king"]
+_ROOK_FILE, _CANNON_FILE = _FIRST["rook on the king's file"], _FIRST["cannon on the king's file"]
+_ACROSS, _BESIDE = _FIRST["attackers across the river"], _FIRST["pawns beside each other"]
+_GUARDS = _FIRST["rooks against advisors"]
+_MOVE = _FIRST["the move"]
+
+
+@part
+def _note(state, count, side, feature):
+    """Append a feature of a side, and return the new count.
+
+    count : int64; features so far
+    feature : int64; its number
+    """
+    state.features[count] = feature << 1 | side
+    return count + 1
+
+
+@part
+def _between(board, square, king):
+    """How many pieces stand between two squares of a line, at most `_BETWEEN` - 1.
+
+    board : int8 (90,); piece codes
+    square, king : int64; different squares
+    """
+    step = np.int64(1)
+    if (square - king) % FILES == 0:
+        step = np.int64(FILES)
+    if square > king:
+        step = -step
+    count = np.int64(0)
+    to = square + step
+    while to != king and count < _BETWEEN - 1:
+        if board[to] != EMPTY:
+            count += 1
+        to += step
+    return count
+
+
+@part
+def _list_slider(state, board, count, side, square, kind, king):
+    """List what a rook or cannon adds; returns the new count.
+
+    board : int8 (90,); piece codes
+    count : int64; features so far
+    square, kind : int64; the piece
+    king : int64; the square of the other side's king
+    """
+    free = np.int64(0)
+    for direction in range(4):
+        to, step = square, STEPS[direction]
+        for _ in range(LENGTHS[square, direction]):
+            to += step
+            if board[to] != EMPTY:
+                break
+            free += 1
+    lines = np.int64(_CANNON_FILE)
+    if kind == ROOK:
+        lines = np.int64(_ROOK_FILE)
+        count = _note(state, count, side, _ROOK_MOBILITY + free)
+    else:
+        count = _note(state, count, side, _CANNON_MOBILITY + free)
+    if square % FILES == king % FILES:
+        count = _note(state, count, side, lines + _between(board, square, king))
+    elif square // FILES == king // FILES:
+        count = _note(state, count, side, lines + _BETWEEN + _between(board, square, king))
+    return count
+
+
+@part
+def _list_knight(state, board, count, side, square, king):
+    """List what a knight adds; returns the new count.
+
+    board : int8 (90,); piece codes
+    count : int64; features so far
+    square : int64; where it stands
+    king : int64; the square of the other side's king
+    """
+    free, i = np.int64(0), 0
+    while TARGETS[KNIGHT, square, i] >= 0:
+        if board[LEGS[KNIGHT, square, i]] == EMPTY:
+            free += 1
+        i += 1
+    count = _note(state, count, side, _KNIGHT_MOBILITY + free)
+    ranks = abs(square // FILES - king // FILES)
+    files = abs(square % FILES - king % FILES)
+    return _note(state, count, side, _DISTANCE + max(ranks, files))
+
+
+@part
+def list_features(state, row, side):
+    """Write the features of a position to `state.features`; returns how many.
+
+    Each is `2 * number + side` of the side that has it.
+    """
+    board = state.boards[row]
+    count = _note(state, np.int64(0), side, np.int64(_MOVE))
+    for i in range(8):
+        state.alive[0, i] = state.alive[1, i] = 0
+    for owner in range(2):
+        king = np.int64(state.squares[row, state.kings[1 - owner]])
+        across = np.int64(0)
+        for man in range(state.men_count[owner]):
+            number = state.men[owner, man]
+            square = np.int64(state.squares[row, number])
+            if square < 0:
+                continue
+            kind = np.int64(state.codes[number]) & 7
+            state.alive[owner, kind] += 1
+            if kind < ROOK:
+                continue
+            past = (square >= 45) == (owner == 0)
+            across += np.int64(past)
+            if kind == KNIGHT:
+                count = _list_knight(state, board, count, owner, square, king)
+            elif kind != PAWN:
+                count = _list_slider(state, board, count, owner, square, kind, king)
+            elif past and square % FILES < FILES - 1 and board[square + 1] == board[square]:
+                count = _note(state, count, owner, np.int64(_BESIDE))
+        count = _note(state, count, owner, _ACROSS + across)
+    for owner in range(2):
+        advisors, elephants = state.alive[1 - owner, ADVISOR], state.alive[1 - owner, ELEPHANT]
+        first = np.int64(_GUARDS)
+        for attacker in (ROOK, KNIGHT, CANNON, PAWN):
+            met = 3 * state.alive[owner, attacker]
+            many = 3 * (2 + 3 * (attacker == PAWN) + 1)
+            count = _note(state, count, owner, first + met + advisors)
+            count = _note(state, count, owner, first + many + met + elephants)
+            first += 2 * many
+    return count

@@ -1,0 +1,84 @@
+"""The compiled search in full width has the values of a plain alpha-beta, with and without a hash
+table: at these depths no line is long enough to repeat a position of its own way alone."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from tbgen.engine.search.searcher import Searcher
+from tbgen.indexing import START_FEN, Move, Position, PositionError
+from tbgen.referee import Rules
+from tbgen.rules import legal_moves
+from tbgen.tables.names import RuleSet
+from tests.kits.paths import DATA
+from tests.kits.strategies import ENDGAMES, random_position
+from tests.oracles.naive_search import naive_value
+
+
+def random_games(rng: random.Random, count: int) -> list[list[Move]]:
+    """Random moves from the opening array, until much hangs."""
+    games: list[list[Move]] = []
+    while len(games) < count:
+        position, moves = Position.from_fen(START_FEN), []
+        for _ in range(rng.randrange(30, 90)):
+            legal = legal_moves(position)
+            if not legal:
+                break
+            moves.append(rng.choice(legal))
+            position = position.after(*moves[-1])
+        if legal_moves(position):
+            games.append(moves)
+    return games
+
+
+@pytest.fixture(scope="module", params=[0, 4], ids=["no hash table", "a hash table"])
+def each_searcher(request: pytest.FixtureRequest) -> Searcher:
+    return Searcher(hash_mebibytes=request.param)
+
+
+def check(
+    searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
+) -> None:
+    """Both searches agree on every depth up to this one."""
+    positions = [start]
+    for move in moves:
+        positions.append(positions[-1].after(*move))
+    searcher.clear()
+    searcher.forgive()
+    found = searcher.think(positions, moves, depth=depth, rule_set=RuleSet(rules), full_width=True)
+    for each in found:
+        expected = naive_value(start, moves, each.depth, rules)
+        assert each.lines[0].score == expected, (positions[-1].fen, each.depth)
+
+
+def test_endgames(each_searcher: Searcher) -> None:
+    rng = random.Random(11)
+    for depth in (3, 3, 2, 2, 2, 2):
+        position = random_position(rng, ENDGAMES)
+        if legal_moves(position):
+            check(each_searcher, position, [], depth)
+
+
+def test_games_in_which_much_hangs(each_searcher: Searcher) -> None:
+    for moves in random_games(random.Random(12), 4):
+        check(each_searcher, Position.from_fen(START_FEN), moves, 1)
+
+
+def cases() -> list[dict[str, str]]:
+    """A sample of the referee's cases."""
+    everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
+    return everything[::17]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
+def test_repetitions(each_searcher: Searcher, case: dict[str, str]) -> None:
+    """Two plies before a loop closes: the verdict is in the tree, with the game before the root."""
+    try:
+        start = Position.from_fen(case["fen"])
+    except PositionError:
+        pytest.skip("a diagram that no game can reach")
+    moves = [Move.from_iccs(text) for text in case["moves"].split()]
+    check(each_searcher, start, moves[:-2], 2)

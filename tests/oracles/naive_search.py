@@ -1,0 +1,119 @@
+"""The engine's search in full width, as a plain alpha-beta over positions: slow and obvious.
+
+    repeated?   what the referee says, unless it favours who thinks and the other may yet deviate
+    in check    one ply deeper
+    depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
+    no move     lost
+
+No hash table, no order of moves, no reductions, nothing that is kept from position to position. It
+shares with the compiled search the evaluation and the exchange on a square, which have tests of
+their own, and the meaning of scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.engine.search import scores
+from tbgen.engine.search.evaluation import EXCHANGE_VALUES, evaluate
+from tbgen.engine.search.exchange import is_sound
+from tbgen.engine.search.state import STATE, begin
+from tbgen.indexing import Move, Position
+from tbgen.indexing.squares import EMPTY
+from tbgen.referee import Game, Rules, Verdict, verdict_on
+from tbgen.rules import legal_moves
+from tbgen.rules.attacks import in_check
+
+
+class NaiveSearch:
+    """The value of the last position of a game, to a depth."""
+
+    def __init__(self, game: Game, rules: Rules) -> None:
+        self._game, self._rules = game, rules
+        self._root = game.plies
+        self._states = np.zeros(1, STATE)
+
+    def value(self, depth: int) -> int:
+        """The score of the root: every move, to a depth that counts them."""
+        best = -scores.INFINITE
+        for move in legal_moves(self._game.last):
+            self._game.push(move)
+            best = max(best, -self._node(depth - 1, -scores.INFINITE, -best))
+            self._game.pop()
+        return best
+
+    def _node(self, depth: int, alpha: int, beta: int) -> int:
+        position, ply = self._game.last, self._game.plies - self._root
+        judged = self._judged()
+        if judged is not None:
+            return judged
+        if in_check(position.board, position.side):
+            depth += 1
+        if depth <= 0:
+            return self._quiet(position, ply, alpha, beta)
+        best = ply - scores.MATE
+        for move in legal_moves(position):
+            self._game.push(move)
+            best = max(best, -self._node(depth - 1, -beta, -max(alpha, best)))
+            self._game.pop()
+            if best >= beta:
+                break
+        return best
+
+    def _judged(self) -> int | None:
+        """What the referee says of the last position, if it has occurred before."""
+        verdict = verdict_on(self._game, rules=self._rules)
+        if verdict == Verdict.UNDECIDED:
+            return None
+        if verdict == Verdict.DRAW:
+            return scores.DRAW
+        side, ply = self._game.last.side, self._game.plies - self._root
+        thinks = side if ply % 2 == 0 else side.other
+        earlier = [
+            at
+            for at in range(self._game.plies - 2, -1, -2)
+            if self._game.boards[at] == self._game.boards[self._game.plies]
+        ]
+        won_by_thinker = verdict == Verdict.won_by(thinks)
+        if won_by_thinker and len(earlier) == 1 and earlier[0] < self._root:
+            return None
+        sign = 1 if verdict == Verdict.won_by(side) else -1
+        return sign * (scores.VERDICT_WIN - ply)
+
+    def _quiet(self, position: Position, ply: int, alpha: int, beta: int) -> int:
+        moves = legal_moves(position)
+        if in_check(position.board, position.side):
+            best = ply - scores.MATE
+        else:
+            best = self._evaluate(position)
+            moves = [move for move in moves if self._pays(position, move)]
+        for move in moves:
+            if best >= beta:
+                break
+            after = position.after(*move)
+            best = max(best, -self._quiet(after, ply + 1, -beta, -max(alpha, best)))
+        return best
+
+    def _set_up(self, position: Position) -> None:
+        self._states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
+        begin(self._states, np.zeros(0, np.int32), int(position.side))
+
+    def _evaluate(self, position: Position) -> int:
+        self._set_up(position)
+        window = -scores.INFINITE, scores.INFINITE
+        return int(evaluate(self._states[0], 0, int(position.side), *window))
+
+    def _pays(self, position: Position, move: Move) -> bool:
+        """Whether a move is a capture that loses nothing in the exchange."""
+        taken = position.board[move.target]
+        if taken == EMPTY:
+            return False
+        if EXCHANGE_VALUES[position.board[move.source]] <= EXCHANGE_VALUES[taken]:
+            return True
+        self._set_up(position)
+        return bool(is_sound(self._states[0], 0, int(position.side), move.source, move.target))
+
+
+def naive_value(start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF) -> int:
+    """The score of the last position of a game, for the side to move."""
+    return NaiveSearch(Game.read(start, moves), rules).value(depth)
