@@ -67,6 +67,12 @@ from tbgen.verify.report import Wrong
 Edges = NDArray[np.int64]
 """int64 (edges, 2)."""
 
+CHECKS, ANSWERS, SUPPORTS = range(3)
+"""What edges are: the checks of an offender; replies of a checked side to offenders; or to what is
+lost by the order of the checked side's win, and might be an offender."""
+
+NOBODY: Numbers = np.empty(0, np.int64)
+
 _RANGE_NODES = 1 << 16
 """Nodes per task."""
 _FIRST_ROOM = 1 << 18
@@ -79,7 +85,8 @@ class Graph:
 
     offenders  `offender_orders` of their values, `first_orders` at which their other moves are
                known to lose, `offender_in_check`
-    checked    `checked_orders` of their values, `wins_from` the order at which a capture wins
+    checked    `checked_orders` of their values, `wins_from` the order at which a capture wins, or
+               a move to a loss that rows have settled
     """
 
     checks: Edges
@@ -157,17 +164,16 @@ class Patterns:
     def __init__(self, arrays: Arrays, found: FirstPass, threads: int) -> None:
         """Build the graph from what the first pass listed."""
         self._arrays = arrays
-        nobody = np.empty(0, np.int64)
         with compile_lock():
-            self._expand_range(nobody, None)
+            self._expand_range(NOBODY, CHECKS, NOBODY)
         with ThreadPoolExecutor(threads) as pool:
-            expanded = self._expand(pool, found.checkers, None)
+            nodes, expanded = self._expand_offenders(pool, found.checkers)
             is_offender = expanded.orders <= NEVER
-            offenders = found.checkers[is_offender]
+            offenders = nodes[is_offender]
             checks = expanded.edges
             checks[:, 0] = (np.cumsum(is_offender) - 1)[checks[:, 0]]
             self._checked: Numbers = np.unique(np.concatenate([found.checked_wins, checks[:, 1]]))
-            answered = self._expand(pool, self._checked, offenders)
+            answered = self._expand(pool, self._checked, ANSWERS, offenders)
         replies = answered.edges
         checks[:, 1] = np.searchsorted(self._checked, checks[:, 1])
         replies[:, 1] = np.searchsorted(offenders, replies[:, 1])
@@ -206,16 +212,47 @@ class Patterns:
             for i in np.flatnonzero(direct & (orders > limit))
         ]
 
+    def _expand_offenders(
+        self, pool: ThreadPoolExecutor, nodes: Numbers
+    ) -> tuple[Numbers, Expansion]:
+        """The checks of nodes, and of all that a settled loss of a higher order may lean on.
+
+        Rows have asked whether a class is a pattern an order earlier as if all checks into the
+        class before it were answered. What answers them is looked for here, as far as it leads.
+        """
+        expanded = self._expand(pool, nodes, CHECKS)
+        if not self._arrays.values.settled.any():
+            return nodes, expanded
+        added = NOBODY
+        while True:
+            sources, goals = nodes[expanded.edges[:, 0]], expanded.edges[:, 1]
+            orders = orders_of_keys(stored_keys(sources, self._arrays))
+            keys = stored_keys(goals, self._arrays)
+            leaned = orders_of_keys(keys) < orders
+            leaned |= (orders_of_keys(keys) == orders) & np.isin(sources, added)
+            leaned &= (orders < NEVER) & ((MATE - keys) % ORDER != 0)
+            supports = self._expand(pool, np.unique(goals[leaned]), SUPPORTS).edges[:, 1]
+            new = np.setdiff1d(supports, nodes)
+            if not len(new):
+                return nodes, expanded
+            added, nodes = np.union1d(added, new), np.union1d(nodes, new)
+            expanded = self._expand(pool, nodes, CHECKS)
+
     def _expand(
-        self, pool: ThreadPoolExecutor, nodes: Numbers, offenders: Numbers | None
+        self,
+        pool: ThreadPoolExecutor,
+        nodes: Numbers,
+        goal: int,
+        offenders: Numbers = NOBODY,
     ) -> Expansion:
         """The edges (index, node) of nodes, who is in check, and their orders.
 
-        offenders : where the edges of checked sides lead; None if `nodes` may be offenders
+        goal : CHECKS if nodes may be offenders; ANSWERS or SUPPORTS of checked sides
+        offenders : where answers lead
         """
         starts = range(0, max(1, len(nodes)), _RANGE_NODES)
         ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
-        results = list(pool.map(lambda some: self._expand_range(some, offenders), ranges))
+        results = list(pool.map(lambda some: self._expand_range(some, goal, offenders), ranges))
         for start, result in zip(starts, results, strict=True):
             result.edges[:, 0] += start
         return Expansion(
@@ -224,14 +261,13 @@ class Patterns:
             np.concatenate([result.orders for result in results]),
         )
 
-    def _expand_range(self, nodes: Numbers, offenders: Numbers | None) -> Expansion:
+    def _expand_range(self, nodes: Numbers, goal: int, offenders: Numbers) -> Expansion:
         """The same for one thread's range."""
         room = _FIRST_ROOM
         while True:
             expansion = Expansion.make(len(nodes), room)
             desk = Desk.make(len(self._arrays.men.pieces))
-            goals = nodes if offenders is None else offenders
-            found = k_expand(nodes, goals, offenders is None, expansion, desk, self._arrays)
+            found = k_expand(nodes, offenders, goal, expansion, desk, self._arrays)
             if found <= room:
                 return expansion._replace(edges=expansion.edges[:found].copy())
             room = found
@@ -245,8 +281,9 @@ class Expansion(NamedTuple):
     in_check: Members
     """bool (nodes,): whether the side to move is in check."""
     orders: Numbers
-    """int64 (nodes,): of a checked side the lowest order of a capture that wins, NEVER without one;
-    of an offender its first order, NEVER + 1 where it is none."""
+    """int64 (nodes,): of a checked side the lowest order of a capture that wins, or of a settled
+    loss that it can move to, NEVER without one; of an offender its first order, NEVER + 1 where it
+    is none."""
 
     @classmethod
     def make(cls, nodes: int, room: int) -> Expansion:
@@ -273,15 +310,17 @@ def _contains(nodes, node):
 
 
 @part
-def _list_answers(n, side, slot, image, offenders, found, expansion, desk, arrays):
-    """List the moves of a checked side that lead to offenders; returns how many edges there are.
+def _list_answers(n, side, slot, image, goal, offenders, found, expansion, desk, arrays):
+    """List the quiet moves of a checked side that matter; returns how many edges there are.
 
-    n : int, the place of the node; offenders : int64 (m,), ascending
+    n : int, the place of the node; goal : int, ANSWERS or SUPPORTS
+    offenders : int64 (m,), ascending
     found : int, how many edges there were; expansion : Expansion, inout
     """
     squares, board = desk.squares, desk.board
     movers, targets = desk.moves.movers, desk.moves.targets
     count = list_legal(side, expansion.in_check[n], board, desk.moves, squares, arrays.men)
+    order = order_of_key(load_key(0, side, slot, arrays))
     expansion.orders[n] = NEVER
     for i in range(count):
         mover, target = movers[i], targets[i]
@@ -290,8 +329,17 @@ def _list_answers(n, side, slot, image, offenders, found, expansion, desk, array
             if key > 0:
                 expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
             continue
-        node = 2 * slot_after(slot, image, mover, target, squares, arrays) + 1 - side
-        if offenders.size and _contains(offenders, node):
+        after = slot_after(slot, image, mover, target, squares, arrays)
+        rank = arrays.ranks[arrays.tables[0, 1 - side] + after]
+        key = arrays.values.keys[rank]
+        if arrays.values.settled[rank]:
+            expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
+        node = 2 * after + 1 - side
+        if goal == SUPPORTS:
+            wanted = key < 0 and order_of_key(key) == order
+        else:
+            wanted = offenders.size and _contains(offenders, node)
+        if wanted:
             found = _add(n, node, found, expansion)
     return found
 
@@ -347,15 +395,14 @@ def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
 
 
 @borrowing_kernel
-def k_expand(nodes, offenders, is_offence, expansion, desk, arrays):
+def k_expand(nodes, offenders, goal, expansion, desk, arrays):
     """List the edges of some nodes; returns how many there are.
 
     Parameters
     ----------
     nodes : int64 (n,), sides to move: possible offenders, or checked ones
-    offenders : int64 (m,), ascending: where edges of checked sides lead
-    is_offence : bool, whether `nodes` are possible offenders, whose edges are all checks into open
-        positions
+    offenders : int64 (m,), ascending: where answers lead
+    goal : int, what edges are: CHECKS, ANSWERS or SUPPORTS
     expansion : Expansion, out; its edges are cut off where there is no more room
     """
     men, squares = arrays.men, desk.squares
@@ -366,9 +413,11 @@ def k_expand(nodes, offenders, is_offence, expansion, desk, arrays):
         king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
         expansion.in_check[n] = is_checked(desk.board, king, other_king, side)
         image = image_of(slot, squares, arrays)
-        if is_offence:
+        if goal == CHECKS:
             found = _list_checks(n, side, slot, image, found, expansion, desk, arrays)
         else:
-            found = _list_answers(n, side, slot, image, offenders, found, expansion, desk, arrays)
+            found = _list_answers(
+                n, side, slot, image, goal, offenders, found, expansion, desk, arrays
+            )
         clear(desk)
     return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,20 @@ from numpy.typing import NDArray
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import Arrays, Loaded, Supporting, Table, gather
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.verify.arrays import Arrays, Loaded, Numbers, Supporting, Table, gather
 from tbgen.verify.chase.patterns import ChasePatterns
-from tbgen.verify.checks import Patterns
-from tbgen.verify.forward.first_pass import FirstPass, run_first_pass
-from tbgen.verify.keys import MATE, value_of_key
-from tbgen.verify.positions import BEST, EXISTS, IS_WRONG, STORED, examine
+from tbgen.verify.checks import NOBODY, Patterns
+from tbgen.verify.forward.first_pass import FirstPass, Passes
+from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
+from tbgen.verify.positions import (
+    BEST,
+    EXISTS,
+    IS_WRONG,
+    STORED,
+    TESTIMONY_COLUMNS,
+    examine,
+)
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -65,32 +73,64 @@ def verify(
     Raises `InputError` for a rule set without rules, and what `supporting` raises.
     """
     start = time.monotonic()
-    report("load", 0, 1)
-    loaded = gather(table, supporting, rule_set, memory, folder)
-    found = run_first_pass(loaded.arrays, table.layout, threads, report)
-    proof = conclude(table, loaded, found, rule_set, threads, report)
-    if sample:
-        report("sample", 0, 1)
-        proof = _ask_witness(table, loaded.arrays, found, sample, threads, proof)
+    prove = partial(_prove, table, supporting, rule_set, threads, report, sample, memory, folder)
+    # A limit on orders leaves draws that are none, which the argument for rows does not know.
+    by_rows = rule_set.rules != Rules.NONE and not rule_set.orders
+    proof = prove(by_rows=by_rows)
+    if by_rows and not proof.ok:
+        proof = prove(by_rows=False)
     return replace(proof, seconds=time.monotonic() - start)
 
 
-def _ask_witness(
-    table: Table, arrays: Arrays, found: FirstPass, size: int, threads: int, proof: VerifyReport
+def _prove(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    threads: int,
+    report: Progress,
+    sample: int,
+    memory: int | None,
+    folder: Path | None,
+    *,
+    by_rows: bool,
 ) -> VerifyReport:
-    """Prove a sample again; what refutes it that the rows have not refuted is a finding too."""
-    nodes = choose_sample(arrays, found.counts, size, threads)
-    testimony = examine(nodes, arrays, threads)
+    """The report, without seconds.
+
+    by_rows : let rows settle most checks; if anything is refuted then, findings may be missing
+    """
+    report("load", 0, 1)
+    loaded = gather(table, supporting, rule_set, memory, folder)
+    passes = Passes(loaded.arrays, table.layout, threads, report)
+    found = passes.prove(list_checks=not by_rows)
+    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
+    if sample:
+        report("sample", 0, 1)
+        nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
+        testimony = examine(nodes, loaded.arrays, threads)
+    if by_rows and not found.findings:
+        settled = passes.settle(found)
+        if settled is None:
+            return _prove(
+                table, supporting, rule_set, threads, report, sample, memory, folder, by_rows=False
+            )
+        arrays, found = settled
+        loaded = loaded._replace(arrays=arrays)
+    proof = conclude(table, loaded, found, rule_set, threads, report)
+    return _hear_witness(table, nodes, testimony, proof)
+
+
+def _hear_witness(
+    table: Table, nodes: Numbers, testimony: NDArray[np.int64], proof: VerifyReport
+) -> VerifyReport:
+    """What refutes a sample that the rows have not refuted is a finding too."""
     exists = testimony[:, EXISTS] != 0
     wrong = np.flatnonzero(exists & (testimony[:, IS_WRONG] != 0))
     proof = replace(proof, sampled=int(exists.sum()))
-    if not len(wrong) or found.findings:
+    if not len(wrong) or proof.findings:
         return proof
     stored, best = testimony[wrong[0], [STORED, BEST]].tolist()
     return replace(
-        proof,
-        findings=proof.findings + len(wrong),
-        first=_describe_first(table, int(nodes[wrong[0]]), stored, best),
+        proof, findings=len(wrong), first=_describe_first(table, int(nodes[wrong[0]]), stored, best)
     )
 
 
@@ -118,7 +158,8 @@ def conclude(
         searches: list[Patterns | ChasePatterns] = [checks]
         if chases is not None:
             searches.append(chases)
-        wrong, orders = _check_patterns(searches, rule_set.orders, report)
+        orders = rule_set.orders or _last_order(arrays) + 1
+        wrong = _check_patterns(searches, orders, report, limited=bool(rule_set.orders))
     if wrong and first is None:
         first = _describe_wrong(table, wrong[0])
     space = table.code_space
@@ -147,20 +188,24 @@ def conclude(
     )
 
 
-def _check_patterns(
-    searches: list[Patterns | ChasePatterns], limit: int, report: Progress
-) -> tuple[list[Wrong], int]:
-    """Search the patterns of every order: who is refuted, and how many orders were searched.
+def _last_order(arrays: Arrays) -> int:
+    """The highest order of a value of this table or of a supporting one."""
+    # The first rank is none.
+    orders = orders_of_keys(arrays.values.keys[1:])
+    return int(orders[orders < NEVER].max(initial=0))
 
-    limit : how many orders the table is meant to have, 0 for all
+
+def _check_patterns(
+    searches: list[Patterns | ChasePatterns], orders: int, report: Progress, *, limited: bool
+) -> list[Wrong]:
+    """Search the patterns of the first orders: who is refuted.
+
+    limited : whether the table is meant to have no further orders
     """
     wrong: list[Wrong] = []
-    orders = limit
-    if limit:
+    if limited:
         for search in searches:
-            wrong += search.check_limit(limit)
-    else:
-        orders = max(search.last_order for search in searches) + 1
+            wrong += search.check_limit(orders)
     for order in range(1, orders + 1):
         for search in searches:
             wrong += search.check_order(order)
@@ -169,7 +214,7 @@ def _check_patterns(
     first_of_node: dict[int, Wrong] = {}
     for entry in wrong:
         first_of_node.setdefault(entry.node, entry)
-    return list(first_of_node.values()), orders
+    return list(first_of_node.values())
 
 
 def _value(key: int) -> Value | None:

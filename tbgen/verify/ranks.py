@@ -12,11 +12,12 @@ him, so that the best of his moves is the maximum of the ranks of the positions 
 Open values (draws, and what the rules of repetition decide) have three ranks each, by the *kind*
 of the position, so that the maximum also tells who may belong to a pattern:
 
-    won for the side to move    CAPTURE < CHECK < CHASE         drawn or lost   CHECK < CHASE < FREE
+    won for the side to move    CAPTURE < CHECK < CHASE < FREE
+    drawn or lost                         CHECK < CHASE < FREE
 
     CAPTURE   it came about by a capture (which is a FREE one where it draws or wins)
     CHECK     the side to move is in check
-    CHASE     he is not, but has a piece under attack, or wins
+    CHASE     he is not, but has a piece under attack; or wins, and attacks one
     FREE      neither
 
 The best of the moves of a possible checker is of kind CHECK or CAPTURE, that of a possible chaser
@@ -43,6 +44,11 @@ from tbgen.verify.keys import (
 
 CAPTURE, CHECK, CHASE, FREE, KINDS = range(5)
 """Kinds of positions; closed values have one rank for all of them."""
+
+ATTACKING = KINDS
+"""What would be FREE if the side to move did not attack a piece: with `Values.own`, the line."""
+NO_POSITION = ATTACKING + 1
+"""The line for what is none."""
 
 PALETTE = 1 << 17
 """Room of a palette; twice as many as there are ranks of 16 bits."""
@@ -111,8 +117,10 @@ class Values(NamedTuple):
     """int32 (R,): the number, as in `stored`, of the value that a position has whose best move
     leads to the rank, if there is nothing else to say of it; else a number that no value has."""
     own: NDArray[Any]
-    """ranks (KINDS + 1, places): the rank of each place in this table's palette, by kind; 0 in
-    the last line, for what is no position."""
+    """ranks (NO_POSITION + 1, places): the rank of each place in this table's palette, by kind,
+    for ATTACKING, and for NO_POSITION, which has none."""
+    settled: NDArray[np.bool_]
+    """bool (R,): losses by perpetual check that are known to be (`forward.settle`): no rank is."""
     drawn: int
     """The rank of a capture into a material in which all is drawn."""
 
@@ -133,9 +141,9 @@ class Values(NamedTuple):
 
 def _kind_of(key: int, kind: int) -> int:
     """The kind under which a key is kept."""
-    if key > 0:
-        return min(kind, CHASE)
-    return FREE if kind == CAPTURE else kind
+    if kind == ATTACKING:
+        return CHASE if key > 0 else FREE
+    return FREE if kind == CAPTURE and key <= 0 else kind
 
 
 def keys_of_palette(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
@@ -182,10 +190,11 @@ def make_values(own: NDArray[np.int64], others: NDArray[np.int64], *, seek: bool
         expected.append(number_of.get(worth, NO_RANK - 1) if silent else NO_RANK - 1)
     values = Values(
         np.array(keys, np.int64), np.array(kinds, np.int64), np.array(stored, np.int32),
-        np.array(expected, np.int32), np.zeros((0, 0), np.uint8), 0,
+        np.array(expected, np.int32), np.zeros((0, 0), np.uint8),
+        np.zeros(len(keys), np.bool_), 0,
     )  # fmt: skip
     dtype = np.uint8 if len(keys) <= 1 << 8 else np.uint16
-    lines = [values.translate(own, kind) for kind in range(KINDS)]
+    lines = [values.translate(own, kind) for kind in range(NO_POSITION)]
     table = np.array([*lines, np.zeros(len(own), np.int64)], dtype)
     return values._replace(
         own=table, drawn=int(values.translate(np.zeros(1, np.int64), CAPTURE)[0])

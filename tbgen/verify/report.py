@@ -12,7 +12,7 @@ from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
 
-METHOD = "rows"
+METHOD = "classes"
 """How tables are proven, for certificates to say: another word once the proof is another one."""
 
 Progress = Callable[[str, int, int], None]
@@ -97,8 +97,8 @@ class VerifyReport:
     counts refuted positions, `first` is the first of them. `file_problems` are disagreements
     between the file and itself (header, statistics). `complete` tells whether the draws were
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
-    orders, and without repetition rules there are none. `offenders_examined` and
-    `chasers_examined` count who might check, and who might chase one piece, with every move.
+    orders, and without repetition rules there are none. `offenders_examined` counts who might check
+    with every move and is not settled by rows, `chasers_examined` who might chase one piece so.
     `chase_patterns` counts the direct wins of each order by perpetual chase. `sampled` counts the
     positions that were proven again by the scalar rules.
     """

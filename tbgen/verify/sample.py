@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock
 from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.keys import orders_of_keys
+from tbgen.verify.ranks import FREE
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without a pattern (2 ** 64 over the golden ratio): Fibonacci hashing."""
@@ -70,7 +71,7 @@ def _thresholds(arrays: Arrays, counts: NDArray[np.int64], size: int) -> NDArray
     classes = 2 * orders_of_keys(keys) + (keys > 0)
     classes[0] = -1
     # The free ranks of the palette: they have the keys of the values.
-    of_place = classes[arrays.values.own[-2].astype(np.int64)]
+    of_place = classes[arrays.values.own[FREE].astype(np.int64)]
     members = {int(c): int(counts[of_place == c].sum()) for c in np.unique(of_place)}
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
     members[-1] = 2 * slots - int(counts.sum())

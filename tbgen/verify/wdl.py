@@ -41,7 +41,7 @@ from tbgen.tables import (
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
 from tbgen.verify.arrays import Arrays, Numbers, Table, gather
-from tbgen.verify.forward.first_pass import run_first_pass
+from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE
 from tbgen.verify.positions import EXISTS, examine
 from tbgen.verify.ranks import NO_RANK, Values, keys_of_palette
@@ -150,7 +150,7 @@ def verify_wdl(
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
     loaded = gather(_OutcomeTable(file, threads), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
-    found = run_first_pass(arrays, file.layout, threads, report)
+    found = Passes(arrays, file.layout, threads, report).prove(list_checks=False)
     node = -1 if found.first is None else found.first[0]
     counted = [_counts(dict(zip(loaded.codes.tolist(), line, strict=True)))
                for line in found.counts.tolist()]  # fmt: skip

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import tbgen.verify.prove as driver
 from tbgen.indexing import Material, Side
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import verify
+from tbgen.verify.forward.first_pass import Passes
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, recoded
 from tests.oracles.proof_by_positions import prove_by_positions
@@ -31,7 +31,8 @@ def same(table, rules, supporting=None):
     rows = verify(table, supporting or own, rule_set=rule_set, sample=0)
     positions = prove_by_positions(table, supporting or own, rule_set)
     ours, theirs = rows.to_json(), positions.to_json()
-    del ours["seconds"], theirs["seconds"]
+    for effort in ("seconds", "offenders_examined", "chasers_examined"):
+        del ours[effort], theirs[effort]
     assert ours == theirs
     assert rows.histograms == positions.histograms
     assert rows.chase_patterns == positions.chase_patterns
@@ -47,6 +48,20 @@ def test_both_proofs_say_the_same(name):
 @pytest.mark.parametrize("name", ["KRKN", "KNKP"])
 def test_both_proofs_find_the_same_patterns(name, rules):
     assert same(solution(name, rules), rules).ok
+
+
+def test_rows_settle_most_checks():
+    """Or sound tables would be proven twice: by rows, and again with every possible checker."""
+
+    def own(child):
+        return solution(child.name, Rules.WXF)
+
+    table, rule_set = solution("KRKN", Rules.WXF), RuleSet(Rules.WXF)
+    rows = verify(table, own, rule_set=rule_set, sample=0)
+    positions = prove_by_positions(table, own, rule_set)
+    assert rows.ok
+    assert positions.offenders_examined > 1000
+    assert rows.offenders_examined < 10
 
 
 def plant(table, rng, changes):
@@ -109,12 +124,12 @@ def test_the_witness_objects_where_rows_are_wrong(monkeypatch):
     wrong = table.code_space.encode(Value(Outcome.LOSS, 0, 0))
     for plane in table.planes:
         plane[plane != 0] = wrong
-    run = driver.run_first_pass
+    run = Passes.prove
 
-    def blind(*arguments):
-        return replace(run(*arguments), findings=0, first=None)
+    def blind(*arguments, **options):
+        return replace(run(*arguments, **options), findings=0, first=None)
 
-    monkeypatch.setattr(driver, "run_first_pass", blind)
+    monkeypatch.setattr(Passes, "prove", blind)
     report = verify(table, lambda child: solution(child.name), rule_set=RuleSet(Rules.NONE))
     assert report.findings > 1000
     assert report.first is not None

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
+from tbgen.rules.attacks import attacks
 from tbgen.rules.chases import is_answered
+from tbgen.rules.moves import is_safe_after, piece_moves
 from tbgen.verify.chase.bench import attacks_anew, copy_board, is_chased, is_mirrored, play
 from tbgen.verify.keys import MATE, NEVER, ORDER, is_open, order_of_key
 from tbgen.verify.moves import (
@@ -35,7 +37,6 @@ from tbgen.verify.moves import (
     image_of,
     is_checked,
     list_legal,
-    list_legal_of,
     load_key,
     set_up,
     slot_after,
@@ -88,20 +89,21 @@ class Expansion(NamedTuple):
 @part
 def _wins_by_capture(side, order, bench, arrays):
     """Whether a capture of the side to move, not in check, wins by an order."""
-    desk = bench.desk
+    desk, men = bench.desk, arrays.men
     squares, board = desk.squares, desk.board
-    movers, targets = bench.replies.movers, bench.replies.targets
-    count = list_legal(side, False, board, bench.replies, squares, arrays.men)
-    for i in range(count):
-        if board[targets[i]] == EMPTY:
+    for taken in range(squares.size):
+        if piece_side(men.pieces[taken]) == side or taken == men.kings[1 - side]:
             continue
-        # `piece_on` does not know of the move that is tried.
-        taken = 0
-        while squares[taken] != targets[i]:
-            taken += 1
-        key = worth_of_capture(side, movers[i], taken, desk, arrays)
-        if key > 0 and order_of_key(key) <= order:
-            return True
+        for mover in range(squares.size):
+            if piece_side(men.pieces[mover]) != side:
+                continue
+            if not attacks(board, squares[mover], squares[taken]):
+                continue
+            key = worth_of_capture(side, mover, taken, desk, arrays)
+            if key <= 0 or order_of_key(key) > order:
+                continue
+            if is_safe_after(board, side, squares[mover], squares[taken]):
+                return True
     return False
 
 
@@ -141,20 +143,43 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
 
 
 @part
+def _is_legal(side, mover, target, desk, arrays):
+    """Whether a move of a side leaves its king safe."""
+    squares, board, men = desk.squares, desk.board, arrays.men
+    source, taken = squares[mover], board[target]
+    play(mover, target, board, squares, men)
+    legal = not is_checked(board, squares[men.kings[side]], squares[men.kings[1 - side]], side)
+    play(mover, source, board, squares, men)
+    board[target] = taken
+    return legal
+
+
+@part
+def _is_no_matter(slot, image, side, mover, target, least, desk, arrays):
+    """Whether a quiet move loses from some order on that all moves are known to need.
+
+    least : int, the least of the first orders
+    """
+    if desk.board[target] != EMPTY:
+        return False
+    after = slot_after(slot, image, mover, target, desk.squares, arrays)
+    child = load_key(0, 1 - side, after, arrays)
+    return child > 0 and order_of_key(child) < least
+
+
+@part
 def _weigh(slot, image, side, mover, target, limit, bench, arrays):
     """Let a legal move say from which order on each piece may still be the one that all chase.
 
-    Returns whether there is one left, up to `limit`.
+    Returns the least of these orders; beyond `limit` if there is none left.
     """
     desk, after, firsts = bench.desk, bench.after, bench.first_orders
     squares, board = desk.squares, desk.board
     from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
-    if from_order <= 1:
-        return True
     source = squares[mover]
     if may_chase:
         play(mover, target, after, squares, arrays.men)
-    left = False
+    least = np.int64(NEVER + 1)
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
@@ -162,37 +187,43 @@ def _weigh(slot, image, side, mover, target, limit, bench, arrays):
             bench.last_orders[v] = max(bench.last_orders[v], from_order)
         else:
             firsts[v] = max(firsts[v], from_order)
-        left = left or firsts[v] <= limit
+        least = min(least, firsts[v])
     if may_chase:
         play(mover, source, after, squares, arrays.men)
-    return left
+    return least
 
 
 @part
-def _find_first_orders(slot, image, side, checked, limit, bench, arrays):
+def _find_first_orders(slot, image, side, limit, bench, arrays):
     """Find from which order on each piece is the one that every move must chase.
 
     Returns whether there is such an order, up to `limit`, for any piece; `bench.first_orders`
     has them then.
 
-    checked : bool, whether the side is in check; limit : int, an order
+    limit : int, an order
     """
     men, desk, firsts = arrays.men, bench.desk, bench.first_orders
-    squares, board = desk.squares, desk.board
+    squares, board, targets = desk.squares, desk.board, desk.moves.targets
     for v in range(firsts.size):
         bench.last_orders[v] = 0
         firsts[v] = 1
         if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
             firsts[v] = NEVER + 1
-    # Piece by piece, the king first: most positions have a move that ends the search at once.
+    least = np.int64(1)
+    # Piece by piece, the king first: most positions have a move that ends the search at once. What
+    # a move leads to is looked at before its legality, which takes longer.
     for p in range(squares.size):
         if piece_side(men.pieces[p]) != side:
             continue
-        count = list_legal_of(p, checked, board, desk.moves, 0, squares, men)
+        count = piece_moves(board, squares[p], targets, 0)
         for i in range(count):
-            target = desk.moves.targets[i]
-            if not _weigh(slot, image, side, p, target, limit, bench, arrays):
-                return False
+            target = targets[i]
+            if _is_no_matter(slot, image, side, p, target, least, desk, arrays):
+                continue
+            if _is_legal(side, p, target, desk, arrays):
+                least = _weigh(slot, image, side, p, target, limit, bench, arrays)
+                if least > limit:
+                    return False
     # Where every move loses by then, chase or not, there is no pattern.
     found = False
     for v in range(firsts.size):
@@ -208,7 +239,6 @@ def k_find_chasers(nodes, scan, bench, arrays):
 
     nodes : int64 (n,), 2 * slot + side to move; scan : Scan, out
     """
-    men = arrays.men
     desk, counts = bench.desk, scan.counts
     squares, board = desk.squares, desk.board
     counts[:] = 0
@@ -218,9 +248,7 @@ def k_find_chasers(nodes, scan, bench, arrays):
         set_up(slot, desk, arrays)
         copy_board(board, bench.after)
         image = image_of(slot, squares, arrays)
-        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-        checked = is_checked(board, king, other_king, side)
-        if _find_first_orders(slot, image, side, checked, limit, bench, arrays):
+        if _find_first_orders(slot, image, side, limit, bench, arrays):
             for v in range(squares.size):
                 if bench.first_orders[v] <= limit:
                     if counts[0] < len(scan.chasers):

@@ -5,7 +5,8 @@
     marks       checks and attacks of a whole row
     complete    planes in which every slot that a move leads to holds what it leads to
     best        maxima of the rows that the moves of a row lead to
-    judge       what is stored against that
+    judge       what is stored against that, and the marks of `settle` against those of the moves
+    settle      perpetual checks: what is claimed and what cannot be, by classes
     first_pass  the driver
 
 The solver works backwards, with sets; this works forwards, with values, and shares only the index

@@ -37,7 +37,7 @@ from tbgen.verify.forward.index import (
 )
 from tbgen.verify.forward.lines import OFF
 from tbgen.verify.forward.marks import mark_checks, mark_hung
-from tbgen.verify.ranks import CHASE, CHECK, FREE, KINDS
+from tbgen.verify.ranks import ATTACKING, CHASE, CHECK, FREE, NO_POSITION
 
 
 @part
@@ -125,18 +125,23 @@ def _fill_legal(at, side, count, row, index, arrays):
     count : int64 (places,), inout, how often each place of the palette holds a position
     """
     ranks, own = arrays.ranks, arrays.values.own
-    checked, exposed, hung = row.checked[side], row.checked[1 - side], row.hung[side]
+    checked, exposed = row.checked[side], row.checked[1 - side]
+    hung, attacking = row.hung[side], row.hung[1 - side]
     board, area = row.board, index.area
     all_canonical = index.size[TWIN] == OFF and not arrays.self_mirrored[row.words[0]]
     for column in range(index.size[COLUMNS]):
-        kind = FREE - hung[column] * (FREE - CHASE)
+        kind = FREE
+        if attacking[column]:
+            kind = ATTACKING
+        if hung[column]:
+            kind = CHASE
         if checked[column]:
             kind = CHECK
         if exposed[column] or board[area[column]] != EMPTY:
-            kind = KINDS
+            kind = NO_POSITION
         place = np.int64(ranks[at + column])
         ranks[at + column] = own[kind, place]
-        if kind != KINDS and (all_canonical or is_canonical(column, row, index, arrays)):
+        if kind != NO_POSITION and (all_canonical or is_canonical(column, row, index, arrays)):
             count[place] += 1
 
 

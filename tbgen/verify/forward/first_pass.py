@@ -1,7 +1,8 @@
 # mypy: allow-untyped-calls
-"""The first pass over a table: every position against its children, by rows.
+"""The passes over the rows of a table: every position against its children, then who may check.
 
     codes  --complete-->  ranks and counts  --repeat-->  whole planes  --judge-->  findings, lists
+    ranks  --translate-->  marks  --judge, for either side-->  what is left of the checks
 
 Ranges of rows do not depend on the threads, so that the same table gives the same findings
 whatever their number.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -31,9 +32,19 @@ from tbgen.verify.forward.judge import (
     Notes,
     k_judge,
 )
+from tbgen.verify.forward.settle import (
+    ANSWERS,
+    FIRST_OFFENCE,
+    JUDGE,
+    LISTS,
+    STEPS,
+    k_translate,
+    make_marks,
+    no_marks,
+)
 from tbgen.verify.report import Progress
 
-RANGE_SLOTS = 1 << 17
+RANGE_SLOTS = 1 << 19
 """Slots per task, about: short enough for progress, and for lists of nodes to stay small."""
 
 
@@ -60,59 +71,110 @@ class FirstPass:
 Result = TypeVar("Result")
 
 
-def run_first_pass(arrays: Arrays, layout: Layout, threads: int, report: Progress) -> FirstPass:
-    """Prove all rows, and put together what they found; makes the planes complete."""
-    index = make_index(layout)
-    places = arrays.values.own.shape[1]
-    pieces = len(arrays.men.pieces)
-    step = max(1, RANGE_SLOTS // layout.inner_size)
-    starts = range(0, layout.rows, step)
-    ends = [min(start + step, layout.rows) for start in starts]
+class Passes:
+    """The passes over the rows of one table, by several threads."""
 
-    def row() -> Row:
-        return Row.make(index, pieces, arrays.ranks.dtype)
+    def __init__(self, arrays: Arrays, layout: Layout, threads: int, report: Progress) -> None:
+        self._arrays = arrays
+        self._layout = layout
+        self._threads = threads
+        self._report = report
+        self._index = make_index(layout)
+        self._step = max(1, RANGE_SLOTS // layout.inner_size)
 
-    def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
-        counts = np.zeros((len(Side), places), np.int64)
-        k_complete(row_0, row_1, counts, row(), index, arrays)
-        return counts
+    def prove(self, *, list_checks: bool) -> FirstPass:
+        """Prove all rows, and put together what they found; makes the planes complete.
 
-    def repeat(row_0: int, row_1: int) -> None:
-        k_repeat(row_0, row_1, row(), index, arrays)
+        list_checks : whether to list what may have to do with perpetual checks
+        """
+        arrays, index = self._arrays, self._index
+        places = arrays.values.own.shape[1]
+        marks = no_marks()
 
-    def judge(row_0: int, row_1: int) -> Notes:
-        notes = Notes.make(2 * (row_1 - row_0) * layout.inner_size)
-        k_judge(row_0, row_1, notes, row(), index, arrays)
-        return notes.cut()
+        def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
+            counts = np.zeros((len(Side), places), np.int64)
+            k_complete(row_0, row_1, counts, self._row(), index, arrays)
+            return counts
 
-    with compile_lock():
-        for work in (complete, repeat, judge):
-            work(0, 0)
+        def repeat(row_0: int, row_1: int) -> None:
+            k_repeat(row_0, row_1, self._row(), index, arrays)
 
-    with ThreadPoolExecutor(threads) as pool:
+        def judge(row_0: int, row_1: int) -> Notes:
+            nodes = 2 * (row_1 - row_0) * self._layout.inner_size
+            notes = Notes.make(nodes if list_checks else 0, nodes)
+            k_judge(row_0, row_1, 0, 2, JUDGE, notes, self._row(), index, arrays, marks)
+            return notes.cut()
 
-        def over_rows(work: Callable[[int, int], Result], phase: str) -> list[Result]:
-            results = []
+        with compile_lock():
+            for work in (complete, repeat, judge):
+                work(0, 0)
+        counts = sum(self._over_rows(complete, "legality"), np.zeros((len(Side), places), np.int64))
+        self._over_rows(repeat, "images")
+        notes = self._over_rows(judge, "positions")
+        results = np.array([each.result for each in notes])
+        refuted = results[results[:, FINDINGS] > 0]
+        first = None
+        if len(refuted):
+            node, stored, best = refuted[0, [FIRST_NODE, FIRST_STORED, FIRST_BEST]].tolist()
+            first = node, stored, best
+        return FirstPass(
+            int(results[:, FINDINGS].sum()),
+            first,
+            np.concatenate([each.checkers for each in notes]),
+            np.concatenate([each.checked_wins for each in notes]),
+            np.concatenate([each.chasers for each in notes]),
+            np.concatenate([each.claims for each in notes]),
+            counts,
+        )
+
+    def settle(self, found: FirstPass) -> tuple[Arrays, FirstPass] | None:
+        """Settle the perpetual checks of rows that were proven, as far as rows do (`settle`).
+
+        Returns the arrays, whose planes hold marks from here on, and what is left to be looked at;
+        None where there are too many ranks and marks to tell them apart.
+        """
+        made = make_marks(self._arrays.values)
+        if made is None:
+            return None
+        marks, translations, values = made
+        arrays, index, layout = self._arrays, self._index, self._layout
+        left: list[Notes] = []
+        for winner in Side:
+            for side in Side:
+                first = int(arrays.tables[0, side])
+                k_translate(first, first + layout.slots, translations[side != winner], arrays)
+            for step in range(FIRST_OFFENCE, STEPS):
+                mover = int(winner) if step in ANSWERS else 1 - int(winner)
+
+                def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
+                    nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
+                    notes = Notes.make(nodes, nodes)
+                    k_judge(
+                        row_0, row_1, side, side + 1, step, notes, self._row(), index, arrays, marks
+                    )
+                    return notes.cut()
+
+                left += self._over_rows(settle, "checks")
+        return arrays._replace(values=values), replace(
+            found,
+            checkers=np.sort(np.concatenate([notes.checkers for notes in left])),
+            checked_wins=np.sort(np.concatenate([notes.checked_wins for notes in left])),
+            chasers=np.sort(np.concatenate([found.chasers, *(notes.chasers for notes in left)])),
+        )
+
+    def _row(self) -> Row:
+        """A thread's row."""
+        arrays = self._arrays
+        return Row.make(self._index, len(arrays.men.pieces), arrays.ranks.dtype)
+
+    def _over_rows(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
+        """What a function returns for each range of rows."""
+        rows = self._layout.rows
+        starts = range(0, rows, self._step)
+        ends = [min(start + self._step, rows) for start in starts]
+        results = []
+        with ThreadPoolExecutor(self._threads) as pool:
             for end, result in zip(ends, pool.map(work, starts, ends), strict=True):
                 results.append(result)
-                report(phase, end, layout.rows)
-            return results
-
-        counts = sum(over_rows(complete, "legality"), np.zeros((len(Side), places), np.int64))
-        over_rows(repeat, "images")
-        notes = over_rows(judge, "positions")
-    results = np.array([each.result for each in notes])
-    refuted = results[results[:, FINDINGS] > 0]
-    first = None
-    if len(refuted):
-        node, stored, best = refuted[0, [FIRST_NODE, FIRST_STORED, FIRST_BEST]].tolist()
-        first = node, stored, best
-    return FirstPass(
-        int(results[:, FINDINGS].sum()),
-        first,
-        np.concatenate([each.checkers for each in notes]),
-        np.concatenate([each.checked_wins for each in notes]),
-        np.concatenate([each.chasers for each in notes]),
-        np.concatenate([each.claims for each in notes]),
-        counts,
-    )
+                self._report(phase, end, rows)
+        return results

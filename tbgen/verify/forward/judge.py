@@ -18,6 +18,16 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.forward.best import find_best
 from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
+from tbgen.verify.forward.settle import (
+    FIRST_OFFENCE,
+    JUDGE,
+    LIST_ANSWERS,
+    LIST_OFFENDERS,
+    OFFENCE,
+    may_chase,
+    settle_offender,
+    settle_winner,
+)
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER, is_open, key_after_move
 from tbgen.verify.positions import is_wrong
 from tbgen.verify.ranks import CAPTURE, CHASE, CHECK
@@ -44,9 +54,10 @@ class Notes(NamedTuple):
     """int64 (RESULTS,)."""
 
     @classmethod
-    def make(cls, nodes: int) -> Notes:
-        """Room for so many nodes."""
-        checkers, checked_wins, chasers, claims = (np.empty(nodes, np.int64) for _ in range(4))
+    def make(cls, of_checks: int, of_chases: int) -> Notes:
+        """Room for so many nodes that have to do with checks, and with chases."""
+        checkers, checked_wins = np.empty(of_checks, np.int64), np.empty(of_checks, np.int64)
+        chasers, claims = np.empty(of_chases, np.int64), np.empty(of_chases, np.int64)
         return cls(checkers, checked_wins, chasers, claims, np.zeros(RESULTS, np.int64))
 
     def cut(self) -> Notes:
@@ -62,7 +73,7 @@ class Notes(NamedTuple):
 
 @part
 def _look_twice(node, stored_rank, best_rank, notes, arrays):
-    """Say what there is to say of a position.
+    """Say what there is to say of a position; there may be no room for those of checks.
 
     stored_rank, best_rank : int, ranks; notes : Notes, inout
     """
@@ -81,45 +92,128 @@ def _look_twice(node, stored_rank, best_rank, notes, arrays):
         return
     if 0 < stored <= DECIDED_BY_RULES:
         if checked:
-            notes.checked_wins[result[CHECKED]] = node
-            result[CHECKED] += 1
+            if notes.checked_wins.size:
+                notes.checked_wins[result[CHECKED]] = node
+                result[CHECKED] += 1
         elif arrays.seek_chases and (MATE - stored) % ORDER == 0:
             notes.claims[result[CLAIMS]] = node
             result[CLAIMS] += 1
     kind = values.kinds[best_rank]
     # All moves lose, by orders that do not go with the stored value.
     astray = stored != best and (best_rank == 0 or child > 0)
-    if best_rank == 0 or kind == CAPTURE or kind == CHECK or astray:
+    is_checker = best_rank == 0 or kind == CAPTURE or kind == CHECK or astray
+    if is_checker and notes.checkers.size:
         notes.checkers[result[CHECKERS]] = node
         result[CHECKERS] += 1
-    if arrays.seek_chases and (kind == CAPTURE or kind == CHASE or astray):
+    # Without room for checkers, rows list the chasers later, but for those who win.
+    wanted = arrays.seek_chases and (notes.checkers.size > 0 or stored > 0)
+    if wanted and (kind == CAPTURE or kind == CHASE or astray):
+        notes.chasers[result[CHASERS]] = node
+        result[CHASERS] += 1
+
+
+@part
+def _concerns(step, at, columns, arrays, marks):
+    """Whether a pass has to do with any position of a row.
+
+    step : int; columns : int; marks : Marks
+    """
+    found = False
+    for column in range(columns):
+        if marks.concerns[step, arrays.ranks[at + column]]:
+            found = True
+            break
+    return found
+
+
+@part
+def _judge_row(number, side, at, all_canonical, notes, row, index, arrays):
+    """Compare what is stored with the best of the moves.
+
+    all_canonical : bool, whether all slots of the row are; notes : Notes, inout
+    """
+    ranks, values, best = arrays.ranks, arrays.values, row.best
+    columns = index.size[COLUMNS]
+    for column in range(columns):
+        rank = ranks[at + column]
+        if rank == 0 or values.stored[rank] == values.expected[best[column]]:
+            continue
+        if row.board[index.area[column]] != EMPTY:
+            continue
+        if all_canonical or is_canonical(column, row, index, arrays):
+            node = 2 * (number * columns + column) + side
+            _look_twice(node, np.int64(rank), np.int64(best[column]), notes, arrays)
+
+
+@part
+def _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks):
+    """Replace the marks that a pass has to do with, and list what is left after the last one.
+
+    step : int; all_canonical : bool, whether all slots of the row are
+    notes : Notes, inout; marks : Marks
+    """
+    ranks = arrays.ranks
+    columns = index.size[COLUMNS]
+    is_offence = step == FIRST_OFFENCE or step == OFFENCE or step == LIST_OFFENDERS
+    for column in range(columns):
+        own = np.int64(ranks[at + column])
+        if not marks.concerns[step, own] or row.board[index.area[column]] != EMPTY:
+            continue
+        best = np.int64(row.best[column])
+        if is_offence:
+            mark = settle_offender(step, own, best, marks)
+        else:
+            mark = settle_winner(own, best, marks)
+        ranks[at + column] = mark
+        chases = step == FIRST_OFFENCE and arrays.seek_chases and may_chase(own, best, marks)
+        if not chases and (step < LIST_OFFENDERS or not marks.concerns[step, mark]):
+            continue
+        if all_canonical or is_canonical(column, row, index, arrays):
+            _list(2 * (number * columns + column) + side, step, notes)
+
+
+@part
+def _list(node, step, notes):
+    """Write down what a pass is to list.
+
+    step : int; notes : Notes, inout
+    """
+    result = notes.result
+    if step == LIST_OFFENDERS:
+        notes.checkers[result[CHECKERS]] = node
+        result[CHECKERS] += 1
+    elif step == LIST_ANSWERS:
+        notes.checked_wins[result[CHECKED]] = node
+        result[CHECKED] += 1
+    else:
         notes.chasers[result[CHASERS]] = node
         result[CHASERS] += 1
 
 
 @borrowing_kernel
-def k_judge(row_0, row_1, notes, row, index, arrays):
-    """Prove the rows [row_0, row_1) for both sides to move; the planes are complete.
+def k_judge(row_0, row_1, side_0, side_1, step, notes, row, index, arrays, marks):
+    """Make a pass over the rows [row_0, row_1), where one of some sides is to move.
 
-    notes : Notes, out
+    The planes are complete. JUDGE proves what is stored; what the others do, `settle` says. They
+    write to the plane of the side to move, and read from that of the other one only.
+
+    side_0, side_1 : int, the first side, and the one after the last
+    step : int, the pass; notes : Notes, out; marks : Marks, which JUDGE does not look at
     """
-    columns, best = index.size[COLUMNS], row.best
-    ranks, values = arrays.ranks, arrays.values
+    columns = index.size[COLUMNS]
     notes.result[:] = 0
     for number in range(row_0, row_1):
+        at = arrays.tables[0, side_0] + number * columns
+        if step != JUDGE and not _concerns(step, at, columns, arrays, marks):
+            continue
         set_row(number, row, index, arrays)
         if row.words[OVERLAPS]:
             continue
         all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
-        for side in range(2):
+        for side in range(side_0, side_1):
             find_best(side, row, index, arrays)
             at = arrays.tables[0, side] + number * columns
-            for column in range(columns):
-                rank = ranks[at + column]
-                if rank == 0 or values.stored[rank] == values.expected[best[column]]:
-                    continue
-                if row.board[index.area[column]] != EMPTY:
-                    continue
-                if all_canonical or is_canonical(column, row, index, arrays):
-                    node = 2 * (number * columns + column) + side
-                    _look_twice(node, np.int64(rank), np.int64(best[column]), notes, arrays)
+            if step == JUDGE:
+                _judge_row(number, side, at, all_canonical, notes, row, index, arrays)
+            else:
+                _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)

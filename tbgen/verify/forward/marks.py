@@ -16,7 +16,7 @@ from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import pieces_between
 from tbgen.rules.board import is_in_palace, is_own_half
-from tbgen.verify.forward.index import COLUMNS, INNER_KIND, INNER_SIDE, LEAD_PIECES
+from tbgen.verify.forward.index import COLUMNS, INNER_KIND, INNER_SIDE
 from tbgen.verify.forward.lines import (
     CANNON,
     DIAGONAL,
@@ -33,7 +33,7 @@ from tbgen.verify.forward.lines import (
     ROOK,
 )
 
-ADVISOR, ELEPHANT = 1, 2
+KING, ADVISOR, ELEPHANT = range(3)
 
 
 @part
@@ -131,13 +131,18 @@ def _mark_pawns(target, side, mark, row, index):
 
 @part
 def _mark_minor(target, side, mark, row, index):
-    """Mark attacks by advisors and elephants of a side on a square.
+    """Mark attacks by king, advisors and elephants of a side on a square.
 
     target : int, a square; mark : uint8 (n + 1,), inout
     """
     board = row.board
     if not is_own_half(side, target // 9):
         return
+    if is_in_palace(side, target // 9, target % 9):
+        for i in range(DIRECTIONS):
+            square = RAYS[target, i, 0]
+            if square != OFF and board[square] == 8 * side + KING + 1:
+                _mark_all_but(0, mark, row, index)
     for i in range(DIRECTIONS):
         square = DIAGONAL[target, i]
         if square == OFF:
@@ -173,7 +178,7 @@ def mark_checks(side, row, index, arrays):
 
 @part
 def mark_hung(side, row, index, arrays):
-    """Mark in `row.hung` at least the columns in which a side has a piece that may be chased."""
+    """Mark in `row.hung` at least the columns in which a side has a piece that may be taken."""
     mark = row.hung[side]
     for column in range(mark.size):
         mark[column] = 0
@@ -182,10 +187,9 @@ def mark_hung(side, row, index, arrays):
         if piece_side(pieces[p]) != side or p == arrays.men.kings[side]:
             continue
         square = squares[p]
-        if piece_kind(pieces[p]) == PAWN and is_own_half(side, square // 9):
-            continue
         _mark_lines(square, 1 - side, mark, row, index)
         _mark_leaps(square, 1 - side, mark, row, index)
+        _mark_pawns(square, 1 - side, mark, row, index)
         _mark_minor(square, 1 - side, mark, row, index)
     if index.size[INNER_SIDE] == side:
         _mark_inner(side, mark, row, index, arrays)
@@ -217,7 +221,12 @@ def _mark_inner(side, mark, row, index, arrays):
             for i in range(LEAP_COUNT):
                 if LEAPS_FROM[square, i, 0] != OFF and board[LEAPS_FROM[square, i, 1]] == EMPTY:
                     mark[index.column[LEAPS_FROM[square, i, 0]]] = 1
-        elif p < index.size[LEAD_PIECES] and (kind == ADVISOR or kind == ELEPHANT):
+        elif kind == PAWN or kind == KING:
+            # Whether he may go there is no matter.
+            for direction in range(DIRECTIONS):
+                if RAYS[square, direction, 0] != OFF:
+                    mark[index.column[RAYS[square, direction, 0]]] = 1
+        else:
             for i in range(DIRECTIONS):
                 to = DIAGONAL[square, i]
                 if kind == ELEPHANT and to != OFF:

@@ -1,0 +1,251 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Perpetual checks, settled by rows: what the scalar rules need not look at.
+
+Let W be the winner-to-be and O the offender. The *class* of a value is the order of W's win, or
+the last order and one for draws. Where every value is the best of its moves, O has a move that
+keeps the class and W has none that betters it; so whatever the pattern of some order holds beyond
+what is claimed shows among two neighbouring classes c - 1 and c at order c - 1, or in one class at
+its own order (docs/proof.md, "Few candidates", has the argument). In a sound table
+
+    claimed    a direct win of order c in check can go, without a check, to a loss of order c whose
+               moves all lose before or check into such wins: they support each other
+    not early  of these losses enough have a move that loses at order c - 1 only, so that no part of
+               the class is a pattern an order earlier
+    held       nothing else in check supports itself inside its class
+
+The first is a look at each position; the others are greatest sets, which a few passes over the
+rows shrink to almost nothing. Each pass takes the maximum of *marks* instead of ranks: marks are
+ordered by class and, inside a class, by what the mover must not have (or wants to have) among his
+moves. What is left is listed, and the scalar rules decide about it (`tbgen.verify.checks`).
+
+    side of W, to move    HIDDEN -> EARLY_WIN -> LATE_WIN    direct wins in check
+                          HELD -> ESCAPE                     others in check
+                          TAKEN                              after captures
+                          STRUCK, TENSE, ESCAPE              not in check: direct wins; where
+                                                             something can be taken; others
+    side of O, to move    START, START_CHECKED -> EARLY_LOSS -> LATE_LOSS     settled
+                                               -> MAYBE -> OUT                not settled
+                          START                              captures that win for W
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.verify.keys import MATE, NEVER, ORDER, order_of_key, orders_of_keys
+from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, FREE, Values
+
+(
+    CLOSED, HIDDEN, TAKEN, EARLY_WIN, LATE_WIN, HELD, TENSE, STRUCK, ESCAPE,
+    OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE,
+    LATE_LOSS, EARLY_LOSS, START, START_CHECKED, STATES,
+) = range(20)  # fmt: skip
+"""States, ascending as they are in a class. A draw has one of HELD, TENSE and ESCAPE, or of OUT and
+MAYBE, which say besides what it was."""
+
+_WINS = (TAKEN, EARLY_WIN, LATE_WIN, HELD, TENSE, STRUCK, ESCAPE)
+_DRAWS = (HELD, TENSE, ESCAPE, OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE)
+_LOSSES = (OUT, MAYBE, LATE_LOSS, EARLY_LOSS, START, START_CHECKED)
+
+_OF_WINS = {CAPTURE: (TAKEN, TAKEN), CHECK: (HELD, HIDDEN), CHASE: (TENSE, STRUCK),
+            FREE: (ESCAPE, STRUCK)}  # fmt: skip
+"""What wins of a kind begin as: those that are not direct, and those that are."""
+_OF_DRAWS = {CHECK: (HELD, OUT_CHECKED, MAYBE_CHECKED), CHASE: (TENSE, OUT_TENSE, MAYBE_TENSE),
+             FREE: (ESCAPE, OUT, MAYBE)}  # fmt: skip
+"""What draws of a kind begin as, W's and O's; and what those of O's become."""
+
+(
+    JUDGE, FIRST_OFFENCE, FIRST_ANSWER, OFFENCE, ANSWER, LIST_OFFENDERS, LIST_ANSWERS, STEPS,
+) = range(8)  # fmt: skip
+"""What a pass over rows is for: `judge`, or marks of offenders, or of the winner-to-be."""
+
+ANSWERS = FIRST_ANSWER, ANSWER, LIST_ANSWERS
+"""The passes in which W is to move."""
+LISTS = FIRST_OFFENCE, LIST_OFFENDERS, LIST_ANSWERS
+"""The passes that list something: who may chase, and what is left of the checks."""
+
+
+class Marks(NamedTuple):
+    """What marks stand for. Shapes: M ranks and marks, of which all ranks come first; K orders."""
+
+    state: NDArray[np.uint8]
+    """uint8 (M,): CLOSED for ranks."""
+    order: NDArray[np.int32]
+    """int32 (M,): the class; 0 for what is won before all orders."""
+    mark: NDArray[np.int64]
+    """int64 (STATES, K + 3): the mark of a state and a class; what is closed has class 0, or, won
+    for O, the last."""
+    concerns: NDArray[np.uint8]
+    """uint8 (steps, M): 1 if positions with that mark are looked at in a pass."""
+
+
+class Translations(NamedTuple):
+    """The marks of ranks, and of marks: uint16 (M,) each."""
+
+    winner: NDArray[np.uint16]
+    """To begin with, where W is to move."""
+    offender: NDArray[np.uint16]
+    """To begin with, where O is to move."""
+
+
+def no_marks() -> Marks:
+    """For a pass that looks at none."""
+    return Marks(
+        np.zeros(1, np.uint8), np.zeros(1, np.int32), np.zeros((1, 1), np.int64),
+        np.zeros((1, 1), np.uint8),
+    )  # fmt: skip
+
+
+def make_marks(values: Values) -> tuple[Marks, Translations, Values] | None:
+    """The marks of a proof, and the values with marks beside ranks; None without room for them.
+
+    A mark has a key of its class: that of a direct win, or another.
+    """
+    orders = orders_of_keys(values.keys)
+    orders[0] = 0
+    last = int(orders[orders < NEVER].max(initial=0))
+    listed = [(HIDDEN, order) for order in range(1, last + 1)]
+    listed += [(CLOSED, 0)]
+    listed += [(state, order) for order in range(1, last + 1) for state in _WINS]
+    listed += [(state, last + 1) for state in _DRAWS]
+    listed += [(state, order) for order in range(last, 0, -1) for state in _LOSSES]
+    listed += [(CLOSED, last + 2)]
+    ranks, added = len(values.keys), np.array(listed)
+    if ranks + len(added) > 1 << 16:
+        return None
+    state, order = np.concatenate([np.zeros((ranks, 2), np.int64), added]).T
+    mark = np.zeros((STATES, last + 3), np.int64)
+    mark[added[:, 0], added[:, 1]] = np.arange(ranks, len(state))
+    keys = [_key(what, of, last) for what, of in listed]
+    marks = Marks(
+        state.astype(np.uint8), order.astype(np.int32), mark, _concerns(state, order, last + 1)
+    )
+    return (
+        marks,
+        _translate(values, mark, len(state)),
+        values._replace(
+            keys=np.concatenate([values.keys, np.array(keys, np.int64)]),
+            settled=np.isin(state, (LATE_LOSS, EARLY_LOSS)),
+        ),
+    )
+
+
+def _concerns(state: NDArray[np.int64], order: NDArray[np.int64], draw: int) -> NDArray[np.uint8]:
+    """`Marks.concerns`; draw is the class of draws."""
+    maybe = np.isin(state, (MAYBE, MAYBE_CHECKED, MAYBE_TENSE))
+    drawn = np.isin(state, (OUT, OUT_CHECKED, OUT_TENSE)) & (order == draw)
+    concerns = np.zeros((STEPS, len(state)), np.uint8)
+    concerns[FIRST_OFFENCE] = np.isin(state, (START, START_CHECKED)) | drawn
+    concerns[FIRST_ANSWER] = np.isin(state, (HIDDEN, HELD))
+    concerns[[OFFENCE, LIST_OFFENDERS]] = maybe | (state == EARLY_LOSS)
+    concerns[[ANSWER, LIST_ANSWERS]] = np.isin(state, (HELD, EARLY_WIN))
+    return concerns
+
+
+def _translate(values: Values, mark: NDArray[np.int64], size: int) -> Translations:
+    """The translations; mark is `Marks.mark`, and size how many ranks and marks there are."""
+    draw = mark.shape[1] - 2
+    both = np.tile(np.arange(size).astype(np.uint16), (2, 1))
+    for rank in range(1, len(values.keys)):
+        key, kind = int(values.keys[rank]), int(values.kinds[rank])
+        of = min(order_of_key(key), draw)
+        if key == 0:
+            both[:, rank] = mark[list(_OF_DRAWS.get(kind, _OF_DRAWS[FREE])[:2]), draw]
+        elif of == 0:
+            both[:, rank] = mark[CLOSED, 0 if key > 0 else draw + 1]
+        elif key < 0:
+            both[:, rank] = mark[START_CHECKED if kind == CHECK else START, of]
+        else:
+            both[:, rank] = mark[_OF_WINS[kind][(MATE - key) % ORDER == 0], of]
+    for states in _OF_DRAWS.values():
+        both[:, mark[list(states), draw]] = mark[list(states[:2]), draw][:, None]
+    return Translations(*both)
+
+
+def _key(state: int, order: int, last: int) -> int:
+    """A key of a state and a class: the value of marks is known no closer."""
+    if state == CLOSED:
+        return 1 - MATE if order else MATE - 1
+    if order > last:
+        return 0
+    if state in (HIDDEN, EARLY_WIN, LATE_WIN, STRUCK):
+        return MATE - order * ORDER
+    key = MATE - order * ORDER - 2
+    return key if state in _WINS else -key
+
+
+@part
+def settle_offender(step, own, best, marks):
+    """The mark of a position of O's, whose best move leads to a mark of W's.
+
+    step : int, FIRST_OFFENCE, where direct wins in check are hidden, or a later one
+    own, best : int, marks; marks : Marks
+    """
+    state, order = marks.state[own], marks.order[own]
+    met, order_met = marks.state[best], marks.order[best]
+    if step != FIRST_OFFENCE:
+        if state == EARLY_LOSS:
+            if met == LATE_WIN:
+                return marks.mark[LATE_LOSS, order]
+        elif met >= TENSE and met <= ESCAPE:
+            return marks.mark[state + OUT - MAYBE, order]
+        return np.int64(own)
+    if met == HIDDEN:
+        order_met = 0
+    keeps = order_met == order and (met == HELD or met == TAKEN)
+    if state >= OUT and state <= OUT_TENSE:
+        if keeps:
+            return marks.mark[state + MAYBE - OUT, order]
+        return np.int64(own)
+    if order_met >= order:
+        if keeps:
+            return marks.mark[MAYBE, order]
+        return marks.mark[OUT, order]
+    # All moves that keep the class are checks into direct wins, or it would not be the best.
+    if state == START_CHECKED:
+        return marks.mark[MAYBE, order]
+    if order > 1 and (order_met < order - 1 or met < TENSE):
+        return marks.mark[EARLY_LOSS, order]
+    return marks.mark[LATE_LOSS, order]
+
+
+@part
+def settle_winner(own, best, marks):
+    """The mark of a position of W's in check, whose best move leads to a mark of O's.
+
+    own, best : int, marks; marks : Marks
+    """
+    state, order = marks.state[own], marks.order[own]
+    met, same = marks.state[best], marks.order[best] == order
+    if state == HELD:
+        if same and met >= OUT and met <= OUT_TENSE:
+            return marks.mark[ESCAPE, order]
+        return np.int64(own)
+    if same and met == LATE_LOSS:
+        return marks.mark[LATE_WIN, order]
+    return marks.mark[EARLY_WIN, order]
+
+
+@part
+def may_chase(own, best, marks):
+    """Whether the best move of a position of O's, in its class, may be a chase.
+
+    own, best : int, marks; marks : Marks
+    """
+    met = marks.state[best]
+    return marks.order[own] == marks.order[best] and (met == TENSE or met == STRUCK)
+
+
+@borrowing_kernel
+def k_translate(first, last, translation, arrays):
+    """Replace ranks or marks by marks.
+
+    first, last : int, the part of `Arrays.ranks`; translation : uint16 (M,)
+    """
+    ranks = arrays.ranks[first:last]
+    for at in range(ranks.size):
+        ranks[at] = translation[ranks[at]]
