@@ -56,8 +56,8 @@ def test_bounds_are_checked_inside_parts(tmp_path: Path) -> None:
     assert run(tmp_path, "-m", "reach") == "caught\n"
 
 
+@pytest.mark.certification
 def test_the_phases_stay_in_bounds(tmp_path: Path) -> None:
-    """About 40 CPU seconds where nothing has been compiled with checks yet, else five."""
     run(tmp_path, "-m", "tbgen", "build", "KRKN", "KNKPP", "--tables", "tables")
 
 

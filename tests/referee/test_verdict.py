@@ -63,7 +63,7 @@ def test_published_cases_by_the_slow_twin(case):
 
 
 def test_random_loops_agree_with_the_slow_twin():
-    for position, loop in loops(21, 500):
+    for position, loop in loops(21, 250):
         judgement = judge(position, loop)
         assert judgement.levels == naive_referee.levels(position, loop), (position.fen, loop)
         off = naive_referee.levels(position, loop, naive_referee.Clauses(minor_chases=False))

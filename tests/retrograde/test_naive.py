@@ -18,13 +18,18 @@ CASES = [
     ("KCKA", Rules.NONE, Metric.DTM),
     ("KCAK", Rules.NONE, Metric.DTM),
     ("KNKP", Rules.NONE, Metric.DTM),
-    ("KRKN", Rules.NONE, Metric.DTM),
     ("KRKA", Rules.NONE, Metric.DTC),
-    ("KNKP", Rules.NONE, Metric.DTC),
     ("KRKN", Rules.CHECK, Metric.DTM),
-    ("KRKR", Rules.CHECK, Metric.DTM),
-    ("KRKN", Rules.CHECK, Metric.DTC),
-    pytest.param("KRAKR", Rules.CHECK, Metric.DTM, marks=pytest.mark.certification),
+    *(
+        pytest.param(*case, marks=pytest.mark.certification)
+        for case in (
+            ("KRKN", Rules.NONE, Metric.DTM),
+            ("KNKP", Rules.NONE, Metric.DTC),
+            ("KRKR", Rules.CHECK, Metric.DTM),
+            ("KRKN", Rules.CHECK, Metric.DTC),
+            ("KRAKR", Rules.CHECK, Metric.DTM),
+        )
+    ),
 ]
 
 
