@@ -25,6 +25,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
+from tbgen.rows.sets import Sets
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Rules, RuleSet
 
@@ -80,6 +81,17 @@ def _solve_all(width: int, rules: Rules) -> None:
             threads=1,
         )
     encode(solved["KRKN"].plane(Side.RED)[:1], 1)
+    if rules != Rules.NONE:
+        _operate_on_nothing(solved["KRKN"])
+
+
+def _operate_on_nothing(solution: Solution) -> None:
+    """Call the operations on sets for which no pattern of the tiny materials is rich enough."""
+    sets = Sets(solution.frame, solution.workers)
+    front = sets.empty_frontier()
+    sets.join(front, front)
+    sets.put_common(front.rows, front.rows, front)
+    sets.count(front.rows)
 
 
 @cache

@@ -39,6 +39,24 @@ def test_the_second_compiler_ends_with_the_first(tmp_path: Path, end: signal.Sig
         time.sleep(0.01)
 
 
+UNCALLED = """
+import tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.sweep
+from tbgen.retrograde.warm_up import warm_up
+from tbgen.tables import Rules
+
+warm_up(2, Rules.WXF, ordered=True, alone=True)
+for module in (tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.sweep):
+    for name, kernel in vars(module).items():
+        if name.lstrip("_").startswith("k_") and not kernel.signatures:
+            print(name)
+"""
+
+
+def test_no_operation_on_sets_is_left_to_be_compiled() -> None:
+    command = [sys.executable, "-c", UNCALLED]
+    assert subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout == b""
+
+
 def is_running(process: int) -> bool:
     """Whether a process is there, and not only waiting to be asked how it ended."""
     try:
