@@ -10,9 +10,10 @@ import random
 
 from tbgen.board.http import RequestError
 from tbgen.board.library import Library, Study
-from tbgen.board.search import good_moves, is_legal
+from tbgen.board.search import good_moves
 from tbgen.board.state import View
 from tbgen.indexing import Material, Position, Side
+from tbgen.rules import is_legal
 from tbgen.tables import Outcome
 
 SHORTEST = 5

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.insight import verdicts
 from tbgen.board.library import Library
-from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.indexing import Material, Position, Side
 from tbgen.play.preference import RootMove
 from tbgen.play.tablebase import GameTablebase
-from tbgen.rules import check_legal, in_check
+from tbgen.rules import in_check, is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile, TableStatistics, Value
 from tbgen.tables.statistics import HistogramLine
 
@@ -262,15 +262,6 @@ def _offence(tables: GameTablebase, position: Position) -> Offence | None:
     except TablebaseError:
         return None
     return None if mechanism is None else mechanism.offence
-
-
-def is_legal(position: Position) -> bool:
-    """Whether a placement of a table is a position that can occur."""
-    try:
-        check_legal(position)
-    except PositionError:
-        return False
-    return True
 
 
 def count_of(figures: TableStatistics, wanted: Wanted) -> int:

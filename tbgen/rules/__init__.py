@@ -27,9 +27,18 @@ from tbgen.rules.positions import (
     check_legal,
     gives_check,
     in_check,
+    is_legal,
     is_terminal,
     legal_moves,
     play,
 )
 
-__all__ = ["check_legal", "gives_check", "in_check", "is_terminal", "legal_moves", "play"]
+__all__ = [
+    "check_legal",
+    "gives_check",
+    "in_check",
+    "is_legal",
+    "is_terminal",
+    "legal_moves",
+    "play",
+]

@@ -64,6 +64,15 @@ def check_legal(position: Position) -> None:
         )
 
 
+def is_legal(position: Position) -> bool:
+    """Whether `check_legal` accepts a position."""
+    try:
+        check_legal(position)
+    except PositionError:
+        return False
+    return True
+
+
 def play(position: Position, move: Move) -> Position:
     """The position after a legal move; raises `MoveTextError` that says why it is illegal."""
     board = bytearray(position.board)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY, LETTERS, SQUARES, PieceType, area, piece_code
-from tbgen.rules import check_legal, legal_moves
+from tbgen.rules import is_legal, legal_moves
 
 ENDGAMES = (
     "KRKC",
@@ -55,15 +55,6 @@ def place(
             return None
         board[choose(free)] = piece_code(owner, kind)
     return Position(bytes(board), side)
-
-
-def is_legal(position: Position) -> bool:
-    """Whether `check_legal` accepts the position."""
-    try:
-        check_legal(position)
-    except PositionError:
-        return False
-    return True
 
 
 @st.composite

@@ -28,10 +28,11 @@ from tbgen.probing import (
     probe_board,
 )
 from tbgen.probing.kernels import WIN
+from tbgen.rules import is_legal
 from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
 from tbgen.tables.blocks import max_content
 from tests.kits.boards import exchanged, random_boards
-from tests.kits.strategies import is_legal, random_position
+from tests.kits.strategies import random_position
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 
 TABLES = [
