@@ -18,7 +18,7 @@ import itertools
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -169,7 +169,7 @@ class BlockFile(Generic[Spec]):
         numbers, base = block_map.blocks_of(number), side * header.blocks[0]
         codes = np.empty(sum(count for _, count in runs), self._dtype)
         at = 0
-        for block, content in self._contents(base + numbers.start, base + numbers.stop):
+        for block, content in self.contents(base + numbers.start, base + numbers.stop):
             end = at + self._slots_in(block)
             self._decode(block, content).write_to(codes[at:end])
             at = end
@@ -202,27 +202,34 @@ class BlockFile(Generic[Spec]):
 
         What the metadata says is for the subclasses to look at.
         """
-        header = self.header
-        digests = [b""] * sum(header.blocks)
+        digests = [b""] * sum(self.header.blocks)
 
         def verify(first: int) -> None:
-            for number, content in self._contents(
+            for number, content in self.contents(
                 first, min(first + _BLOCKS_PER_TASK, len(digests))
             ):
                 self._decode(number, content)
                 digests[number] = hashlib.sha256(content).digest()
 
         _in_threads(verify, range(0, len(digests), _BLOCKS_PER_TASK), threads)
+        self.check_digest(digests)
+
+    def check_digest(self, digests: Sequence[bytes]) -> None:
+        """Compare the digest with the SHA-256 of the contents of all blocks, in their order."""
+        header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
         contents = [
             side or [hashlib.sha256(self._coding.constant_content(code)).digest()]
             for side, code in zip(sides, header.constants, strict=True)
         ]
-        if header.content_digest(contents, self._metadata()) != header.digest:
+        if header.content_digest(contents, self.metadata()) != header.digest:
             raise CorruptTableError(self.path, "the digest is wrong")
 
-    def _contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The numbers and the bytes before compression of the blocks first to end - 1."""
+    def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
+        """The numbers and the bytes before compression of the blocks first to end - 1.
+
+        Red's blocks come first; a side that is one value everywhere has none.
+        """
         start = int(self._offsets[first])
         data = self._read(start, int(self._offsets[end]) - start)
         for number in range(first, end):
@@ -236,7 +243,7 @@ class BlockFile(Generic[Spec]):
         """The index of the material."""
         return Layout.of(self.header.spec.name.material)
 
-    def _metadata(self) -> bytes:
+    def metadata(self) -> bytes:
         """The JSON text of the metadata, checked and unpacked."""
         data = self._read(self.header.metadata_offset, self.header.metadata_length)
         if zlib.crc32(data) != self.header.metadata_checksum:

@@ -34,7 +34,7 @@ class TableFile(BlockFile[TableSpec]):
     def statistics(self) -> TableStatistics:
         """The statistics that were stored with the table."""
         try:
-            statistics = TableStatistics.from_text(self._metadata().decode("ascii"))
+            statistics = TableStatistics.from_text(self.metadata().decode("ascii"))
         except ValueError:
             raise CorruptTableError(self.path, "the statistics cannot be read") from None
         if statistics.index_size != self.header.slots:

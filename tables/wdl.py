@@ -129,7 +129,7 @@ class WdlFile(BlockFile[WdlSpec]):
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)
-        for number, content in self._contents(first, first + count):
+        for number, content in self.contents(first, first + count):
             slots = self._slots_in(number)
             block = OUTCOMES.decode(content, slots)
             block.write_packed(data[number - first, : OUTCOMES.max_content(slots)])
@@ -170,7 +170,7 @@ class WdlFile(BlockFile[WdlSpec]):
     def facts(self) -> WdlFacts:
         """Its counts, and the table that it was derived from."""
         try:
-            facts = WdlFacts.from_text(self._metadata().decode("ascii"))
+            facts = WdlFacts.from_text(self.metadata().decode("ascii"))
         except ValueError:
             raise CorruptTableError(self.path, "the facts cannot be read") from None
         if facts.index_size != self.header.slots:

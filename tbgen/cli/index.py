@@ -23,10 +23,15 @@ from tbgen.cli.live import LiveLine
     help="Also work out the digest of the values of each table that is new.",
 )  # fmt: skip
 @click.option(
+    "--dense", is_flag=True,
+    help="First pack the tables as small as they get: a tenth smaller, in about the time that "
+    "building takes. Their digests stay.",
+)  # fmt: skip
+@click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
 @options.json_option
-def index(tables: Path, with_values: bool, threads: int, as_json: bool) -> None:
+def index(tables: Path, with_values: bool, dense: bool, threads: int, as_json: bool) -> None:
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
     Any server that serves the directory as files is a source then, for `tbgen fetch`.
@@ -35,10 +40,12 @@ def index(tables: Path, with_values: bool, threads: int, as_json: bool) -> None:
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
     # Hashing and files only where they are asked for: `--help` loads neither.
-    from tbgen.publishing.index import index_of, write_index
+    from tbgen.publishing.index import index_of, pack_all_densely, write_index
 
     asked = partial(values_of, threads=threads) if with_values else None
     with LiveLine() as line:
+        if dense:
+            pack_all_densely(tables, line.live, threads=threads)
         entries = index_of(tables, line.live, asked)
     path = write_index(tables, entries)
     if as_json:

@@ -24,6 +24,7 @@ from tbgen.tables import schema
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
 from tbgen.tables.reader import TableFile
+from tbgen.tables.repacking import pack_densely
 
 INDEX = "index.json"
 
@@ -99,6 +100,27 @@ def index_of(
                     values = values_of(file).hex()
         entries.append(Entry(path.name, size, sha256, digest, values))
     return entries
+
+
+def pack_all_densely(
+    directory: Path, report: Callable[[str], object] = lambda name: None, *, threads: int = 1
+) -> None:
+    """Pack the tables of a directory as small as they get; what is a link stays one.
+
+    report : told of each table, and how far it is
+
+    Raises `OSError`, and what `TableFile` raises for a table that is damaged.
+    """
+    for path in sorted(directory.glob(f"*{SUFFIX}")):
+        name = TableName.parse(path.name)
+        if name is None or path.is_symlink() or not path.is_file():
+            continue
+
+        def tell(done: int, total: int, file: str = path.name) -> None:
+            report(f"{file}: {done / total:.0%}")
+
+        with TableFile(path, name=name) as file:
+            pack_densely(file, threads=threads, report=tell)
 
 
 def listed_values(directory: Path) -> dict[tuple[str, str], str]:

@@ -82,7 +82,7 @@ def test_a_file_of_another_table_is_written_again(tables: Path) -> None:
     path = tables / "KRK.check.dtm.xqt"
     with TableFile(path) as table:
         name = pack_table(table, tables).name
-        text = table._metadata()
+        text = table.metadata()
     # The same values with other statistics have another digest.
     path.write_bytes(
         with_statistics(path.read_bytes(), text.replace(b'"longest":', b'"longest" :'))
@@ -98,7 +98,7 @@ def test_a_file_of_another_table_is_written_again(tables: Path) -> None:
 def test_statistics_that_count_otherwise_are_damage(tables: Path) -> None:
     path = tables / "KRK.check.dtm.xqt"
     with TableFile(path) as table:
-        facts = json.loads(table._metadata())
+        facts = json.loads(table.metadata())
     line = next(bar for bar in facts["histogram"] if bar["side"] == "red")
     for counts, key in ((line, "positions"), (facts["red_to_move"], "legal")):
         counts[key] += 1

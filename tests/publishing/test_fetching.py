@@ -291,8 +291,10 @@ def test_the_commands(tables_dir: Path, tmp_path: Path) -> None:
     shared, mine = tmp_path / "shared", tmp_path / "mine"
     shutil.copytree(tables_dir, shared)
     run = CliRunner().invoke
-    listed = run(main, ["index", "--tables", str(shared), "--json"])
+    before = sum(path.stat().st_size for path in shared.glob("*.xqt"))
+    listed = run(main, ["index", "--dense", "--tables", str(shared), "--json"])
     assert listed.exit_code == 0
+    assert sum(path.stat().st_size for path in shared.glob("*.xqt")) < before
     files = json.loads(listed.stdout)["files"]
     assert len(files) == len(list(shared.glob("*.xqt")))
     command = ["fetch", "--from", str(shared), "--tables", str(mine), "--rules", "check", "--json"]

@@ -77,7 +77,7 @@ def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:
             b"2 KPK.none.dtm 1 127 0 2475 1000 45 0 0,1 0 0,1",
             b"".join(hashlib.sha256(block).digest() for block in blocks),
             hashlib.sha256(b"\1\0\x09").digest(),
-            file._metadata(),
+            file.metadata(),
         ]
         hashes = b"".join(hashlib.sha256(part).digest() for part in parts)
         assert file.header.digest == hashlib.sha256(hashes).digest()[:16]

@@ -1,0 +1,122 @@
+"""Packing a finished table anew, as small as zstd makes it: to be kept, and handed on.
+
+    block, unpacked  ->  its digest, and packed with `DENSE`  ->  the same table in a smaller file
+
+A builder packs fast (`writer.py`), since most tables are read where they are built. What a file
+holds, and so its digest, does not depend on how it was packed. Blocks stay as they are, and nothing
+is known here of what they mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import zstandard
+
+from tbgen.tables.files import replacing
+from tbgen.tables.header import HEADER_BYTES
+from tbgen.tables.reader import TableFile
+
+DENSE = zstandard.ZstdCompressionParameters(
+    window_log=16,
+    hash_log=14,
+    chain_log=16,
+    search_log=5,
+    min_match=3,
+    target_length=256,
+    strategy=zstandard.STRATEGY_BTOPT,
+    write_content_size=True,
+    write_checksum=False,
+)
+"""An optimal parse that looks at many matches: a ninth smaller than what a builder writes, at ten
+times the time (docs/format.md)."""
+
+_BLOCKS_PER_TASK = 8
+
+
+class _Packed(NamedTuple):
+    """A block as it stands in the new file."""
+
+    data: bytes
+    entry: tuple[int, int]
+    digest: bytes
+
+
+def pack_densely(
+    file: TableFile, *, threads: int = 1, report: Callable[[int, int], object] | None = None
+) -> int:
+    """Put a smaller file in the place of a table's, and return its bytes.
+
+    threads : how many blocks are packed at once; the bytes do not depend on it
+    report : told of blocks done, and of how many there are
+
+    The open file stays what it was. Raises `CorruptTableError` for a table that is damaged, and
+    `OSError`; in both cases the table that was there stays.
+    """
+    with replacing(file.path) as out:
+        return _write(file, out, threads, report)
+
+
+def _write(
+    file: TableFile, out: BinaryIO, threads: int, report: Callable[[int, int], object] | None
+) -> int:
+    header = file.header
+    out.write(bytes(HEADER_BYTES))
+    entries: list[tuple[int, int]] = []
+    digests: list[bytes] = []
+    for blocks in _packed(file, threads):
+        out.writelines(block.data for block in blocks)
+        entries += [block.entry for block in blocks]
+        digests += [block.digest for block in blocks]
+        if report is not None:
+            report(len(digests), sum(header.blocks))
+    file.check_digest(digests)
+    table_offset = out.tell()
+    metadata = _compressor().compress(file.metadata())
+    block_table = np.array(entries, "<u4").tobytes()
+    packed = replace(
+        header,
+        table_offset=table_offset,
+        metadata_length=len(metadata),
+        metadata_checksum=zlib.crc32(metadata),
+    )
+    out.write(block_table)
+    out.write(metadata)
+    out.seek(0)
+    out.write(packed.pack(block_table))
+    return packed.file_size
+
+
+def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
+    """The blocks of a file in their order, some together, and a bounded number on their way."""
+    blocks = sum(file.header.blocks)
+    constant_code = file.header.spec.coding.constant_code
+
+    def pack(first: int) -> list[_Packed]:
+        compressor = _compressor()
+        packed: list[_Packed] = []
+        for _, content in file.contents(first, min(first + _BLOCKS_PER_TASK, blocks)):
+            digest, constant = hashlib.sha256(content).digest(), constant_code(content)
+            if constant is not None:
+                packed.append(_Packed(b"", (0, constant), digest))
+            else:
+                data = compressor.compress(content)
+                packed.append(_Packed(data, (len(data), zlib.crc32(data)), digest))
+        return packed
+
+    tasks = range(0, blocks, _BLOCKS_PER_TASK)
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        # So many at once that no thread waits for the slowest of them for long.
+        for group in range(0, len(tasks), 16 * threads):
+            yield from pool.map(pack, tasks[group : group + 16 * threads])
+
+
+def _compressor() -> zstandard.ZstdCompressor:
+    """A compressor: one cannot be shared by threads."""
+    return zstandard.ZstdCompressor(compression_params=DENSE)
