@@ -49,6 +49,17 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "plies": ("the longest line", "40"),
     "pieces": ("zh or latin", "latin"),
     "flip": ("1: Black below", "1"),
+    "limit": ("at most so many positions, up to 200", "5"),
+    "seed": ("another number finds others, if there are more", "1"),
+    "turn": ("whose turn it is: red, black", "red"),
+    "outcome": ("for the side to move: win, draw, loss", "win"),
+    "order": ("of this order", "0"),
+    "least": ("plies from", "5"),
+    "most": ("plies to", "9"),
+    "only": ("1: one move alone keeps the win or the draw", "1"),
+    "zugzwang": ("1: whoever is to move does worse than if the other were", "1"),
+    "decided": ("check or chase: what the loser must begin with at once", "check"),
+    "differs": ("1: another rule set that is here has another outcome", "1"),
     "width": ("in pixels, 64 to 2000", "480"),
     "material": ("a material", "KRKN"),
 }
@@ -139,6 +150,13 @@ SCHEMAS: dict[str, Schema] = {
             ),
         ),
     ),
+    "search": record(
+        "positions of a table; with `share` 1 there are no others",
+        material=MATERIAL,
+        candidates=whole("positions with a wanted value"),
+        share=number("the part of them, 0 to 1, that has been looked at"),
+        positions=several("as `probe` has them, `moves` aside", record("a position", **POSITION)),
+    ),
     "graph": record(
         "what captures lead to",
         material=MATERIAL,
@@ -165,7 +183,12 @@ SCHEMAS: dict[str, Schema] = {
 }
 
 JSON, PLAIN = "application/json", "text/plain"
-SVG, PNG = "image/svg+xml", "image/png"
+SVG, PNG, GIF = "image/svg+xml", "image/png", "image/gif"
+
+FIELDS = (
+    "turn", "outcome", "order", "least", "most", "only", "zugzwang", "decided", "differs"
+)  # fmt: skip
+"""What a search may be asked for."""
 
 PATHS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "/v1/probe": (
@@ -184,9 +207,21 @@ PATHS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "",
         ("fen", "moves", "pieces", "flip"),
     ),
+    "/v1/animation.gif": (
+        "The same as pixels",
+        GIF,
+        "",
+        ("fen", "moves", "pieces", "flip", "width"),
+    ),
     "/v1/tables": ("All tables", JSON, "tables", ()),
     "/v1/tables/{material}": ("Figures of a table", JSON, "table", ()),
     "/v1/tables/{material}/histogram": ("Positions by value", JSON, "histogram", ()),
+    "/v1/tables/{material}/search": (
+        "Positions by what is asked of them",
+        JSON,
+        "search",
+        (*FIELDS, "limit", "seed"),
+    ),
     "/v1/tables/{material}/graph": ("What captures lead to", JSON, "graph", ()),
     "/v1/graph/{material}.dot": ("The same for Graphviz", PLAIN, "", ()),
     "/export.pgn": ("A game", PLAIN, "", ("fen", "moves", "notation")),

@@ -12,7 +12,8 @@
     matrix     all endgames at a glance
     search     positions of a table in bounded time                 composer   what it can be asked
     diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
-    animation  a line as a picture that moves       raster   pictures as pixels
+    story      a line or a game, ply by ply         motion   where pieces are meanwhile
+    animation  it as SVG that moves                 flipbook as GIF     raster   SVG as pixels
     layout     what all pages share                 embed    for other people's pages
 
     texts      messages, those about tables in `texts_tables`; `i18n` has them in three languages

@@ -247,9 +247,9 @@ def share_panel(view: View) -> str:
     export, picture = (
         shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
     )
-    moving, embedded = (
+    moving, moving_pixels, embedded = (
         view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
-        for path in ("/v1/animation.svg", "/embed")
+        for path in ("/v1/animation.svg", "/v1/animation.gif", "/embed")
     )
     single = view.at(view.position).href(mode="read")
     pixels = picture.replace("render.svg", "render.png")
@@ -259,6 +259,7 @@ def share_panel(view: View) -> str:
         (picture, "SVG"),
         *([(pixels, "PNG")] if can_rasterise() else []),
         (moving, text(language, "moving")),
+        *([(moving_pixels, "GIF")] if can_rasterise() else []),
         (embedded, text(language, "embed")),
         (shown.replace("/?", "/v1/probe?", 1), "JSON"),
     ]

@@ -177,9 +177,15 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
         Route("/v1/render.png", gate.endpoint("render", api.render_png, takes_long=_always)),
         Route("/v1/animation.svg", gate.endpoint("animation", api.animation, takes_long=_always)),
+        Route(
+            "/v1/animation.gif", gate.endpoint("animation", api.animation_gif, takes_long=_always)
+        ),
         Route("/v1/tables", gate.endpoint("tables", api.tables)),
         Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
+        Route(
+            "/v1/tables/{material}/search", gate.endpoint("search", api.search, takes_long=_always)
+        ),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
         Route("/healthz", gate.endpoint("health", api.health, cached=False)),
