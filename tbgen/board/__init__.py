@@ -9,7 +9,7 @@
     workspace  looking up                 playing  with puzzles             film, editor
     verdict    the answer and the moves   panels   what stands beside       puzzles, games
     endgames   pages of tables            figures  their pictures           gallery  positions
-    matrix     all endgames at a glance
+    matrix     all endgames at a glance             chosen   positions to begin with
     search     positions of a table in bounded time                 composer   what it can be asked
     diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
     story      a line or a game, ply by ply         motion   where pieces are meanwhile

@@ -236,10 +236,11 @@ class Api:
                 "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
         try:
             figures = self._figures(name.material)
+            proof = self._library.proof(name.material)
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)
-            figures = dict.fromkeys(kept) | {
+            figures = dict.fromkeys((*kept, "proof")) | {
                 "material": name.material.name,
                 "rules": str(name.rules),
                 "minor_chases": name.rule_set.choice,
@@ -247,7 +248,7 @@ class Api:
                 "orders_limit": name.orders or None,
             }
             return figures | failed
-        return {key: figures[key] for key in kept}
+        return {key: figures[key] for key in kept} | {"proof": proof.to_json()}
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:

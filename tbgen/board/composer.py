@@ -140,14 +140,14 @@ def _choice(
         f"{escape(said)}</option>"
         for value, said in entries
     )
-    return f'<label>{escape(label)}<select name="{name}">{listed}</select></label>'
+    return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
 
 
 def _count(name: str, label: str, asked: Mapping[str, str]) -> str:
     value = escape(asked.get(name, ""))
     return (
-        f'<label>{escape(label)}<input name="{name}" inputmode="numeric" pattern="[0-9]*" '
-        f'maxlength="5" value="{value}"></label>'
+        f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
+        f'pattern="[0-9]*" maxlength="5" value="{value}"></label>'
     )
 
 

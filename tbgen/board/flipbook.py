@@ -47,7 +47,10 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
 
     Raises `InputError` where the extra `png` is missing.
     """
-    pace, easel = Pace(), _Easel(look, width)
+    easel = _Easel(look, width)
+    from PIL.Image import Dither  # an easel complains where there is no Pillow
+
+    pace = Pace()
     people = walks(start, [frame.move for frame in frames], pace)
     moments = moments_of(frames, pace)
     pictures = [easel.picture(people, moment, pace) for moment in moments]
@@ -57,7 +60,8 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
         for moment, picture in zip(moments, pictures, strict=True)
     }
     chosen = easel.stacked([pictures[0], *kinds.values()]).quantize(COLOURS)
-    first, *rest = [picture.quantize(palette=chosen, dither=0) for picture in pictures]
+    plain = Dither.NONE
+    first, *rest = [picture.quantize(palette=chosen, dither=plain) for picture in pictures]
     milliseconds = [round(1000 * moment.shown) for moment in moments]
     out = io.BytesIO()
     first.save(out, "GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)

@@ -48,7 +48,7 @@ class Walk:
         """Where the piece is at a moment, in units of the board; None if it has been taken."""
         if self.taken is not None and second >= self.taken:
             return None
-        x, y = place(self.square, flip)
+        x, y = map(float, place(self.square, flip))
         for begins, square in self.ways:
             if begins <= second:
                 part = min(1.0, (second - begins) / pace.glide)

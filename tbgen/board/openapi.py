@@ -65,7 +65,7 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "zugzwang": ("1: mutual zugzwang", "取1时双方互为等着", {"enum": ["1"]}, "1"),
     "decided": (
         "what the loser must begin at once",
-        "负方须立即开始的循环",
+        "负方立即开始的循环",
         {"enum": ["check", "chase"]},
         "check",
     ),
@@ -224,15 +224,14 @@ def api_page(view: View) -> Answer:
 
 
 def _section(endpoint: Endpoint, language: str) -> str:
-    """One address; its material stands in the path, so that its form is a link."""
+    """One address, asked about an endgame where its path has one; a link where it takes nothing."""
     summary = localise(language, endpoint.english, endpoint.chinese)
     heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{escape(summary)}</p>"
     ask = escape(text(language, "api_try"))
+    address = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
     if not endpoint.parameters:
-        href = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
-        return (
-            f"<section>{heading}<p>{link(href, text(language, 'api_try'), 'button')}</p></section>"
-        )
+        asked = link(address, text(language, "api_try"), "button")
+        return f"<section>{heading}<p>{asked}</p></section>"
     fields = "".join(
         f"<label>{escape(localise(language, *_PARAMETERS[name][:2]))} "
         f'<code>{name}</code><input name="{name}" '
@@ -241,6 +240,6 @@ def _section(endpoint: Endpoint, language: str) -> str:
         for name in endpoint.parameters
     )
     return (
-        f'<section>{heading}<form class="plain" action="{endpoint.path}" method="get">{fields}'
+        f'<section>{heading}<form class="plain" action="{address}" method="get">{fields}'
         f'<button type="submit">{ask}</button></form></section>'
     )

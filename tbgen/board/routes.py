@@ -98,7 +98,10 @@ def create_app(
             "/puzzle/{material}",
             gate.endpoint("puzzle", pages.puzzle, _as_page, cached=False, takes_long=_always),
         ),
-        Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
+        Route(
+            "/endgames",
+            gate.endpoint("endgames", pages.endgames, _as_page, takes_long=_always),
+        ),
         Route(
             "/reply",
             gate.endpoint("reply", pages.reply, _as_page, cached=False, takes_long=_always),
@@ -180,7 +183,7 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         Route(
             "/v1/animation.gif", gate.endpoint("animation", api.animation_gif, takes_long=_always)
         ),
-        Route("/v1/tables", gate.endpoint("tables", api.tables)),
+        Route("/v1/tables", gate.endpoint("tables", api.tables, takes_long=_always)),
         Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
         Route(
