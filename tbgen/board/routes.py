@@ -89,38 +89,8 @@ def create_app(
         return Answer(content[0], content[1])
 
     routes = [
-        Route("/", gate.endpoint("board", pages.board, _as_page, takes_long=_not_editing)),
-        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        Route(
-            "/find", gate.endpoint("find", pages.find, _as_page, cached=False, takes_long=_always)
-        ),
-        Route(
-            "/puzzle/{material}",
-            gate.endpoint("puzzle", pages.puzzle, _as_page, cached=False, takes_long=_always),
-        ),
-        Route(
-            "/endgames",
-            gate.endpoint("endgames", pages.endgames, _as_page, takes_long=_always),
-        ),
-        Route(
-            "/reply",
-            gate.endpoint("reply", pages.reply, _as_page, cached=False, takes_long=_always),
-        ),
-        Route(
-            "/search/{material}",
-            gate.endpoint("search", pages.search, _as_page, takes_long=_always),
-        ),
-        Route(
-            "/endgames/{material}",
-            gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
-        ),
-        Route("/embed", gate.endpoint("embed", pages.embed, _as_page, takes_long=_always)),
-        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        *_page_routes(pages, gate),
         *_building_routes(workshop, gate),
-        Route("/api", gate.endpoint("api", pages.api, _as_page)),
-        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
-        Route("/endgame.cgi", _old_link("")),
-        Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
         *_api_routes(Api(library), gate),
     ]
@@ -137,6 +107,30 @@ def create_app(
     )
     app.state.gate = gate
     return app
+
+
+def _page_routes(pages: Pages, gate: Gate) -> list[Route]:
+    """The addresses that people ask for."""
+
+    def long(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
+        return Route(path, gate.endpoint(name, page, _as_page, **({"takes_long": _always} | how)))
+
+    return [
+        long("/", "board", pages.board, takes_long=_not_editing),
+        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
+        long("/find", "find", pages.find, cached=False),
+        long("/puzzle/{material}", "puzzle", pages.puzzle, cached=False),
+        long("/reply", "reply", pages.reply, cached=False),
+        long("/search/{material}", "search", pages.search),
+        long("/endgames", "endgames", pages.endgames),
+        long("/endgames/{material}", "endgame", pages.endgame),
+        long("/embed", "embed", pages.embed),
+        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        Route("/api", gate.endpoint("api", pages.api, _as_page)),
+        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
+        Route("/endgame.cgi", _old_link("")),
+        Route("/play.cgi", _old_link("play")),
+    ]
 
 
 def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
