@@ -242,6 +242,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     report = f" {text(language, 'error_report')}" if answer.status >= 500 else ""
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
+    shape = "workspace" if picture else ""
     main = (
         f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
         f"<p>{escape(hint)}{escape(report)}</p></div>"
@@ -249,7 +250,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     )
     title = text(language, "not_found") if answer.status == 404 else str(answer.status)
     address = View.href if picture else partial(with_settings, "/endgames")
-    whole = page(view, title, main, address, css="workspace")
+    whole = page(view, title, main, address, css=shape)
     return Answer(whole, HTML, answer.status, answer.headers)
 
 

@@ -170,6 +170,11 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
     for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "rook"):
         expected = "None" if words == "rook" else "/endgames/KRKN"
         assert found(words) == expected, words
+    assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
+    assert "「nonsense」不是残局、局面或棋谱" in page(
+        client, "/find", 400, q="nonsense", lang="zh-Hans"
+    )
+    assert "of the FEN has 10 files" in page(client, "/find", 400, q=LOOP.replace("1n7", "1n8"))
     assert found("994K4999991N7r2k5") == f"/?fen={LOOP}"
     assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 w") == f"/?fen={LOOP}"
     assert found("") == "/"
