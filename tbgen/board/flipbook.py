@@ -2,8 +2,8 @@
 
     board, pieces, marks as pixels, each drawn once  ->  put together for each moment  ->  GIF
 
-It needs the extra `png`, as `raster` does, which brings Pillow along. Where pieces are, and when,
-is in `motion`; what is shown, in `story`; the same as SVG is in `animation`.
+It needs the extra `png`: cairosvg draws the parts, Pillow puts them together. Where pieces are, and
+when, is in `motion`; what is shown, in `story`; the same as SVG is in `animation`.
 """
 
 from __future__ import annotations
@@ -154,11 +154,12 @@ def _on_white(picture: Image) -> Image:
 
 def _pixels(drawn: str, box: str, width: int) -> Image:
     """What is drawn, with what is seen through it."""
-    from PIL import Image
-
     *_, wide, high = box.split()
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'
         f"<style>{STYLE}</style>{drawn}</svg>"
     )
-    return Image.open(io.BytesIO(png(picture, width))).convert("RGBA")
+    pixels = png(picture, width)
+    from PIL import Image  # only now: without the extra, `png` has said so
+
+    return Image.open(io.BytesIO(pixels)).convert("RGBA")

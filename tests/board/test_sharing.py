@@ -187,7 +187,8 @@ def difference(one: Any, other: Any) -> float:
 def test_without_cairosvg_there_is_no_gif(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    for name in ("cairosvg", "PIL"):
+        monkeypatch.setitem(sys.modules, name, None)
     answer = client.get("/v1/animation.gif", params={"fen": KNIGHT, "moves": "a0b2"})
     assert (answer.status_code, "tbgen[png]" in answer.json()["hint"]) == (400, True)
 
