@@ -17,7 +17,6 @@ from tbgen.board.library import Library
 from tbgen.board.names import material_name
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words
-from tbgen.indexing import Position
 from tbgen.tables import TablebaseError, TableStatistics
 
 LONGEST, DEEPEST = 3, 3
@@ -34,35 +33,31 @@ def chosen_panel(library: Library, view: View) -> str:
         return ""
     language = view.language
     shown = []
-    for position, order, plies, offence in chosen:
-        said = moves_in_words(plies, language)
+    for win, offence in chosen:
+        said = moves_in_words(win.plies, language)
         if offence is not None:
-            said = text(language, f"find_by_{offence}") + text(language, "of_order", n=order)
-        name = material_name(position.material, language)
-        shown.append((position, f"{name}{text(language, 'colon')}{said}"))
+            said = text(language, f"find_by_{offence}") + text(language, "of_order", n=win.order)
+        name = material_name(win.position.material, language)
+        shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
     heading = escape(text(language, "chosen"))
     return f'<section class="chosen"><h2>{heading}</h2>{small_boards(shown, view)}</section>'
 
 
-_Chosen = tuple[Position, int, int, Offence | None]
-"""A position, its order and plies, and what decides one of order 1 and above."""
-
-
-def _chosen(library: Library) -> list[_Chosen]:
+def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
+    """The positions, and what decides those of order 1 and above."""
     wins = [found for found in map(longest_wins, _statistics(library)) if found]
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)
-    chosen: list[_Chosen] = [
-        (win.position, 0, win.plies, None)
-        for win in plain[1 : 1 + LONGEST]  # the longest of all is where the board begins
-        if win.order == 0
+    # The longest of all is where the board begins.
+    chosen: list[tuple[LongestWin, Offence | None]] = [
+        (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
     ]
     deep = [max(found, key=lambda win: win.order) for found in wins]
     deep.sort(key=lambda win: -win.order)
     for win in deep[:DEEPEST]:
         offence = _offence(library, win) if win.order else None
         if offence is not None:
-            chosen.append((win.position, win.order, win.plies, offence))
+            chosen.append((win, offence))
     return chosen
 
 

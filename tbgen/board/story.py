@@ -17,7 +17,7 @@ from tbgen.board.state import View
 from tbgen.board.verdict import checkers
 from tbgen.indexing import Move, Position
 from tbgen.play.mainline import Mainline
-from tbgen.referee import Label, Ply
+from tbgen.referee import Ply
 from tbgen.rules import in_check
 from tbgen.rules.attacks import attacks
 
@@ -80,11 +80,10 @@ def _frame(move: Move, after: Position, ply: Ply | None) -> Frame:
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:
         return Frame(move, after, "", ())
-    chases = ply.label == Label.CHASE
     arrows = [
         Arrow(by, victim, "chase")
         for by in ply.by
         for victim in ply.chased
-        if chases and attacks(after.board, by, victim)
+        if attacks(after.board, by, victim)
     ]
     return Frame(move, after, str(ply.label), tuple(arrows))

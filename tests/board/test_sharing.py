@@ -147,6 +147,14 @@ def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
     assert "@keyframes a1{0.00%{opacity:0}" in text
 
 
+def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
+    """Red's rook follows the cannon; what Black does is idle."""
+    asked = {"fen": "3k5/9/9/1c7/9/2R5r/9/9/9/5K3_w", "moves": "c4b4,b6c6,b4c4,c6b6"}
+    text = client.get("/v1/animation.svg", params=asked).text
+    groups = re.findall(r'<g class="(a\d)" style="opacity:0"><polygon class="arrow (\w+)"', text)
+    assert groups == [("a0", "chase"), ("a2", "chase")]
+
+
 @pytest.mark.skipif(not raster.can_rasterise(), reason="there is no cairosvg with its libcairo")
 @pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
