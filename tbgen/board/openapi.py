@@ -3,7 +3,8 @@
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 every address with a form; answers come as they are
 
-What the answers hold is in docs/board.md; `api` makes them.
+What the answers hold is in docs/board.md and, field by field, in docs/openapi.json, which is made
+of this; `api` makes them.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ _COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 99999}
 
 _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "fen": (
-        "the position, in any notation",
+        "the position, in any notation, _ for blanks",
         "局面，任何记法",
         {"type": "string", "maxLength": 400},
         _LOOP,
     ),
     "moves": (
-        "moves in ICCS, separated by commas",
+        "moves in ICCS, separated by commas, at most 400",
         "坐标着法，用逗号分开",
         {"type": "string"},
         "d0d1,b1c3",
