@@ -4,10 +4,10 @@
 
     still picture of the start  +  keyframes that move its pieces  +  marks and words of each scene
 
-The board is drawn by the board's own code, what each move is and how the game ends is said by the
-referee, and the moves are those of the README's session. Style sheets alone animate it, so that it
-runs wherever a picture is shown; who wants no motion sees the start. `tests/docs/test_animation.py`
-keeps it current.
+The board is drawn, and its pieces are moved, by the board's own code; what each move is and how the
+game ends is said by the referee, and the moves are those of the README's session. Style sheets
+alone animate it, so that it runs wherever a picture is shown; who wants no motion sees the start.
+`tests/docs/test_animation.py` keeps it current.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tbgen.board.diagram import Look, draw, draw_arrow  # noqa: E402
+from tbgen.board.motion import Pace, keyframes, shown_between, walks  # noqa: E402
 from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place  # noqa: E402
 from tbgen.board.verdict import checkers  # noqa: E402
 from tbgen.indexing import Move, Position  # noqa: E402
@@ -36,11 +37,15 @@ START = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 MOVES = ("d2b1", "d0d1", "b1c3", "d1d0", "c3b1")
 """The line of the README's session: into the loop, and round it once."""
 
+LINE = [Move.from_iccs(text) for text in MOVES]
+
 OPENING = ("Rook against knight, Black to move.", "His checks alone keep him from mate.")
 CLOSING = "A repetition, but no draw:"
 
-OPENING_SECONDS, MOVE_SECONDS, CLOSING_SECONDS = 3.0, 1.6, 5.0
-GLIDE_SECONDS = 0.45
+PACE = Pace(opening=3.0, ply=1.6, glide=0.45, closing=5.0)
+SECONDS = PACE.length(len(MOVES))
+"""How long the picture runs before it begins again."""
+
 BAND = 196
 """The height of the words under the board, in units of the picture."""
 
@@ -62,19 +67,6 @@ class Scene(NamedTuple):
     words: tuple[str, ...]
 
 
-class Glide(NamedTuple):
-    """The piece that stood on square `origin` at the start moves in second `at`."""
-
-    origin: int
-    move: Move
-    at: float
-
-
-def seconds() -> float:
-    """How long the picture runs before it begins again."""
-    return OPENING_SECONDS + MOVE_SECONDS * len(MOVES) + CLOSING_SECONDS
-
-
 def marks_of(position: Position, move: Move) -> str:
     """The squares of the move that led to a position, and arrows from what gives check."""
     rings = "".join(
@@ -94,37 +86,19 @@ def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
     return said, "One move answers it." if answers == 1 else "The king must move."
 
 
-def play() -> tuple[list[Scene], list[Glide]]:
-    """The scenes in order, and the pieces' ways."""
+def play() -> list[Scene]:
+    """The scenes in order."""
     position = Position.from_fen(START)
-    origins = {square: square for _, square in position.pieces()}
-    scenes, glides = [Scene(0, OPENING_SECONDS, "", OPENING)], []
-    moves = [Move.from_iccs(text) for text in MOVES]
-    for number, move in enumerate(moves):
-        at = OPENING_SECONDS + MOVE_SECONDS * number
-        glides.append(Glide(origins[move.source], move, at))
-        origins[move.target] = origins.pop(move.source)
+    scenes = [Scene(0, PACE.opening, "", OPENING)]
+    for number, move in enumerate(LINE):
         position = position.after(*move)
-        end = OPENING_SECONDS + MOVE_SECONDS * (number + 1)
         marks, words = marks_of(position, move), words_of(position, move, number)
-        scenes.append(Scene(at, end, marks, words))
-    reason = judge(Position.from_fen(START), moves).reason
+        scenes.append(Scene(PACE.begins(number), PACE.begins(number + 1), marks, words))
+    reason = judge(Position.from_fen(START), LINE).reason
     offence, _, verdict = reason.partition(", ")
     closing = (CLOSING, f"{offence},", verdict)
-    scenes.append(Scene(scenes[-1].end, seconds(), scenes[-1].marks, closing))
-    return scenes, glides
-
-
-def percent(second: float) -> str:
-    """A moment as keyframes name it."""
-    return f"{100 * second / seconds():.3f}%"
-
-
-def shown_between(name: str, begin: float, end: float) -> str:
-    """Keyframes that show something for a time and hide it otherwise."""
-    frames = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)]
-    inside = "".join(f"{percent(second)}{{opacity:{on}}}" for second, on in frames)
-    return f"@keyframes {name}{{{inside}}}"
+    scenes.append(Scene(scenes[-1].end, SECONDS, scenes[-1].marks, closing))
+    return scenes
 
 
 def scene_of(number: int, scene: Scene) -> tuple[str, str]:
@@ -135,37 +109,25 @@ def scene_of(number: int, scene: Scene) -> tuple[str, str]:
     )
     rules, groups = "", ""
     for name, late, inside in (
-        (f"words{number}", 0.0, words), (f"marks{number}", GLIDE_SECONDS, scene.marks)
+        (f"words{number}", 0.0, words), (f"marks{number}", PACE.glide, scene.marks)
     ):  # fmt: skip
         if inside:
             first = "" if scene.begin else " first"
-            rules += shown_between(name, scene.begin + late, scene.end)
-            rules += f".{name}{{animation:{name} {seconds()}s step-end infinite}}"
+            rules += shown_between(name, scene.begin + late, scene.end, SECONDS)
+            rules += f".{name}{{animation:{name} {SECONDS}s step-end infinite}}"
             groups += f'<g class="scene {name}{first}">{inside}</g>'
     return rules, groups
 
 
-def moved_along(name: str, origin: int, glides: list[Glide]) -> str:
-    """Keyframes of a piece that stands at `origin` first: it waits, glides, waits."""
-    frames = [(0.0, origin)]
-    for glide in glides:
-        frames += [(glide.at, glide.move.source), (glide.at + GLIDE_SECONDS, glide.move.target)]
-    frames.append((seconds(), frames[-1][1]))
-    inside = "".join(
-        "{}{{transform:translate({}px,{}px)}}".format(percent(second), *place(square, False))
-        for second, square in frames
-    )
-    return f"@keyframes {name}{{{inside}}}"
-
-
 def drawing() -> str:
     """The SVG document."""
-    scenes, glides = play()
-    time, rules, groups = f"{seconds()}s", [STYLE], []
-    for origin in sorted({glide.origin for glide in glides}):
-        name = square_name(origin)
-        rules.append(moved_along(name, origin, [g for g in glides if g.origin == origin]))
-        rules.append(f'[data-square="{name}"]{{animation:{name} {time} ease-in-out infinite}}')
+    scenes, rules, groups = play(), [STYLE], []
+    for walk in walks(Position.from_fen(START), LINE, PACE):
+        if walk.ways:
+            name = square_name(walk.square)
+            rules.append(keyframes(name, walk, PACE, SECONDS, False))
+            animation = f"{name} {SECONDS}s ease-in-out infinite"
+            rules.append(f'[data-square="{name}"]{{animation:{animation}}}')
     for number, scene in enumerate(scenes):
         for part, found in zip((rules, groups), scene_of(number, scene), strict=True):
             part.append(found)

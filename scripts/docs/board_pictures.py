@@ -5,6 +5,7 @@
     tbgen build KRNKR KRPKR KRKPA KRKN KNKA --tables egtb --rules wxf
     tbgen build KRNKR --tables egtb --rules check
     tbgen build KRNKR --tables egtb --rules none
+    tbgen verify KRNKR --tables egtb --rules wxf
     python scripts/docs/board_pictures.py --tables egtb
 
 Needs the extras `dev` and `web`, chromium and chromedriver, and a font with Chinese characters.
@@ -43,6 +44,7 @@ PICTURES = (
     ("dark", False, f"/?{KNIGHT}&theme=dark&board=slate&from=a0",
      "document.querySelector('.endgame').open = true"),
     ("chinese", False, f"/?mode=line&{ORDER_8}&lang=zh-Hans&at=3", ""),
+    ("home", False, "/", ""),
     ("matrix", False, "/endgames", ""),
     ("search", False, "/search/KRPKR?decided=chase", ""),
     ("puzzle", False, f"/?{SLIP}&mode=play&task=win&moves=d0d1", ""),

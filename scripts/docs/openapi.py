@@ -2,15 +2,16 @@
 
     python scripts/docs/openapi.py
 
-Answers are those of the command line (`scripts/docs/answers.py`) with what the board adds; the page
-for people is docs/board.md, "HTTP". `tests/docs/test_openapi.py` asks every example.
+Addresses and parameters are those that the board itself tells (`tbgen.board.openapi`). Answers are
+those of the command line (`scripts/docs/answers.py`) with what the board adds; the page for people
+is docs/board.md, "HTTP". `tests/docs/test_openapi.py` asks every example.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Any
 
 from answers import (
     ANSWERS,
@@ -22,6 +23,7 @@ from answers import (
     MINOR,
     MOVE,
     POSITION,
+    PROOF,
     RULES,
     SIDE,
     Schema,
@@ -35,24 +37,12 @@ from answers import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tbgen.board.http import JSON  # noqa: E402
+from tbgen.board.openapi import description  # noqa: E402
+
 FILE = ROOT / "docs" / "openapi.json"
-
-CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5_b"
-LOOP = "f0e0,e8f8,e0f0,f8e8,f0e0,e8f8,e0f0,f8e8"
-
-PARAMETERS: dict[str, tuple[str, Any]] = {
-    "fen": ("a position in any notation of docs/notations.md, `_` for blanks", CHECKS),
-    "moves": ("moves from it as ICCS, separated by commas, at most 400", "d2b1,d0d1"),
-    "notation": ("also write moves so: wxf, zh, zh-hant, fairy", "zh"),
-    "lang": ("language of reasons: en, zh-Hans, zh-Hant", "en"),
-    "explain": ("1: follow best play to the loop that decides", "1"),
-    "plies": ("the longest line", "40"),
-    "pieces": ("zh or latin", "latin"),
-    "flip": ("1: Black below", "1"),
-    "width": ("in pixels, 64 to 2000", "480"),
-    "material": ("a material", "KRKN"),
-}
-"""What each means, and an example."""
 
 
 def with_optional(schema: Schema, **fields: Schema) -> Schema:
@@ -116,6 +106,7 @@ SCHEMAS: dict[str, Schema] = {
                     metric=METRIC,
                     orders_limit=LIMIT,
                     **TABLE_FIGURES,
+                    proof=or_null(PROOF),
                 ),
                 error=text("why it cannot be read"),
                 hint=text("what to do"),
@@ -138,6 +129,13 @@ SCHEMAS: dict[str, Schema] = {
                 positions=whole("how many"),
             ),
         ),
+    ),
+    "search": record(
+        "positions of a table; with `share` 1 there are no others",
+        material=MATERIAL,
+        candidates=whole("positions with a wanted value"),
+        share=number("the part of them, 0 to 1, that has been looked at"),
+        positions=several("as `probe` has them, `moves` aside", record("a position", **POSITION)),
     ),
     "graph": record(
         "what captures lead to",
@@ -164,89 +162,47 @@ SCHEMAS: dict[str, Schema] = {
     "error": record("a failure", error=text("one line that says what"), hint=text("what to do")),
 }
 
-JSON, PLAIN = "application/json", "text/plain"
-SVG, PNG = "image/svg+xml", "image/png"
-
-PATHS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
-    "/v1/probe": (
-        "Value and moves",
-        JSON,
-        "probe",
-        ("fen", "moves", "notation", "lang", "explain"),
-    ),
-    "/v1/mainline": ("Best play", JSON, "mainline", ("fen", "plies", "notation", "lang")),
-    "/v1/judge": ("The referee", JSON, "judgement", ("fen", "moves")),
-    "/v1/render.svg": ("A picture", SVG, "", ("fen", "moves", "pieces", "flip")),
-    "/v1/render.png": ("The same as pixels", PNG, "", ("fen", "moves", "pieces", "flip", "width")),
-    "/v1/animation.svg": (
-        "A line or a game that moves",
-        SVG,
-        "",
-        ("fen", "moves", "pieces", "flip"),
-    ),
-    "/v1/tables": ("All tables", JSON, "tables", ()),
-    "/v1/tables/{material}": ("Figures of a table", JSON, "table", ()),
-    "/v1/tables/{material}/histogram": ("Positions by value", JSON, "histogram", ()),
-    "/v1/tables/{material}/graph": ("What captures lead to", JSON, "graph", ()),
-    "/v1/graph/{material}.dot": ("The same for Graphviz", PLAIN, "", ()),
-    "/export.pgn": ("A game", PLAIN, "", ("fen", "moves", "notation")),
-    "/healthz": ("Whether the server is well", JSON, "health", ()),
-    "/metrics": ("Counts for Prometheus", PLAIN, "", ()),
+ANSWERED = {
+    "/v1/probe": "probe",
+    "/v1/mainline": "mainline",
+    "/v1/judge": "judgement",
+    "/v1/tables": "tables",
+    "/v1/tables/{material}": "table",
+    "/v1/tables/{material}/histogram": "histogram",
+    "/v1/tables/{material}/search": "search",
+    "/v1/tables/{material}/graph": "graph",
+    "/healthz": "health",
 }
-"""Path: what it answers, as which type, by which schema, to which parameters."""
+"""The schema of what a path answers; all others answer text and pictures."""
 
-REQUIRED = {"fen", "material"}
+MISSING = {
+    "description": "the table is missing: `error` and `hint` beside what is known",
+    "content": {JSON: {"schema": {"type": "object", "required": ["error", "hint", "moves"]}}},
+}
 
 
-def parameter(name: str, where: str) -> Schema:
-    """A parameter of a path or of a query."""
-    meaning, example = PARAMETERS[name]
-    return {
-        "name": name,
-        "in": where,
-        "description": meaning,
-        "required": name in REQUIRED,
-        "schema": {"type": "string"},
-        "example": example,
+def described() -> Schema:
+    """The board's own description with the fields of every answer."""
+    found = description()
+    found["info"] |= {
+        "version": "1",
+        "description": "The HTTP API of `tbgen serve`; docs/board.md has limits and errors.",
     }
-
-
-def operation(path: str) -> Schema:
-    """What may be asked of a path."""
-    summary, kind, schema, query = PATHS[path]
-    content = {"schema": {"$ref": f"#/components/schemas/{schema}"}} if schema else {}
-    failed = {"description": "a failure", "content": {JSON: {"schema": SCHEMAS["error"]}}}
-    missing = failed if schema != "probe" else {
-        "description": "the table is missing: `error` and `hint` beside what is known",
-        "content": {JSON: {"schema": {"type": "object", "required": ["error", "hint", "moves"]}}},
-    }  # fmt: skip
-    listed = [parameter("material", "path")] if "{material}" in path else []
-    return {
-        "summary": summary,
-        "parameters": listed + [parameter(name, "query") for name in query],
-        "responses": {
-            "200": {"description": summary, "content": {kind: content}},
-            "400": failed,
-            "404": missing,
-            "503": failed,
-        },
-    }
+    found["servers"] = [{"url": "http://127.0.0.1:8064"}]
+    for path, methods in found["paths"].items():
+        responses = methods["get"]["responses"]
+        if path in ANSWERED:
+            named = f"#/components/schemas/{ANSWERED[path]}"
+            responses["200"]["content"] = {JSON: {"schema": {"$ref": named}}}
+        for status in ("400", "404", "503"):
+            responses[status]["content"] = {JSON: {"schema": SCHEMAS["error"]}}
+    found["paths"]["/v1/probe"]["get"]["responses"]["404"] = MISSING
+    return found | {"components": {"schemas": SCHEMAS}}
 
 
 def document() -> str:
     """The whole file."""
-    content = {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "tbgen",
-            "version": "1",
-            "description": "The HTTP API of `tbgen serve`; docs/board.md has limits and errors.",
-        },
-        "servers": [{"url": "http://127.0.0.1:8064"}],
-        "paths": {path: {"get": operation(path)} for path in PATHS},
-        "components": {"schemas": SCHEMAS},
-    }
-    return json.dumps(content, indent=1) + "\n"
+    return json.dumps(described(), indent=1) + "\n"
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@
     workspace  looking up                 playing  with puzzles             film, editor
     verdict    the answer and the moves   panels   what stands beside       puzzles, games
     endgames   pages of tables            figures  their pictures           gallery  positions
-    matrix     all endgames at a glance
+    matrix     all endgames at a glance             chosen   positions to begin with
     search     positions of a table in bounded time                 composer   what it can be asked
     diagram    a position as SVG on the board of `scenery`; `pieces` has the strokes of the pieces
-    animation  a line as a picture that moves       raster   pictures as pixels
+    story      a line or a game, ply by ply         motion   where pieces are meanwhile
+    animation  it as SVG that moves                 flipbook as GIF     raster   SVG as pixels
     layout     what all pages share                 embed    for other people's pages
 
     texts      messages, those about tables in `texts_tables`; `i18n` has them in three languages

@@ -1,69 +1,57 @@
 """A game or a line as one picture that moves: SVG with the style sheet's own animations.
 
-    start, moves, loop  ->  where each piece is, and when  ->  @keyframes, one set for each piece
+    start, frames  ->  @keyframes: one set for each piece, the squares of the move, the arrows
 
 No script: it moves wherever SVG is shown, also as `<img>`. Those who have asked their system for
-less motion see the first position.
+less motion see the first position. Where pieces are, and when, is in `motion`; what is shown, in
+`story`. The same as pixels is in `flipbook`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from tbgen.board.diagram import STYLE, Look, symbols
+from tbgen.board.diagram import STYLE, Look, draw_arrow, symbols
+from tbgen.board.motion import Pace, keyframes, percent, shown_between, translation, walks
 from tbgen.board.pieces import piece_id
 from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
+from tbgen.board.story import Frame
 from tbgen.indexing import Move, Position
 
-MOST_PLIES = 120
-"""Plies of a picture; a longer game has its end cut off."""
 
-ROUNDS = 3
-"""How often a loop goes round before the picture begins again."""
-
-_BEGIN, _PLY, _MOVING, _END = 1.5, 1.1, 0.3, 2.5
-"""Seconds: before the first move, for each move, of which it moves, and after the last one."""
-
-
-@dataclass
-class _Piece:
-    """A piece: what it is, and where and whether it is there from which second on."""
-
-    code: int
-    square: int
-    stops: list[tuple[float, int]] = field(default_factory=list)
-    taken: float | None = None
-
-
-def rounds(moves: Sequence[Move], loop_start: int | None) -> list[Move]:
-    """The moves with their loop gone round; at most `MOST_PLIES`."""
-    found = list(moves)
-    if loop_start is not None:
-        found += list(moves[loop_start:]) * (ROUNDS - 1)
-    return found[:MOST_PLIES]
-
-
-def animate(start: Position, moves: Sequence[Move], look: Look, width: int = 480) -> str:
+def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> str:
     """The picture of a game, which begins again when it has ended."""
-    seconds = _BEGIN + _PLY * len(moves) + _END
-    pieces = _walks(start, moves)
+    pace, moves = Pace(), [frame.move for frame in frames]
+    seconds = pace.length(len(moves))
     style, drawn = [STYLE], []
-    for number, piece in enumerate(pieces):
+    for number, walk in enumerate(walks(start, moves, pace)):
         css = f"m{number}"
-        if piece.stops or piece.taken is not None:
-            style.append(_keyframes(css, piece, look.flip, seconds))
-        x, y = place(piece.square, look.flip)
+        if walk.ways or walk.taken is not None:
+            style.append(keyframes(css, walk, pace, seconds, look.flip))
+            names = f"{css} {seconds:.1f}s linear infinite"
+            if walk.taken is not None:
+                style.append(shown_between(f"{css}t", 0, walk.taken, seconds))
+                names += f",{css}t {seconds:.1f}s step-end infinite"
+            style.append(f".{css}{{animation:{names}}}")
+        x, y = place(walk.square, look.flip)
         drawn.append(
             f'<g class="{css}" style="transform:translate({x}px,{y}px)">'
-            f'<use href="#{piece_id(piece.code)}"/></g>'
+            f'<use href="#{piece_id(walk.code)}"/></g>'
         )
     marks = ""
     if moves:
-        style += [_marks(which, moves, look.flip, seconds) for which in (0, 1)]
+        style += [_marks(which, moves, look.flip, pace, seconds) for which in (0, 1)]
         marks = "".join(
             f'<circle class="last l{which}" r="50" style="opacity:0"/>' for which in (0, 1)
         )
+    for number, frame in enumerate(frames):
+        if frame.arrows:
+            css = f"a{number}"
+            begin, end = pace.begins(number) + pace.glide, pace.begins(number + 1)
+            style.append(shown_between(css, begin, end, seconds))
+            style.append(f".{css}{{animation:{css} {seconds:.1f}s step-end infinite}}")
+            arrows = "".join(draw_arrow(arrow, look.flip) for arrow in frame.arrows)
+            drawn.append(f'<g class="{css}" style="opacity:0">{arrows}</g>')
     style.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
     height = width * HEIGHT // WIDTH
     return (
@@ -73,50 +61,14 @@ def animate(start: Position, moves: Sequence[Move], look: Look, width: int = 480
     )
 
 
-def _walks(start: Position, moves: Sequence[Move]) -> list[_Piece]:
-    """Every piece with its stops: the second at which a move begins, and where it leads."""
-    pieces = [_Piece(code, square) for code, square in start.pieces()]
-    on = {piece.square: piece for piece in pieces}
-    for number, move in enumerate(moves):
-        begins = _BEGIN + _PLY * number
-        if move.target in on:
-            on[move.target].taken = begins + _MOVING
-        on[move.target] = on.pop(move.source)
-        on[move.target].stops.append((begins, move.target))
-    return pieces
-
-
-def _keyframes(css: str, piece: _Piece, flip: bool, seconds: float) -> str:
-    """The animation of one piece: it stands, moves, stands, and is gone when it is taken."""
-    steps, at = [(0.0, piece.square)], piece.square
-    for begins, square in piece.stops:
-        steps += [(begins, at), (begins + _MOVING, square)]
-        at = square
-    frames = "".join(
-        f"{100 * second / seconds:.2f}%{{transform:{_translate(square, flip)}}}"
-        for second, square in [*steps, (seconds, at)]
-    )
-    found = f"@keyframes {css}{{{frames}}}"
-    names = f"{css} {seconds:.1f}s linear infinite"
-    if piece.taken is not None:
-        gone = 100 * piece.taken / seconds
-        found += f"@keyframes {css}t{{0%{{opacity:1}}{gone:.2f}%,100%{{opacity:0}}}}"
-        names += f",{css}t {seconds:.1f}s step-end infinite"
-    return f"{found}.{css}{{animation:{names}}}"
-
-
-def _marks(which: int, moves: Sequence[Move], flip: bool, seconds: float) -> str:
+def _marks(which: int, moves: Sequence[Move], flip: bool, pace: Pace, seconds: float) -> str:
     """The animation of a circle: on the square that each move comes from (0), or leads to (1)."""
-    frames = ["0%{opacity:0}"]
-    for number, move in enumerate(moves):
-        begins = 100 * (_BEGIN + _PLY * number) / seconds
-        frames.append(f"{begins:.2f}%{{opacity:1;transform:{_translate(move[which], flip)}}}")
+    inside = "".join(
+        f"{percent(pace.begins(number), seconds)}"
+        f"{{opacity:1;transform:{translation(move[which], flip)}}}"
+        for number, move in enumerate(moves)
+    )
     return (
-        f"@keyframes l{which}{{{''.join(frames)}100%{{opacity:0}}}}"
+        f"@keyframes l{which}{{0%{{opacity:0}}{inside}100%{{opacity:0}}}}"
         f".l{which}{{animation:l{which} {seconds:.1f}s step-end infinite}}"
     )
-
-
-def _translate(square: int, flip: bool) -> str:
-    x, y = place(square, flip)
-    return f"translate({x}px,{y}px)"

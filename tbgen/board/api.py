@@ -3,8 +3,9 @@
     /v1/probe?fen=             value and moves                 /v1/mainline?fen=&plies=
     /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
     /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=    .png
-    /v1/animation.svg?fen=     a line or a game that moves
+    /v1/animation.svg?fen=     a line or a game that moves      .gif
     /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
+                                                                .../search?outcome=win&only=1
     /v1/graph/KRKN.dot         /export.pgn?fen=&moves=          /healthz        /metrics
 
 `fen` and `pos` take any notation of positions, with `_` or `+` for blanks. Moves are given in
@@ -20,12 +21,15 @@ from starlette.requests import Request
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
 from tbgen.answers.mechanism import Mechanism, mechanism_of
 from tbgen.board import raster
-from tbgen.board.animation import MOST_PLIES, animate, rounds
+from tbgen.board.animation import animate
 from tbgen.board.diagram import Marks, draw
-from tbgen.board.http import PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.flipbook import flipbook
+from tbgen.board.http import GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
 from tbgen.board.pgn import game_text
+from tbgen.board.search import MOST_SHOWN, SHOWN, read_wanted, search
 from tbgen.board.state import View, position_text, read_view
+from tbgen.board.story import told
 from tbgen.board.words import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
@@ -39,6 +43,11 @@ DEFAULT_PLIES = 400
 
 PNG_WIDTH, MIN_PNG_WIDTH, MAX_PNG_WIDTH = 640, 64, 2000
 """Pixels: where none are asked for, and the least and the most."""
+
+MAX_SEED = 99_999
+
+GIF_WIDTH, MAX_GIF_WIDTH = 480, 800
+"""The same for pictures that move, of which there are many in one."""
 
 
 class Api:
@@ -102,7 +111,15 @@ class Api:
     def animation(self, request: Request) -> Answer:
         """A game, or best play where there are no moves, as a picture that moves."""
         view = _view(request)
-        return Answer(moving_picture(self._library, view), SVG)
+        return Answer(animate(*told(self._library, view), view.look), SVG)
+
+    def animation_gif(self, request: Request) -> Answer:
+        """The same as pixels; raises `InputError` where the extra `png` is missing."""
+        view = _view(request)
+        width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
+        return Answer(
+            flipbook(*told(self._library, view), view.look, max(MIN_PNG_WIDTH, width)), GIF
+        )
 
     def export(self, request: Request) -> Answer:
         """The game as a PGN file; best play where there are no moves yet."""
@@ -130,6 +147,24 @@ class Api:
         """How many positions of a table have each value."""
         answer = self._figures(_material(request))
         return Answer({"material": answer["material"], "histogram": answer["histogram"]})
+
+    def search(self, request: Request) -> Answer:
+        """Positions of a table by what is asked of them; how much of it they stand for."""
+        material, query = _material(request), request.query_params
+        limit = _number(request, "limit", SHOWN, MOST_SHOWN)
+        seed = _number(request, "seed", 0, MAX_SEED)
+        found = search(self._library, material, read_wanted(query), seed, max(1, limit))
+        return Answer(
+            {
+                "material": material.name,
+                "candidates": found.candidates,
+                "share": found.share,
+                "positions": [
+                    position_answer(position, self._library.tables.probe(position))
+                    for position in found.positions
+                ],
+            }
+        )
 
     def graph(self, request: Request) -> Answer:
         """What captures lead to, down to the bare kings."""
@@ -201,10 +236,11 @@ class Api:
                 "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
         try:
             figures = self._figures(name.material)
+            proof = self._library.proof(name.material)
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)
-            figures = dict.fromkeys(kept) | {
+            figures = dict.fromkeys((*kept, "proof")) | {
                 "material": name.material.name,
                 "rules": str(name.rules),
                 "minor_chases": name.rule_set.choice,
@@ -212,16 +248,7 @@ class Api:
                 "orders_limit": name.orders or None,
             }
             return figures | failed
-        return {key: figures[key] for key in kept}
-
-
-def moving_picture(library: Library, view: View) -> str:
-    """The game of a view, or best play from its position, its loop gone round."""
-    if view.moves:
-        return animate(view.start, view.moves[:MOST_PLIES], view.look)
-    line = library.line(view.position)
-    moves = [played.choice.move for played in line.moves]
-    return animate(view.position, rounds(moves, line.loop_start), view.look)
+        return {key: figures[key] for key in kept} | {"proof": proof.to_json()}
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import hidden_fields, link, page, with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import material_name
-from tbgen.board.search import NO_END, Found, Wanted, search
+from tbgen.board.search import FIELDS, Found, read_wanted, search
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome
 
 PRESETS: dict[str, dict[str, str]] = {
@@ -35,15 +35,13 @@ PRESETS: dict[str, dict[str, str]] = {
 }
 """Questions to begin with, by the key of their name: `find_KEY` in the texts."""
 
-_FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs")
-
 
 def search_page(
     library: Library, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
     """The form, and the positions that are found; raises like `Tablebase.probe`."""
     language = view.language
-    asked = {name: query[name] for name in _FIELDS if query.get(name)}
+    asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = _number(query.get("seed", ""), 0)
     library.tables.table(material)  # which must be there, whatever is asked
     results = ""
@@ -108,22 +106,6 @@ def _caption(library: Library, position: Position, language: str) -> str:
     return said + (text(language, "of_order", n=result.order) if result.order else "")
 
 
-def read_wanted(asked: Mapping[str, str]) -> Wanted:
-    """What the fields of the form ask for; what is none of their values asks for nothing."""
-    turn, outcome, decided = (asked.get(name, "") for name in ("turn", "outcome", "decided"))
-    order = _number(asked.get("order", ""), -1)
-    return Wanted(
-        turn=Side[turn.upper()] if turn in ("red", "black") else None,
-        outcome=Outcome[outcome.upper()] if outcome in ("win", "draw", "loss") else None,
-        orders=(0, NO_END) if order < 0 else (order, order),
-        plies=(_number(asked.get("least", ""), 0), _number(asked.get("most", ""), NO_END)),
-        only=asked.get("only") == "1",
-        zugzwang=asked.get("zugzwang") == "1",
-        differs=asked.get("differs") == "1",
-        offence=Offence(decided) if decided in list(Offence) else None,
-    )
-
-
 def _form(material: Material, asked: Mapping[str, str], view: View) -> str:
     """All that can be asked."""
     language = view.language
@@ -158,14 +140,14 @@ def _choice(
         f"{escape(said)}</option>"
         for value, said in entries
     )
-    return f'<label>{escape(label)}<select name="{name}">{listed}</select></label>'
+    return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
 
 
 def _count(name: str, label: str, asked: Mapping[str, str]) -> str:
     value = escape(asked.get(name, ""))
     return (
-        f'<label>{escape(label)}<input name="{name}" inputmode="numeric" pattern="[0-9]*" '
-        f'maxlength="5" value="{value}"></label>'
+        f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
+        f'pattern="[0-9]*" maxlength="5" value="{value}"></label>'
     )
 
 

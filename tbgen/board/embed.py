@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tbgen.board.api import moving_picture
+from tbgen.board.animation import animate
 from tbgen.board.diagram import Marks, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
@@ -21,6 +21,7 @@ from tbgen.board.limits import SECURITY_HEADERS
 from tbgen.board.names import material_name
 from tbgen.board.raster import can_rasterise
 from tbgen.board.state import View
+from tbgen.board.story import told
 from tbgen.board.verdict import MOST_NAMED
 from tbgen.board.words import explain_position
 
@@ -35,7 +36,7 @@ def embed_page(library: Library, view: View) -> Answer:
     """The page; raises like `Tablebase.probe`, and for a line where its table is missing."""
     study = library.probe(view.position)
     if view.mode == "line":
-        picture = moving_picture(library, view)
+        picture = animate(*told(library, view), view.look)
     else:
         picture = draw(view.position, view.look, Marks(view.moves[-1] if view.moves else None),
                        alone=True)  # fmt: skip

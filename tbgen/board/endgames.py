@@ -1,6 +1,7 @@
 """The pages of tables: all endgames by type, and everything that is known of one.
 
-/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share
+/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share,
+                    proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 """
 
@@ -25,6 +26,7 @@ from tbgen.board.words import proof_in_words, time_in_words
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
+from tbgen.tables.proofs import ProofState, ProofStatus
 from tbgen.tables.statistics import SideCounts
 
 SURE = 0.98
@@ -73,16 +75,19 @@ def list_page(library: Library, view: View) -> Answer:
     for name in library.available():
         try:
             figures, file = library.statistics(name.material)
+            proof = library.proof(name.material)
         except (TablebaseError, OSError) as error:
             row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
-                   *[""] * 5]  # fmt: skip
+                   *[""] * 6]  # fmt: skip
         else:
-            row = _list_row(view, figures, file["bytes_on_disk"])
+            row = _list_row(view, figures, file["bytes_on_disk"], proof)
             kind = outcome_class(figures.red_to_move)
             cells[name.material] = Cell(kind, figures.max_distance)
         groups[endgame_type(name.material.first)].append(row)
-    head = [text(language, key) for key in
-            ("material", "men", "class", "results", "longest", "rule_decided", "size")]  # fmt: skip
+    columns = (
+        "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
+    )  # fmt: skip
+    head = [text(language, key) for key in columns]
     sections = [
         f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
         f"{table(head, rows, 'endgames')}</section>"
@@ -97,13 +102,12 @@ def list_page(library: Library, view: View) -> Answer:
     overview = ""
     if len(cells) > 1:
         overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
-    box = escape(text(language, "filter"))
-    filter_box = f'<p><input class="filter" hidden aria-label="{box}" placeholder="{box}"></p>'
     main = (
         f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
-        f"{filter_box}{''.join(sections)}"
+        f"{_filters(language)}{''.join(sections)}"
         f"<p>{escape(text(language, 'class_note'))}</p>"
-        f"<p>{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
+        f'<p class="to-build">'
+        f"{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
     )
     return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
 
@@ -141,8 +145,35 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
 # -- parts -----------------------------------------------------------------------------------
 
 
-def _list_row(view: View, figures: TableStatistics, size: int) -> list[str]:
+def _filters(language: str) -> str:
+    """What narrows the list, where scripts run: a text, an outcome, how far it is proven."""
+    box = escape(text(language, "filter"))
+    classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
+    proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
+    choices = "".join(
+        f'<select class="filter" aria-label="{escape(text(language, name))}">'
+        f'<option value="">{escape(text(language, f"any_{name}"))}</option>'
+        + "".join(
+            f'<option value="{value}">{escape(text(language, key))}</option>'
+            for value, key in options
+        )
+        + "</select> "
+        for name, options in (("class", classes), ("proof", proofs))
+    )
+    return (
+        f'<p class="filters" hidden><input class="filter" aria-label="{box}" '
+        f'placeholder="{box}"> {choices}</p>'
+    )
+
+
+def _css(state: ProofState) -> str:
+    """`proven`, `but_for`, `unproven`."""
+    return state.name.lower()
+
+
+def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
     language = view.language
+    state = _css(proof.state)
     kind = outcome_class(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
     material = Material.parse(figures.material)
@@ -153,6 +184,8 @@ def _list_row(view: View, figures: TableStatistics, size: int) -> list[str]:
         share_bar(figures.red_to_move),
         f"{figures.max_distance} {escape(text(language, 'plies'))}",
         f"{figures.rule_decided_rate:.1%}",
+        f'<span class="proof {state}" title="{escape(proof_in_words(proof, language))}">'
+        f"{escape(text(language, f'proof_short_{state}'))}</span>",
         readable(size),
     ]
 

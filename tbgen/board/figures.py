@@ -20,6 +20,8 @@ _HEIGHT = 90
 """Units of the picture above the line, and below it."""
 _STEP = 8
 """Units for each ply."""
+_LABEL = 16
+"""Units that the number below a tick needs."""
 _WIDEST = 1600
 """Units; longer ways to go are drawn closer together."""
 
@@ -112,7 +114,11 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
 
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
     """The line, ticks every so many plies, and powers of ten."""
-    apart = next(gap for gap in (10, 20, 50, 100, 200, 500, 1000, 10**6) if longest / gap <= 8)
+    apart = next(
+        gap
+        for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)
+        if longest / gap <= 8 and gap * step >= _LABEL
+    )
     parts = [f'<path class="axis" d="M0 0H{width:.0f}"/>']
     for plies in range(apart, longest + 1, apart):
         x = (plies + 0.5) * step

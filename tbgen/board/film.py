@@ -1,6 +1,6 @@
 """Best play to the end as a film, and the ladder of a side that loses by repetition.
 
-    line  ->  frames: a move, what it does (check, chase, of whom), arrows      played by the script
+    line  ->  frames of `story`: a move, what it does (check, chase, of whom), arrows
     ladder ->  one rung for each order: stay and be judged, or leave for a lower one; to mate
 
 Every ply is a link to the board after it (`at=`), so that the film can be read without scripts.
@@ -9,11 +9,11 @@ Every ply is a link to the board after it (`at=`), so that the film can be read 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
-from tbgen.board.diagram import Arrow, Marks, draw
+from tbgen.board.diagram import Marks, draw
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
@@ -22,56 +22,18 @@ from tbgen.board.layout import link, page
 from tbgen.board.library import Library
 from tbgen.board.panels import pairs, share_panel
 from tbgen.board.state import View
-from tbgen.board.verdict import checkers, headline, moves_in_words
+from tbgen.board.story import Frame, frames_of_line
+from tbgen.board.verdict import headline, moves_in_words
 from tbgen.board.words import explain_judgement, explain_line
 from tbgen.indexing import Position
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
-from tbgen.referee import Label, Ply, Rules
+from tbgen.referee import Rules
 from tbgen.rules import in_check
-from tbgen.rules.attacks import attacks, find_king
+from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A ply of the film: the position after it, what it does, and the arrows that show it.
-
-    `label` is "check", "chase" or "idle"; empty where only the loop is labelled and this is not
-    in it.
-    """
-
-    after: Position
-    label: str
-    arrows: tuple[Arrow, ...]
-
-
-def frames(line: Mainline) -> list[Frame]:
-    """What every ply of a line does; chases are known in the loop, where they are judged."""
-    judged: dict[int, Ply] = {}
-    if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
-        first = line.loop_start - line.verdict.span[0]
-        judged = {first + number: ply for number, ply in enumerate(line.verdict.plies)}
-    found = []
-    for number, played in enumerate(line.moves):
-        after, ply = played.choice.after, judged.get(number)
-        arrows: list[Arrow] = []
-        if played.choice.check:
-            arrows = checkers(after)
-        elif ply is not None:
-            arrows = [
-                Arrow(by, victim, "chase")
-                for by in ply.by
-                for victim in ply.chased
-                if attacks(after.board, by, victim)
-            ]
-        label = "check" if played.choice.check else ""
-        if ply is not None and ply.label != Label.CHECK:
-            label = str(ply.label)
-        found.append(Frame(after, label, tuple(arrows)))
-    return found
 
 
 def film_page(library: Library, view: View) -> Answer:
@@ -79,13 +41,13 @@ def film_page(library: Library, view: View) -> Answer:
     study = library.probe(view.position)
     line = library.line(view.position)
     language = view.language
-    shots = frames(line)
+    shots = frames_of_line(line)
     ply = min(view.ply, len(shots))
     shown = shots[ply - 1] if ply else None
     position = shown.after if shown else view.position
     king = find_king(position.board, position.side)
     marks = Marks(
-        last=line.moves[ply - 1].choice.move if ply else None,
+        last=shown.move if shown else None,
         arrows=shown.arrows if shown else (),
         checked=king if in_check(position) else None,
     )
@@ -103,14 +65,14 @@ def film_page(library: Library, view: View) -> Answer:
     )
     film = [
         {
-            "move": played.choice.move.iccs,
+            "move": shot.move.iccs,
             "label": shot.label and text(language, f"ply_{shot.label}"),
             "arrows": [
                 [square_name(arrow.source), square_name(arrow.target), arrow.kind]
                 for arrow in shot.arrows
             ],
         }
-        for played, shot in zip(line.moves, shots, strict=True)
+        for shot in shots
     ]
     data = {
         "mode": "line",

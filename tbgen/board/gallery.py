@@ -9,6 +9,7 @@ For a rare value all of a table is read, so that bars lead to their positions in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from urllib.parse import urlencode
@@ -45,6 +46,30 @@ def behind_bar(winner: Side, order: int, plies: int) -> Wanted:
     own_turn = plies % 2 == (order == 0)
     side, outcome = (winner, Outcome.WIN) if own_turn else (winner.other, Outcome.LOSS)
     return Wanted(side, outcome, (order, order), (plies, plies))
+
+
+@dataclass(frozen=True, slots=True)
+class LongestWin:
+    """A position from which the side to move has its longest win of an order, in plies."""
+
+    position: Position
+    order: int
+    winner: Side
+    plies: int
+
+
+def longest_wins(figures: TableStatistics) -> list[LongestWin]:
+    """The longest wins that the statistics of a table have a position of."""
+    return [
+        LongestWin(
+            Position.from_fen(entry.fen),
+            entry.order,
+            Side[entry.side.upper()],
+            255 - entry.value if entry.order else entry.value,
+        )
+        for entry in figures.longest
+        if entry.value % 2  # even: the side to move loses
+    ]
 
 
 def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Position | None:

@@ -52,6 +52,7 @@ JSON = "application/json"
 HTML = "text/html"
 SVG = "image/svg+xml"
 PNG = "image/png"
+GIF = "image/gif"
 TEXT = "text/plain"
 EVENTS = "text/event-stream"
 

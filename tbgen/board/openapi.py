@@ -3,7 +3,8 @@
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 every address with a form; answers come as they are
 
-What the answers hold is in docs/board.md; `api` makes them.
+What the answers hold is in docs/board.md and, field by field, in docs/openapi.json, which is made
+of this; `api` makes them.
 """
 
 from __future__ import annotations
@@ -17,20 +18,23 @@ from tbgen import __version__
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import LANGUAGES, localise, text
 from tbgen.board.layout import link, page, with_settings
+from tbgen.board.search import FIELDS, MOST_SHOWN
 from tbgen.board.state import View
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 
+_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 99999}
+
 _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "fen": (
-        "the position, in any notation",
+        "the position, in any notation, _ for blanks",
         "局面，任何记法",
         {"type": "string", "maxLength": 400},
         _LOOP,
     ),
     "moves": (
-        "moves in ICCS, separated by commas",
+        "moves in ICCS, separated by commas, at most 400",
         "坐标着法，用逗号分开",
         {"type": "string"},
         "d0d1,b1c3",
@@ -46,6 +50,32 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     ),
     "pieces": ("how pieces are drawn", "棋子样式", {"enum": ["zh", "latin", "picture"]}, "zh"),
     "flip": ("1: Black below", "取1时黑方在下", {"enum": ["1"]}, "1"),
+    "limit": (
+        "at most so many positions",
+        "最多局面数",
+        {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN},
+        "5",
+    ),
+    "seed": ("another number finds others", "换一个数，换一批局面", _COUNT, "1"),
+    "turn": ("whose turn it is", "轮走方", {"enum": ["red", "black"]}, "red"),
+    "outcome": ("for the side to move", "轮走方的结果", {"enum": ["win", "draw", "loss"]}, "win"),
+    "order": ("of this order", "阶", _COUNT, "0"),
+    "least": ("plies from", "步数从", _COUNT, "5"),
+    "most": ("plies to", "步数到", _COUNT, "9"),
+    "only": ("1: one move alone keeps the result", "取1时只有一着保持结果", {"enum": ["1"]}, "1"),
+    "zugzwang": ("1: mutual zugzwang", "取1时双方互为等着", {"enum": ["1"]}, "1"),
+    "decided": (
+        "what the loser must begin at once",
+        "负方立即开始的循环",
+        {"enum": ["check", "chase"]},
+        "check",
+    ),
+    "differs": (
+        "1: another rule set here has another outcome",
+        "取1时其他规则下结果不同",
+        {"enum": ["1"]},
+        "1",
+    ),
     "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
     "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
 }
@@ -110,6 +140,13 @@ ENDPOINTS = (
         "image/svg+xml",
     ),
     Endpoint(
+        "/v1/animation.gif",
+        "The same as pixels, where the server has the extra png",
+        "同上，位图",
+        ("fen", "moves", "pieces", "flip", "width"),
+        "image/gif",
+    ),
+    Endpoint(
         "/export.pgn",
         "A game, or best play, as text",
         "棋谱文本",
@@ -120,6 +157,12 @@ ENDPOINTS = (
     Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据"),
     Endpoint(
         "/v1/tables/{material}/histogram", "How many positions have each value", "各值的局面数"
+    ),
+    Endpoint(
+        "/v1/tables/{material}/search",
+        "Positions by what is asked of them, in six seconds at most",
+        "按条件找局面，最多六秒",
+        (*FIELDS, "limit", "seed"),
     ),
     Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
     Endpoint(
@@ -182,15 +225,14 @@ def api_page(view: View) -> Answer:
 
 
 def _section(endpoint: Endpoint, language: str) -> str:
-    """One address; its material stands in the path, so that its form is a link."""
+    """One address, asked about an endgame where its path has one; a link where it takes nothing."""
     summary = localise(language, endpoint.english, endpoint.chinese)
     heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{escape(summary)}</p>"
     ask = escape(text(language, "api_try"))
+    address = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
     if not endpoint.parameters:
-        href = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
-        return (
-            f"<section>{heading}<p>{link(href, text(language, 'api_try'), 'button')}</p></section>"
-        )
+        asked = link(address, text(language, "api_try"), "button")
+        return f"<section>{heading}<p>{asked}</p></section>"
     fields = "".join(
         f"<label>{escape(localise(language, *_PARAMETERS[name][:2]))} "
         f'<code>{name}</code><input name="{name}" '
@@ -199,6 +241,6 @@ def _section(endpoint: Endpoint, language: str) -> str:
         for name in endpoint.parameters
     )
     return (
-        f'<section>{heading}<form class="plain" action="{endpoint.path}" method="get">{fields}'
+        f'<section>{heading}<form class="plain" action="{address}" method="get">{fields}'
         f'<button type="submit">{ask}</button></form></section>'
     )

@@ -33,7 +33,7 @@ from tbgen.board.starting import build_page
 from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
 from tbgen.board.workspace import reading_page
 from tbgen.indexing import Material, Position, Side
-from tbgen.indexing.errors import InputError, MoveTextError, PositionError
+from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import read_position
 from tbgen.rules import check_legal
 from tbgen.tables import Outcome
@@ -154,8 +154,12 @@ class Pages:
             try:
                 return _game(view, read_game(asked))
             except MoveTextError as unreadable:
-                # One word that is no move was not meant as a game.
-                raise (unreadable if " " in asked else error) from None
+                if " " in asked:
+                    raise
+                if any(map(str.isdigit, asked)):  # as every position has
+                    raise error from unreadable
+                wrong = f"{excerpt(asked)} is no endgame, position or game"
+                raise RequestError(400, wrong, "such as KRKN, a FEN, or moves") from None
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
 

@@ -15,7 +15,15 @@ from html import escape
 
 from tbgen.board.diagram import Point
 from tbgen.board.figures import histogram, orders_of, place_of
-from tbgen.board.gallery import MAX_SLOTS, bar_href, longest_plies, longest_win, small_boards
+from tbgen.board.gallery import (
+    MAX_SLOTS,
+    LongestWin,
+    bar_href,
+    longest_plies,
+    longest_win,
+    longest_wins,
+    small_boards,
+)
 from tbgen.board.i18n import text
 from tbgen.board.insight import heat_map, slip, verdicts
 from tbgen.board.layout import copy_button, details, link, with_settings
@@ -162,26 +170,21 @@ def longest_boards(
     """
     language = view.language
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
-    longest = []
-    for entry in figures.longest:
-        if entry.value % 2:
-            plies = 255 - entry.value if entry.order else entry.value
-            winner = Side[entry.side.upper()]
-            longest.append((entry.order, winner, plies, Position.from_fen(entry.fen)))
+    longest = longest_wins(figures)
     for side in Side:
-        told = any(order == 0 and winner == side for order, winner, _, _ in longest)
+        told = any(win.order == 0 and win.winner == side for win in longest)
         if not told and figures.index_size <= limit:
             position = longest_win(library, figures, side)
             if position is not None:
-                longest.append((0, side, longest_plies(figures, side), position))
+                longest.append(LongestWin(position, 0, side, longest_plies(figures, side)))
     found = []
-    for order, winner, plies, position in sorted(longest, key=lambda entry: entry[:2]):
-        said = text(language, "wins", side=text(language, winner.name.lower()))
-        if plies:
-            said = text(language, "longest_of", side=said, n=moves_in_words(plies, language))
-        if order:
-            said += text(language, "of_order", n=order)
-        found.append((position, said))
+    for win in sorted(longest, key=lambda win: (win.order, win.winner)):
+        said = text(language, "wins", side=text(language, win.winner.name.lower()))
+        if win.plies:
+            said = text(language, "longest_of", side=said, n=moves_in_words(win.plies, language))
+        if win.order:
+            said += text(language, "of_order", n=win.order)
+        found.append((win.position, said))
     if not found:
         return ""
     heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
@@ -247,9 +250,9 @@ def share_panel(view: View) -> str:
     export, picture = (
         shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
     )
-    moving, embedded = (
+    moving, moving_pixels, embedded = (
         view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
-        for path in ("/v1/animation.svg", "/embed")
+        for path in ("/v1/animation.svg", "/v1/animation.gif", "/embed")
     )
     single = view.at(view.position).href(mode="read")
     pixels = picture.replace("render.svg", "render.png")
@@ -259,6 +262,7 @@ def share_panel(view: View) -> str:
         (picture, "SVG"),
         *([(pixels, "PNG")] if can_rasterise() else []),
         (moving, text(language, "moving")),
+        *([(moving_pixels, "GIF")] if can_rasterise() else []),
         (embedded, text(language, "embed")),
         (shown.replace("/?", "/v1/probe?", 1), "JSON"),
     ]

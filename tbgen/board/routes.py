@@ -89,35 +89,8 @@ def create_app(
         return Answer(content[0], content[1])
 
     routes = [
-        Route("/", gate.endpoint("board", pages.board, _as_page, takes_long=_not_editing)),
-        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        Route(
-            "/find", gate.endpoint("find", pages.find, _as_page, cached=False, takes_long=_always)
-        ),
-        Route(
-            "/puzzle/{material}",
-            gate.endpoint("puzzle", pages.puzzle, _as_page, cached=False, takes_long=_always),
-        ),
-        Route("/endgames", gate.endpoint("endgames", pages.endgames, _as_page)),
-        Route(
-            "/reply",
-            gate.endpoint("reply", pages.reply, _as_page, cached=False, takes_long=_always),
-        ),
-        Route(
-            "/search/{material}",
-            gate.endpoint("search", pages.search, _as_page, takes_long=_always),
-        ),
-        Route(
-            "/endgames/{material}",
-            gate.endpoint("endgame", pages.endgame, _as_page, takes_long=_always),
-        ),
-        Route("/embed", gate.endpoint("embed", pages.embed, _as_page, takes_long=_always)),
-        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        *_page_routes(pages, gate),
         *_building_routes(workshop, gate),
-        Route("/api", gate.endpoint("api", pages.api, _as_page)),
-        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
-        Route("/endgame.cgi", _old_link("")),
-        Route("/play.cgi", _old_link("play")),
         Route("/static/{name}", gate.endpoint("static", file)),
         *_api_routes(Api(library), gate),
     ]
@@ -134,6 +107,30 @@ def create_app(
     )
     app.state.gate = gate
     return app
+
+
+def _page_routes(pages: Pages, gate: Gate) -> list[Route]:
+    """The addresses that people ask for."""
+
+    def long(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
+        return Route(path, gate.endpoint(name, page, _as_page, **({"takes_long": _always} | how)))
+
+    return [
+        long("/", "board", pages.board, takes_long=_not_editing),
+        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
+        long("/find", "find", pages.find, cached=False),
+        long("/puzzle/{material}", "puzzle", pages.puzzle, cached=False),
+        long("/reply", "reply", pages.reply, cached=False),
+        long("/search/{material}", "search", pages.search),
+        long("/endgames", "endgames", pages.endgames),
+        long("/endgames/{material}", "endgame", pages.endgame),
+        long("/embed", "embed", pages.embed),
+        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
+        Route("/api", gate.endpoint("api", pages.api, _as_page)),
+        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
+        Route("/endgame.cgi", _old_link("")),
+        Route("/play.cgi", _old_link("play")),
+    ]
 
 
 def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
@@ -177,9 +174,15 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
         Route("/v1/render.png", gate.endpoint("render", api.render_png, takes_long=_always)),
         Route("/v1/animation.svg", gate.endpoint("animation", api.animation, takes_long=_always)),
-        Route("/v1/tables", gate.endpoint("tables", api.tables)),
+        Route(
+            "/v1/animation.gif", gate.endpoint("animation", api.animation_gif, takes_long=_always)
+        ),
+        Route("/v1/tables", gate.endpoint("tables", api.tables, takes_long=_always)),
         Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
+        Route(
+            "/v1/tables/{material}/search", gate.endpoint("search", api.search, takes_long=_always)
+        ),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
         Route("/healthz", gate.endpoint("health", api.health, cached=False)),
@@ -239,6 +242,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     report = f" {text(language, 'error_report')}" if answer.status >= 500 else ""
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
+    shape = "workspace" if picture else ""
     main = (
         f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
         f"<p>{escape(hint)}{escape(report)}</p></div>"
@@ -246,7 +250,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     )
     title = text(language, "not_found") if answer.status == 404 else str(answer.status)
     address = View.href if picture else partial(with_settings, "/endgames")
-    whole = page(view, title, main, address, css="workspace")
+    whole = page(view, title, main, address, css=shape)
     return Answer(whole, HTML, answer.status, answer.headers)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.insight import verdicts
 from tbgen.board.library import Library
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.play.preference import RootMove
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import in_check, is_legal
@@ -31,13 +31,19 @@ SECONDS = 6.0
 """How long a search may take; a request may take longer (`http.ANSWER_SECONDS`)."""
 
 SHOWN = 24
-"""Positions of a page."""
+"""Positions of a page, or of an answer that is asked for no number of them."""
+
+MOST_SHOWN = 200
+"""Positions of any answer."""
 
 FIRST = 8
 """Placements of a tile that are looked at before those of the next one."""
 
 NO_END = 1 << 30
 """More plies, and more orders, than there are."""
+
+FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs")
+"""What a query may ask of positions."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,38 @@ class Wanted:
             and not (self.only and outcome == Outcome.LOSS)
             and not (self.offence is not None and not (line.order and line.plies == 0))
         )
+
+
+def read_wanted(asked: Mapping[str, str]) -> Wanted:
+    """What a query asks for in its `FIELDS`; an empty one asks for nothing.
+
+    Raises `InputError` for what is none of a field's values.
+    """
+
+    def one_of(name: str, *known: str) -> str:
+        found = asked.get(name, "")
+        if found and found not in known:
+            raise InputError(f"{name} is none of {', '.join(known)}", f"{name}={known[0]}")
+        return found
+
+    def count(name: str, default: int) -> int:
+        found = asked.get(name, "")
+        if found and not (found.isascii() and found.isdecimal() and len(found) < 6):
+            raise InputError(f"{name} is no number", f"{name}=15")
+        return int(found) if found else default
+
+    turn, outcome = one_of("turn", "red", "black"), one_of("outcome", "win", "draw", "loss")
+    decided, order = one_of("decided", *Offence), count("order", -1)
+    return Wanted(
+        turn=Side[turn.upper()] if turn else None,
+        outcome=Outcome[outcome.upper()] if outcome else None,
+        orders=(0, NO_END) if order < 0 else (order, order),
+        plies=(count("least", 0), count("most", NO_END)),
+        only=one_of("only", "1") == "1",
+        zugzwang=one_of("zugzwang", "1") == "1",
+        differs=one_of("differs", "1") == "1",
+        offence=Offence(decided) if decided else None,
+    )
 
 
 @dataclass(frozen=True)

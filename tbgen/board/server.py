@@ -9,6 +9,7 @@ import asyncio
 from pathlib import Path
 from socket import socket
 from sys import getswitchinterval, setswitchinterval
+from threading import Thread
 from typing import Any
 
 from uvicorn import Config, Server
@@ -17,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tbgen.board.construction import Workshop
 from tbgen.board.library import Opponent
 from tbgen.board.limits import is_loopback
+from tbgen.board.raster import can_rasterise
 from tbgen.board.routes import create_app
 from tbgen.play.tablebase import GameTablebase
 
@@ -77,6 +79,8 @@ class BoardServer(Server):
         """Serve until interrupted; threads take turns often, so that short work is not held up."""
         before = getswitchinterval()
         setswitchinterval(TURN_SECONDS)
+        # What draws pixels takes a second to load: nobody's first page need wait for it.
+        Thread(target=can_rasterise, daemon=True).start()
         try:
             super().run(sockets)
         finally:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -105,7 +105,7 @@ class View:
     def href(self, **changes: Any) -> str:
         """The address of this view, or of one with some fields changed."""
         view = replace(self, **changes)
-        query = {"fen": "_".join(view.start.fen.split()[:2])}
+        query = {"fen": _in_address(view.start)}
         if view.moves:
             query["moves"] = ",".join(move.iccs for move in view.moves)
         query |= view.mode_and_settings()
@@ -151,6 +151,12 @@ class View:
         if self.board != BOARDS[0]:
             query["board"] = self.board
         return query
+
+
+@lru_cache(64)
+def _in_address(position: Position) -> str:
+    """A position as addresses have it; the links of a page, about 70 of them, have the same one."""
+    return "_".join(position.fen.split()[:2])
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0}

@@ -251,13 +251,9 @@ def referee(study: Study, view: View) -> str:
     if judgement is None or not judgement.conducts:
         return ""
     language = view.language
-    reason = explain_judgement(judgement, study.rules, language)
-    verdict = text(language, f"verdict_{judgement.verdict.text}")
+    reason = escape(explain_judgement(judgement, study.rules, language))
     name = escape(text(language, "referee") + text(language, "colon"))
-    return (
-        f'<p class="notice referee" role="status"><b>{name}</b>'
-        f"{escape(verdict)} {escape(reason)}</p>"
-    )
+    return f'<p class="notice referee" role="status"><b>{name}</b>{reason}</p>'
 
 
 def game_over(over: Over | None, view: View) -> str:

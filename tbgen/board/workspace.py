@@ -12,6 +12,7 @@ import json
 from html import escape
 
 from tbgen.answers.mechanism import Mechanism
+from tbgen.board.chosen import chosen_panel
 from tbgen.board.diagram import Arrow, Marks, Point, draw
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
@@ -58,9 +59,10 @@ def reading_page(library: Library, view: View) -> Answer:
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
     marks = marks_of(library, study, view, mechanism)
-    welcome, card = "", ""
+    welcome, card, chosen = "", "", ""
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
+        chosen = chosen_panel(library, view)
         if not library.available() or goes_on(library) is not None:
             card = starters(library, view, with_settings("/", view))
     if study.missing is not None and not card:
@@ -70,7 +72,7 @@ def reading_page(library: Library, view: View) -> Answer:
         f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"
     )
     side = (
-        f"{move_groups(study, view, mechanism)}{rules_panel(library, study, view)}"
+        f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(library, study, view)}"
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )

@@ -129,7 +129,7 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:
     """The board draws who chases whom: in the position, and at every move of the offender."""
     pytest.importorskip("starlette", reason="the extra `web` is not installed")
-    from tbgen.board.film import frames
+    from tbgen.board.story import frames_of_line
     from tbgen.board.verdict import chase_arrows
 
     position = Position.from_fen(CHASE)
@@ -141,7 +141,7 @@ def test_arrows_of_a_chase(chases: GameTablebase) -> None:
     assert {arrow.target for arrow in drawn} == {found.victim.square}
     assert {arrow.source for arrow in drawn} == chasers
     line = chases.mainline(position)
-    for played, shot in zip(line.moves, frames(line), strict=True):
+    for played, shot in zip(line.moves, frames_of_line(line), strict=True):
         if played.position.side == found.offender:
             assert shot.label == "chase"
             assert {arrow.kind for arrow in shot.arrows} == {"chase"}

@@ -15,6 +15,7 @@ selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.select import Select  # noqa: E402
 
 from tests.kits.browsing import (  # noqa: E402
     KNIGHT,
@@ -188,6 +189,51 @@ def test_the_editor(page: Any) -> None:
     page.find_element(By.LINK_TEXT, "Look up this position").click()
     until(lambda: count(page, "#moves") and "KNKA" in one(page, ".turn").text)
     no_complaints(page)
+
+
+def test_the_list_is_narrowed_and_sorted(page: Any) -> None:
+    def listed() -> list[str]:
+        rows = page.find_elements(By.CSS_SELECTOR, ".endgames tbody tr")
+        return [row.find_element(By.CSS_SELECTOR, "code").text for row in rows if row.text]
+
+    open_page(page, "/endgames")
+    everything = listed()
+    outcome, proof = map(Select, page.find_elements(By.CSS_SELECTOR, "select.filter"))
+    outcome.select_by_visible_text("drawn")
+    assert until(lambda: listed() != everything)
+    assert "KCK" in listed()
+    assert "KRK" not in listed()
+    outcome.select_by_value("")
+    proof.select_by_visible_text("unproven")
+    assert listed() == everything  # nothing has been proven here
+    proof.select_by_visible_text("proven")
+    until(lambda: not listed())
+    proof.select_by_visible_text("but for others")
+    assert not listed()
+    proof.select_by_value("")
+    until(lambda: listed() == everything)
+    table = one(page, ".endgames")
+    table.find_element(By.CSS_SELECTOR, "th:nth-child(5)").click()
+    plies = [int(cell.text.split()[0])
+             for cell in table.find_elements(By.CSS_SELECTOR, "tbody td:nth-child(5)")]  # fmt: skip
+    assert plies == sorted(plies, reverse=True)
+    assert len(set(plies)) > 1
+    no_complaints(page)
+
+
+def test_a_dark_page_is_printed_dark_on_white(page: Any) -> None:
+    open_page(page, f"{KNIGHT}&theme=dark&board=slate&moves=a0b2")
+    try:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        found = page.execute_script("""
+            const colour = (css, name) => getComputedStyle(document.querySelector(css))[name];
+            return [colour("body", "backgroundColor"), colour(".reason", "color"),
+                colour(".stage rect.wood", "fill"), colour(".game a[aria-current]", "color"),
+                colour("header", "display"), colour("footer", "display")];""")
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    white, black = "rgb(255, 255, 255)", "rgb(0, 0, 0)"
+    assert found == [white, black, white, black, "none", "none"]
 
 
 def test_endgame_pages_in_three_languages(page: Any) -> None:

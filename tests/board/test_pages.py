@@ -25,8 +25,10 @@ from tbgen.board.texts import TEXTS
 from tbgen.board.texts_tables import TABLE_TEXTS
 from tbgen.indexing import Material, Position
 from tbgen.rules import legal_moves
+from tbgen.tables import Metric
 from tests.kits.boardkit import demo
 from tests.kits.languages import SIMPLIFIED, misfits, shown
+from tests.kits.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
@@ -168,6 +170,11 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
     for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "rook"):
         expected = "None" if words == "rook" else "/endgames/KRKN"
         assert found(words) == expected, words
+    assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
+    assert "「nonsense」不是残局、局面或棋谱" in page(
+        client, "/find", 400, q="nonsense", lang="zh-Hans"
+    )
+    assert "of the FEN has 10 files" in page(client, "/find", 400, q=LOOP.replace("1n7", "1n8"))
     assert found("994K4999991N7r2k5") == f"/?fen={LOOP}"
     assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 w") == f"/?fen={LOOP}"
     assert found("") == "/"
@@ -268,10 +275,49 @@ PAGES = (
 )  # fmt: skip
 
 
+def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
+    """Longest wins and highest orders, each of an endgame of its own, worth what is said of it."""
+    first = page(client, "/")
+    chosen = first[first.index('<section class="chosen">') :].split("</section>")[0]
+    shown = re.findall(r'href="([^"]+)">.*?<span>([^<]+)</span>', chosen)
+    assert 3 <= len(shown) <= 6
+    said = [caption for _, caption in shown]
+    assert "Rook against knight: Decided by a perpetual check, order 1" in said
+    for href, caption in shown:
+        answer = client.get(href.replace("&amp;", "&").replace("/?", "/v1/probe?", 1)).json()
+        assert answer["outcome"] == "win"
+        if answer["order"]:
+            assert caption.endswith(f"order {answer['order']}")
+        else:
+            assert caption.endswith(f": {(answer['plies'] + 1) // 2} moves")
+    assert 'class="chosen"' not in page(client, "/", fen=KNIGHT, moves="a0b2")
+
+
 @pytest.mark.parametrize("key", sorted(TEXTS | TABLE_TEXTS))
 def test_every_message_has_its_own_script(key: str) -> None:
     _, simplified = (TEXTS | TABLE_TEXTS)[key]
     assert not set(traditional(simplified)) & SIMPLIFIED
+
+
+def test_every_message_is_said_somewhere() -> None:
+    """Keys are written out, or put together as in `f"class_{kind}"`."""
+    code = "".join(
+        path.read_text("utf-8")
+        for path in (ROOT / "tbgen" / "board").glob("*.py")
+        if not path.name.startswith("texts")
+    )
+    written = set(re.findall(r"[\"']([\w-]+)[\"']", code)) | set(Metric)
+    composed = [
+        re.sub(r"\{.*?\}", r"[\\w -]+", found)
+        for found in re.findall(r"f[\"']([\w-]*\{[\w.(), ]+\}[\w-]*)[\"']", code)
+        if "_" in re.sub(r"\{.*?\}", "", found)
+    ]
+    assert any(re.fullmatch(pattern, "class_won") for pattern in composed)
+    assert not [
+        key
+        for key in TEXTS | TABLE_TEXTS
+        if key not in written and not any(re.fullmatch(pattern, key) for pattern in composed)
+    ]
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,16 @@ def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path
         assert isinstance(found, dict)
         return found
 
+    def listed(language: str = "en") -> tuple[str, str]:
+        """What the list of endgames says of KRKN, and of all tables to programs."""
+        page = client.get("/endgames", params={"lang": language}).text
+        assert language == "en" or not misfits(page, language)
+        (row,) = [row for row in page.split("<tr>") if ">KRKN</code>" in row]
+        found = client.get("/v1/tables").json()["tables"]
+        (entry,) = [entry for entry in found if entry["material"] == "KRKN"]
+        assert entry["proof"] == status()
+        return re.findall(r'<span class="proof (\w+)" title="[^"]*">([^<]*)</span>', row)[0]
+
     def said(language: str = "en") -> str:
         page = client.get("/endgames/KRKN", params={"lang": language}).text
         assert language == "en" or not misfits(page, language)
@@ -56,14 +67,18 @@ def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path
     table = names(folder)
     assert status() == {"status": "unproven", "but_for": [], "reason": None}
     assert "not proven here" in said()
+    assert listed() == ("unproven", "unproven")
+    assert listed("zh-Hant") == ("unproven", "未驗證")
     vouch(folder, table["KRKN"])
     assert status()["status"] == "proven but for"
     assert "proven from the rules, but for KNK, KRK" in said()
     assert "但依赖未验证的KNK，KRK" in said("zh-Hans")
+    assert listed() == ("but_for", "but for others")
     for name in ("KRK", "KNK"):
         vouch(folder, table[name])
     assert status() == {"status": "proven", "but_for": [], "reason": None}
     assert "<dd>proven from the rules</dd>" in said()
+    assert listed() == ("proven", "proven")
     beside = client.get("/", params={"fen": "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"}).text
     assert "Proof: proven from the rules. " in beside
     certificate_path(folder / table["KRKN"].filename).write_text("damaged")

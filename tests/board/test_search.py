@@ -185,6 +185,33 @@ def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> No
             assert own.probe(position).outcome != no.probe(position).outcome
 
 
+def test_programs_find_what_the_page_finds(client: TestClient, library: Library) -> None:
+    asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3"}
+    answer = client.get("/v1/tables/KRKN/search", params=asked).json()
+    listed = [Position.from_fen(entry["fen"]) for entry in answer["positions"]]
+    assert listed == boards(page(client, "/search/KRKN", **asked))
+    assert 0 < answer["share"] < 1
+    for entry, position in zip(answer["positions"], listed, strict=True):
+        probed = client.get("/v1/probe", params={"fen": entry["fen"]}).json()
+        assert entry == {key: probed[key] for key in entry}
+        assert position.side == Side.BLACK
+    few = client.get("/v1/tables/KRKN/search", params={**asked, "limit": "2"}).json()
+    assert len(few["positions"]) == 2
+    everything = client.get(
+        "/v1/tables/KNK/search", params={"turn": "red", "least": "13", "most": "13", "limit": "200"}
+    ).json()
+    if everything["share"] == 1:
+        assert len(everything["positions"]) <= everything["candidates"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"turn": "purple"}, {"least": "-1"}, {"decided": "idle"}, {"only": "yes"}, {"limit": "201"}],
+)
+def test_what_is_no_question_is_refused(client: TestClient, asked: dict[str, str]) -> None:
+    assert client.get("/v1/tables/KRKN/search", params=asked).status_code == 400
+
+
 def boards(text: str) -> list[Position]:
     found = re.findall(r'class="mini-board" href="([^"]+)"', text)
     return [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 import sys
 from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -90,7 +92,7 @@ def shown_at(picture: str, second: float) -> dict[tuple[int, int], str]:
             ):
                 if float(percent) <= now + 0.02:
                     at = [x, y]
-            gone = re.search(rf"@keyframes {css}t\{{0%\{{opacity:1\}}([\d.]+)%", style)
+            gone = re.search(rf"@keyframes {css}t\{{0\.00%\{{opacity:1\}}([\d.]+)%", style)
             if gone is not None and now > float(gone[1]):
                 continue
         found[int(at[0]), int(at[1])] = piece.removeprefix("#p-")
@@ -134,6 +136,69 @@ def test_best_play_goes_round_its_loop(client: TestClient) -> None:
     assert frames is not None
     assert frames[1].count("transform") == plies + 2 * loop
     assert client.get("/v1/animation.svg", params={"fen": MISSING}).status_code == 404
+
+
+def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
+    """Red's king goes up; Black checks: one arrow, from the knight to the king."""
+    text = client.get("/v1/animation.svg", params={"fen": LOOP, "moves": "d0d1,b1c3"}).text
+    groups = re.findall(r'<g class="(a\d)" style="opacity:0">(.*?)</g>', text)
+    assert [name for name, _ in groups] == ["a1"]
+    assert groups[0][1].count('<polygon class="arrow check"') == 1
+    assert "@keyframes a1{0.00%{opacity:0}" in text
+
+
+def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
+    """Red's rook follows the cannon; what Black does is idle."""
+    asked = {"fen": "3k5/9/9/1c7/9/2R5r/9/9/9/5K3_w", "moves": "c4b4,b6c6,b4c4,c6b6"}
+    text = client.get("/v1/animation.svg", params=asked).text
+    groups = re.findall(r'<g class="(a\d)" style="opacity:0"><polygon class="arrow (\w+)"', text)
+    assert groups == [("a0", "chase"), ("a2", "chase")]
+
+
+@pytest.mark.skipif(not raster.can_rasterise(), reason="there is no cairosvg with its libcairo")
+@pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
+def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
+    """Each picture at rest is most like what `render.png` has of its position."""
+    picture = pytest.importorskip("PIL.Image")
+    answer = client.get("/v1/animation.gif", params={"fen": fen, "moves": moves, "width": "240"})
+    assert answer.headers["content-type"] == "image/gif"
+    film = picture.open(io.BytesIO(answer.content))
+    words = moves.split(",")
+    assert film.n_frames == 1 + 4 * len(words)
+    assert film.info["loop"] == 0
+    stills = []
+    for number in range(len(words) + 1):
+        asked = {"fen": fen, "moves": ",".join(words[:number]), "width": "240"}
+        png = picture.open(io.BytesIO(client.get("/v1/render.png", params=asked).content))
+        stills.append(picture.new("RGB", png.size, "white"))
+        stills[-1].paste(png, (0, 0), png)
+    seconds = 0.0
+    for number, still in enumerate(stills):
+        film.seek(4 * number)
+        shown = film.convert("RGB")
+        others = [difference(shown, other) for other in stills if other is not still]
+        assert difference(shown, still) < min(others)
+    for number in range(film.n_frames):
+        film.seek(number)
+        seconds += film.info["duration"] / 1000
+    assert seconds == pytest.approx(1.5 + 1.1 * len(words) + 2.5, abs=0.1)
+
+
+def difference(one: Any, other: Any) -> float:
+    """How far two pictures differ; edges, which may lie a pixel beside, count little."""
+    import numpy as np
+
+    apart = np.asarray(one.reduce(6), np.float64) - np.asarray(other.reduce(6), np.float64)
+    return float((apart**2).mean())
+
+
+def test_without_cairosvg_there_is_no_gif(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("cairosvg", "PIL"):
+        monkeypatch.setitem(sys.modules, name, None)
+    answer = client.get("/v1/animation.gif", params={"fen": KNIGHT, "moves": "a0b2"})
+    assert (answer.status_code, "tbgen[png]" in answer.json()["hint"]) == (400, True)
 
 
 # -- elsewhere -------------------------------------------------------------------------------

@@ -49,9 +49,9 @@ def test_every_piece_ends_where_the_moves_lead() -> None:
 
 
 def test_one_scene_at_a_time() -> None:
-    scenes, _ = animation.play()
+    scenes = animation.play()
     assert [scene.begin for scene in scenes[1:]] == [scene.end for scene in scenes[:-1]]
-    assert (scenes[0].begin, scenes[-1].end) == (0, animation.seconds())
+    assert (scenes[0].begin, scenes[-1].end) == (0, animation.SECONDS)
     assert "Red wins (art. 6)" in scenes[-1].words[-1]
 
 

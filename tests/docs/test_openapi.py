@@ -31,6 +31,8 @@ import openapi
 
 DOCUMENT = json.loads(openapi.FILE.read_text("utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5_b"
+LOOP = "f0e0,e8f8,e0f0,f8e8,f0e0,e8f8,e0f0,f8e8"
 MATED = "3k5/9/9/9/9/9/9/9/9/3RK4_b"
 
 
@@ -53,6 +55,7 @@ def test_every_address_is_described(client: TestClient) -> None:
     routes = {route.path for route in client.app.routes if isinstance(route, Route)}  # type: ignore[attr-defined]
     programs = {path for path in routes if path.startswith("/v1/")}
     assert programs | {"/export.pgn", "/healthz", "/metrics"} == set(DOCUMENT["paths"])
+    assert set(openapi.ANSWERED) <= set(DOCUMENT["paths"])
 
 
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -102,10 +105,10 @@ def test_the_page_shows_answers(client: TestClient) -> None:
 
 
 def test_more_answers(client: TestClient) -> None:
-    for query in ({"fen": MATED}, {"fen": openapi.CHECKS, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
+    for query in ({"fen": MATED}, {"fen": CHECKS, "moves": "d2b1,d0d1,b1c3,d1d0,c3b1"}):
         check("probe", client.get("/v1/probe", params=query).json())
     start = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1_w"
-    judged = client.get("/v1/judge", params={"fen": start, "moves": openapi.LOOP}).json()
+    judged = client.get("/v1/judge", params={"fen": start, "moves": LOOP}).json()
     check("judgement", judged)
     assert judged["verdict"] == "black wins"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from base64 import b64decode
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,7 +26,8 @@ NAVIGATION = SETTINGS[SETTINGS.index("\nnav:") :]
 def test_every_page_has_its_place() -> None:
     """Otherwise name it under `nav` in mkdocs.yml."""
     named = re.findall(r"([\w/-]+\.md)$", NAVIGATION, re.MULTILINE)
-    assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    pages = [*DOCS.rglob("*.md"), *(path.with_suffix(".md") for path in DOCS.rglob("*.ipynb"))]
+    assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in pages)
 
 
 @pytest.mark.skipif(
@@ -40,8 +44,29 @@ def test_the_strict_build(tmp_path: Path) -> None:
     for page in DOCS.rglob("*.md"):
         built = tmp_path / page.relative_to(DOCS).with_suffix(".html")
         assert not LOADED.findall(built.read_text("utf-8"))
+    _notebooks_are_pages(tmp_path)
     api = (tmp_path / "python.html").read_text("utf-8")
     shown = re.findall(r"^::: ([\w.]+)$", (DOCS / "python.md").read_text("utf-8"), re.MULTILINE)
     assert len(shown) > 20
     assert not [name for name in shown if f'id="{name}"' not in api]
     assert "Judge the last position of a game." in api  # the docstrings, and not the names alone
+
+
+def _notebooks_are_pages(site: Path) -> None:
+    """With all that cells print and draw, and with links to them from elsewhere."""
+    for path in DOCS.rglob("*.ipynb"):
+        page = (site / path.relative_to(DOCS).with_suffix(".html")).read_text("utf-8")
+        shown = unescape(re.sub(r"<[^>]+>", "", page))
+        outputs = [
+            output
+            for cell in json.loads(path.read_text("utf-8"))["cells"]
+            for output in cell.get("outputs", [])
+        ]
+        printed = ["".join(output["text"]) for output in outputs if "text" in output]
+        assert printed
+        assert all(text in shown for text in printed)
+        figures = sorted((site / path.parent.relative_to(DOCS)).glob(f"{path.stem}-*.png"))
+        drawn = [output["data"]["image/png"] for output in outputs if "data" in output]
+        assert [figure.read_bytes() for figure in figures] == [*map(b64decode, drawn)]
+        assert all(f'src="{figure.name}"' in page for figure in figures)
+        assert 'href="notebooks/table1.html"' in (site / "index.html").read_text("utf-8")

@@ -3,19 +3,23 @@
 import { main } from "./picture.js";
 import { onArrival } from "./travel.js";
 
-document.addEventListener("input", (event) => {
-  if (!event.target.matches("input.filter")) return;
-  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+function narrow(event) {
+  if (!event.target.matches(".filter")) return;
+  const words = main().querySelector("input.filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = [...main().querySelectorAll("select.filter")].map((box) => box.value).filter(Boolean);
   for (const section of main().querySelectorAll("section")) {
     let shown = 0;
     for (const row of section.querySelectorAll("tbody tr")) {
       const text = row.cells[0].textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      row.hidden = !(words.every((word) => text.includes(word)) && chosen.every((css) => row.querySelector(css)));
       shown += !row.hidden;
     }
     section.hidden = !shown;
   }
-});
+}
+
+document.addEventListener("input", narrow);
+document.addEventListener("change", narrow);
 
 function number(cell) {
   const found = cell.textContent.match(/^[\d.]+/);
@@ -49,7 +53,7 @@ document.addEventListener("click", async (event) => {
 });
 
 onArrival(() => {
-  for (const box of main().querySelectorAll("input.filter")) box.hidden = false;
+  for (const boxes of main().querySelectorAll(".filters")) boxes.hidden = false;
   for (const head of main().querySelectorAll("table.endgames th")) {
     head.tabIndex = 0;
     head.onkeydown = (event) => event.key === "Enter" && sort(head);

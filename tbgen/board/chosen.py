@@ -1,0 +1,77 @@
+"""Positions to begin with, from the tables that are here: what a first visit shows.
+
+    the longest wins of three endgames, the highest orders of three
+
+All of them are in the statistics of tables, so that nothing is searched for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from html import escape
+
+from tbgen.answers.mechanism import Offence, find_mechanism
+from tbgen.board.gallery import LongestWin, longest_wins, small_boards
+from tbgen.board.i18n import text
+from tbgen.board.library import Library
+from tbgen.board.names import material_name
+from tbgen.board.state import View
+from tbgen.board.verdict import moves_in_words
+from tbgen.tables import TablebaseError, TableStatistics
+
+LONGEST, DEEPEST = 3, 3
+"""Longest wins and highest orders that are shown, each of another endgame."""
+
+FEWEST = 3
+"""Positions that are worth a row of their own."""
+
+
+def chosen_panel(library: Library, view: View) -> str:
+    """The positions as small boards; empty where there are too few."""
+    chosen = library.recall(("chosen",), lambda: _chosen(library))
+    if len(chosen) < FEWEST:
+        return ""
+    language = view.language
+    shown = []
+    for win, offence in chosen:
+        said = moves_in_words(win.plies, language)
+        if offence is not None:
+            said = text(language, f"find_by_{offence}") + text(language, "of_order", n=win.order)
+        name = material_name(win.position.material, language)
+        shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
+    heading = escape(text(language, "chosen"))
+    return f'<section class="chosen"><h2>{heading}</h2>{small_boards(shown, view)}</section>'
+
+
+def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
+    """The positions, and what decides those of order 1 and above."""
+    wins = [found for found in map(longest_wins, _statistics(library)) if found]
+    plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
+    plain.sort(key=lambda win: -win.plies)
+    # The longest of all is where the board begins.
+    chosen: list[tuple[LongestWin, Offence | None]] = [
+        (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
+    ]
+    deep = [max(found, key=lambda win: win.order) for found in wins]
+    deep.sort(key=lambda win: -win.order)
+    for win in deep[:DEEPEST]:
+        offence = _offence(library, win) if win.order else None
+        if offence is not None:
+            chosen.append((win, offence))
+    return chosen
+
+
+def _statistics(library: Library) -> list[TableStatistics]:
+    """Of every table that can be read."""
+    found = []
+    for name in library.available():
+        with contextlib.suppress(TablebaseError, OSError):
+            found.append(library.statistics(name.material)[0])
+    return found
+
+
+def _offence(library: Library, win: LongestWin) -> Offence | None:
+    with contextlib.suppress(TablebaseError, OSError):
+        mechanism = find_mechanism(library.tables, win.position)
+        return None if mechanism is None else mechanism.offence
+    return None

@@ -1,0 +1,89 @@
+"""What a line or a game shows, ply by ply: each move, what it does, and the arrows that say so.
+
+    best play, its loop gone round                                 film: with controls
+    a game, or a line for another page    ->  Position, [Frame]  ->  animation: a picture that moves
+
+A check is seen on the board; that a move chases is the referee's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tbgen.board.diagram import Arrow
+from tbgen.board.library import Library
+from tbgen.board.state import View
+from tbgen.board.verdict import checkers
+from tbgen.indexing import Move, Position
+from tbgen.play.mainline import Mainline
+from tbgen.referee import Ply
+from tbgen.rules import in_check
+from tbgen.rules.attacks import attacks
+
+MOST_PLIES = 120
+"""Plies of a picture that moves; a longer game has its end cut off."""
+
+ROUNDS = 3
+"""How often a loop goes round before the picture begins again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A ply: its move, the position after it, what it does, and the arrows that show it.
+
+    `label` is "check", "chase" or "idle"; empty where nobody has judged it and it gives no check.
+    """
+
+    move: Move
+    after: Position
+    label: str
+    arrows: tuple[Arrow, ...]
+
+
+def frames_of_line(line: Mainline) -> list[Frame]:
+    """What every ply of a line does; chases are known in the loop, where they are judged."""
+    judged: dict[int, Ply] = {}
+    if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
+        first = line.loop_start - line.verdict.span[0]
+        judged = {first + number: ply for number, ply in enumerate(line.verdict.plies)}
+    return [
+        _frame(played.choice.move, played.choice.after, judged.get(number))
+        for number, played in enumerate(line.moves)
+    ]
+
+
+def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
+    """The game of a view, or best play from its position with its loop gone round.
+
+    At most `MOST_PLIES` of it. Raises like `Tablebase.probe` where there is no game.
+    """
+    if view.moves:
+        moves = view.moves[:MOST_PLIES]
+        plies = library.judge(view.start, moves).plies
+        game = zip(moves, view.positions[1:], plies, strict=False)
+        return view.start, [_frame(*ply) for ply in game]
+    line = library.line(view.position)
+    return view.position, rounds(frames_of_line(line), line.loop_start)
+
+
+def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
+    """The frames with their loop gone round; at most `MOST_PLIES`."""
+    found = list(frames)
+    if loop_start is not None:
+        found += found[loop_start:] * (ROUNDS - 1)
+    return found[:MOST_PLIES]
+
+
+def _frame(move: Move, after: Position, ply: Ply | None) -> Frame:
+    if in_check(after):
+        return Frame(move, after, "check", tuple(checkers(after)))
+    if ply is None:
+        return Frame(move, after, "", ())
+    arrows = [
+        Arrow(by, victim, "chase")
+        for by in ply.by
+        for victim in ply.chased
+        if attacks(after.board, by, victim)
+    ]
+    return Frame(move, after, str(ply.label), tuple(arrows))
