@@ -8,6 +8,7 @@ build must come to the digests of a directory that nobody disturbed, with no str
     builder     one, or two on one directory of which one is hit
     compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
     packer      of win-draw-loss files, beside the tables that they come from
+    index, fetch    a directory listed for others, and fetched from there
     verifier, dump, server    none of them may change the tables
 
 The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
@@ -87,6 +88,9 @@ class Site:
         packed = self.with_tables(folder / "packed")
         self._remember("pack", run(self.pack(packed)))
         self.packed = tables_of(packed)
+        self.listed = self.with_tables(folder / "listed")
+        self._remember("index", run(self.index(self.listed)))
+        self._remember("fetch", run(self.fetch(self.listed, folder / "timed")))
 
     def _remember(self, name: str, ended: Ended) -> None:
         if ended.status != OK:
@@ -109,6 +113,15 @@ class Site:
     def pack(self, directory: Path) -> list[str | bytes]:
         """Win-draw-loss files of all tables of a directory."""
         return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
+
+    def index(self, directory: Path) -> list[str | bytes]:
+        """A list of what a directory has."""
+        return tbgen("index", "--tables", directory)
+
+    def fetch(self, source: Path, directory: Path) -> list[str | bytes]:
+        """All tables of a directory that has a list."""
+        words = ("--rules", "wxf", "--from", source, "--tables", directory)
+        return tbgen("fetch", MATERIAL, *words)
 
     def with_tables(self, directory: Path) -> Path:
         """A new directory that has the tables, and nothing else."""
@@ -242,15 +255,43 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     tally.expect(not left, f"the packer after leaves {left}")
 
 
+def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
+    """Hit who lists a directory, and who fetches it, then let both come to their ends."""
+    mirror, fetched = site.with_tables(folder / "mirror"), folder / "fetched"
+    commands = {"index": site.index(mirror), "fetch": site.fetch(site.listed, fetched)}
+    for _ in budget.take_up_to(ROUND // 2):
+        name = site.rng.choice(list(commands))
+        hit(tally, site, name, Started(commands[name]), site.seconds[name])
+        tally.expect(tables_of(mirror) == site.expected, f"{name}: the mirror has changed")
+        now = tables_of(fetched)
+        tally.expect(now.items() <= site.expected.items(), f"{name}: a fetched table is wrong")
+    for name, command in commands.items():
+        wrong = complaint(run(command), [OK])
+        tally.expect(wrong is None, f"the {name} after: {wrong}")
+    tally.expect(contents(mirror) == contents(site.listed), "the index after: another one")
+    tally.expect(contents(fetched) == site.expected, "the fetch after: other files")
+    for directory in (mirror, fetched):
+        left = strangers(directory)
+        tally.expect(not left, f"{directory.name}: {left} stay")
+
+
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that only read tables: the directory stays as it is, to the byte."""
-    before = contents(site.finished)
+    """Hit processes that only read tables, which stay as they are, to the byte."""
     out = folder / "rows.npy"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
         name = site.rng.choice(list(commands))
+        before = contents(site.finished)
         hit(tally, site, name, Started(commands[name]), site.seconds[name])
-        tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
+        if name != "verify":
+            tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
+            continue
+        # It has written a certificate, or half of one, which the next one removes.
+        wrong = complaint(run(commands[name]), [OK])
+        tally.expect(wrong is None, f"the verifier after: {wrong}")
+        tally.expect(tables_of(site.finished) == site.expected, "verify: a table has changed")
+        left = strangers(site.finished)
+        tally.expect(not left, f"the verifier after leaves {left}")
     wrong = complaint(run(site.dump(out)), [OK])
     tally.expect(wrong is None, f"the dump after: {wrong}")
     rows = sorted(path.name for path in folder.iterdir() if path.is_file())
@@ -269,6 +310,7 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
             else:
                 compiling(tally, site, budget, folder / "tables")
             packers(tally, site, budget, folder / "packed")
+            publishers(tally, site, budget, folder)
             readers(tally, site, budget, folder)
             if budget.spent:
                 return
