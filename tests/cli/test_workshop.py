@@ -94,7 +94,7 @@ def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_what_takes_long_to_plan_is_not_planned_for_whoever_asks(tmp_path: Path) -> None:
-    """Twelve men took seven seconds of the processor: a page of a hundred bytes could ask for it."""
+    """Twelve men took seven seconds of the processor, for a request of a hundred bytes."""
     asked = [Material.parse("KRNCAABBKRNC")]
     begun = time.process_time()
     assert workshop(tmp_path).cost(asked) is None
