@@ -206,25 +206,31 @@ def states(tally: Tally, budget: Budget, seed: int) -> None:
         inject(tally, budget, job, seed, Path(name))
 
 
-def derived(tally: Tally, budget: Budget, seed: int) -> None:
-    """What is written beside tables: win-draw-loss files, a certificate, a list for others."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        folder = Path(name)
-        _builder(folder)
-        directory = folder / "derived"
-        where = ("--tables", directory)
-        for command in (
-            tbgen("pack", "KRK", "--rules", "wxf", *where),
-            tbgen("verify", "KRK", "--rules", "wxf", *where),
-            tbgen("index", *where),
-        ):
-            _beside(tally, budget, seed, folder, command)
+def pack(tally: Tally, budget: Budget, seed: int) -> None:
+    """Win-draw-loss files beside tables."""
+    _derive(tally, budget, seed, "pack", "KRK", "--rules", "wxf")
 
 
-def _beside(
-    tally: Tally, budget: Budget, seed: int, folder: Path, command: list[str | bytes]
-) -> None:
+def verify(tally: Tally, budget: Budget, seed: int) -> None:
+    """A proof, and its certificate."""
+    _derive(tally, budget, seed, "verify", "KRK", "--rules", "wxf")
+
+
+def index(tally: Tally, budget: Budget, seed: int) -> None:
+    """A list of the directory for others."""
+    _derive(tally, budget, seed, "index")
+
+
+def _derive(tally: Tally, budget: Budget, seed: int, *words: str) -> None:
     """Let the calls of a command fail that adds to a directory; its tables stay what they are."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
+        _builder(Path(name))
+        command = tbgen(*words, "--tables", Path(name) / "derived")
+        inject(tally, budget, _deriver(Path(name), command), seed, Path(name))
+
+
+def _deriver(folder: Path, command: list[str | bytes]) -> Job:
+    """A command on a copy of the tables; what it adds is what it added undisturbed."""
     tables, directory = folder / "tables", folder / "derived"
 
     def reset() -> None:
@@ -240,12 +246,10 @@ def _beside(
     whole = _directory_check(directory, expected)
 
     def check(finished: bool) -> str | None:
-        now = {path.name for path in directory.iterdir()}
-        return whole(finished) or (
-            f"{names - now} are missing" if finished and names > now else None
-        )
+        missing = names - {path.name for path in directory.iterdir()} if finished else set()
+        return whole(finished) or (f"{missing} are missing" if missing else None)
 
-    inject(tally, budget, Job(command, directory, reset, check), seed, folder)
+    return Job(command, directory, reset, check)
 
 
 def fetch(tally: Tally, budget: Budget, seed: int) -> None:
@@ -285,8 +289,8 @@ def kernels(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 PARTS = {
-    "build": build, "paging": paging, "states": states, "dump": dump, "derived": derived,
-    "fetch": fetch, "kernels": kernels,
+    "build": build, "paging": paging, "states": states, "dump": dump, "pack": pack,
+    "verify": verify, "index": index, "fetch": fetch, "kernels": kernels,
 }  # fmt: skip
 
 if __name__ == "__main__":

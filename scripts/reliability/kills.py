@@ -11,6 +11,9 @@ build must come to the digests of a directory that nobody disturbed, with no str
     index, fetch    a directory listed for others, and fetched from there
     verifier, dump, server    none of them may change the tables
 
+The part `boards` stops servers that build (`serve --demo`), in one directory for each round: what
+was finished stays and is right, and nothing that built outlives its server.
+
 The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
 with the state of tables saved as often as may be. Killed, with -9, is the builder or one of its
 processes: after the former the next try goes on, the latter costs its table no more than time.
@@ -35,6 +38,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from campaign import (
     INTERRUPTED,
     OK,
@@ -51,6 +56,8 @@ from campaign import (
     tables_of,
     tbgen,
 )
+
+from tbgen.cli.workshop import RULES, SMALL
 
 MATERIAL = "KRKN"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -371,15 +378,21 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
         # A worker of dask's that is killed while it starts is missed in one line.
         wrong = complaint(ended, [OK, REFUSED] if way[0] == "--dask" else [OK])
         tally.expect(wrong is None, f"{' '.join(way)}, one of its processes killed: {wrong}")
-    until = time.monotonic() + 60.0
-    while alive := [other for other in others if Path(f"/proc/{other}").exists()]:
-        if time.monotonic() > until:
-            tally.finding(f"{' '.join(way)}: processes {alive} outlive the builder")
-            break
-        time.sleep(0.05)
+    alive = alive_after(others)
+    tally.expect(not alive, f"{' '.join(way)}: processes {alive} outlive the builder")
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), "a finished table of the set is lost or changed")
     return ended.status == OK
+
+
+def alive_after(pids: list[int], patience: float = 60.0) -> list[int]:
+    """Those of some processes that are still there after some patience."""
+    until = time.monotonic() + patience
+    while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
+        if time.monotonic() > until:
+            break
+        time.sleep(0.05)
+    return alive
 
 
 def until_saved(directory: Path, pid: int) -> None:
@@ -417,7 +430,49 @@ def descendants(pid: int) -> list[int]:
     return [child for child in found if b"resource_tracker" not in parents[child][1]]
 
 
-PARTS = {"processes": processes, "sets": sets}
+def boards(tally: Tally, budget: Budget, seed: int) -> None:
+    """Rounds of servers that build, each stopped at a random moment."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-boards-") as name:
+        finished = Path(name) / "finished"
+        for _ in range(2):  # the first time, kernels may be compiled
+            ended = run(tbgen("build", *SMALL, "--tables", finished, "--force"))
+            if ended.status != OK:
+                sys.exit(f"the set fails undisturbed: {ended.stderr}")
+        expected = tables_of(finished)
+        for number in itertools.count(1):
+            directory = Path(name) / f"round{number}"
+            for _ in budget.take_up_to(ROUND):
+                _stop_a_board(tally, rng, directory, ended.seconds)
+                now = tables_of(directory)
+                known = {table: digest for table, digest in now.items() if table in expected}
+                tally.expect(known.items() <= expected.items(), "a table of a board is wrong")
+            wrong = complaint(run(tbgen("build", *SMALL, "--tables", directory)), [OK])
+            tally.expect(wrong is None, f"the build after: {wrong}")
+            tally.expect(expected.items() <= tables_of(directory).items(), "a table is missing")
+            # The last table of a demonstration takes long, and nobody builds it after all.
+            left = [entry for entry in strangers(directory) if not entry.startswith(f".{RULES}.")]
+            tally.expect(not left, f"left: {left}")
+            tally.count("rounds")
+            if budget.spent:
+                return
+
+
+def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
+    """Start a server that builds, and stop it and look what becomes of its processes."""
+    command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
+    number, before = rng.choice(SIGNALS), tables_of(directory)
+    server = Started(command)
+    time.sleep(rng.uniform(0, seconds))
+    others = descendants(server.process.pid)
+    send(number, server.process.pid)
+    look(tally, "board", number, seconds, server.wait())
+    alive = alive_after(others)
+    tally.expect(not alive, f"board, {number.name}: processes {alive} outlive it")
+    tally.expect(before.items() <= tables_of(directory).items(), "a finished table is lost")
+
+
+PARTS = {"processes": processes, "sets": sets, "boards": boards}
 
 if __name__ == "__main__":
     main("kills", __doc__, PARTS, 500)
