@@ -2,7 +2,8 @@
 
     abuse     slow heads, half requests, garbage, more connections than are served: it stays well,
               and its memory and descriptors come back
-    heavy     light requests beside eight clients who ask for the heaviest without a pause
+    heavy     light requests beside eight clients who ask for the heaviest without a pause: the
+              longest game as a page, a verdict and a picture, the plan of a table of many pieces
     flat      many light requests: memory at the end against memory after the first tenth
 
 Seconds are those of the machine as it is: say beside them what else ran. The goal of `heavy` is a
@@ -112,11 +113,18 @@ def light_paths(rng: random.Random, count: int) -> list[str]:
     return found
 
 
+MANY_PIECES = "2bak4/4a4/4b4/9/3rn4/3RNC3/9/4B4/4A4/3AK4 w"
+"""An endgame without a table, whose page says what it would take to build."""
+
+
 def heaviest_path(number: int) -> str:
     """The longest game that is read, its moves made and taken back; no two numbers alike."""
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
-    path = f"/?fen={quote(ARRAY)}&moves={moves}&n={number}"
+    game = f"fen={quote(ARRAY)}&moves={moves}&n={number}"
+    paths = (f"/?{game}", f"/?{game}&mode=play", f"/v1/judge?{game}", f"/v1/animation.svg?{game}",
+             f"/?fen={quote(MANY_PIECES)}&n={number}")  # fmt: skip
+    path = paths[number % len(paths)]
     assert len(path) <= MAX_QUERY, "the heaviest request is refused"
     return path
 
