@@ -28,7 +28,6 @@ import contextlib
 import itertools
 import os
 import random
-import re
 import shutil
 import signal
 import sys
@@ -37,11 +36,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from campaign import (
-    INTERRUPTED,
     OK,
     REFUSED,
     Budget,
@@ -56,16 +53,13 @@ from campaign import (
     tables_of,
     tbgen,
 )
+from killing import SIGNALS, alive_after, descendants, look, send
 
 from tbgen.cli.workshop import RULES, SMALL
 
 MATERIAL = "KRKN"
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ROUND = 4
 """Kills of builders in one directory before it is built to the end."""
-
-LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of ")
-"""What a build or a dump says when all is done: a stop after that meets no program any more."""
 
 SET = ("KRKNA", "KNKC")
 """Seven tables, under the rules that need every kernel; one of them takes a second."""
@@ -150,40 +144,6 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     time.sleep(moment)
     send(number, process.process.pid)
     look(tally, name, number, moment, process.wait())
-
-
-def send(number: signal.Signals, pid: int) -> None:
-    """Send a signal; not by `Popen.send_signal`, which would reap what has ended already."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
-
-
-def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """How a process ended that was sent a signal: with a word, if it could say one."""
-    tally.count("kills")
-    tally.count(f"kills of {name} by {number.name}")
-    if ended.status == OK:
-        tally.count("kills that came too late")
-        return
-    if number == signal.SIGKILL:
-        return
-    if not reached_the_program(ended, number):
-        tally.count("stops before or after the program")
-        return
-    wrong = complaint(ended, [INTERRUPTED])
-    tally.expect(wrong is None, f"{name}, {number.name} after {moment:.2f} s: {wrong}")
-
-
-def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Whether a stop came while the program ran, and not the interpreter before or after it.
-
-    Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
-    """
-    frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
-    if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
-        return any(name != "__init__.py" for name in frames)
-    said = ended.stderr.splitlines()[-1:]
-    return ended.status != -number or not all(map(LAST_WORD.search, said))
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
@@ -385,16 +345,6 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     return ended.status == OK
 
 
-def alive_after(pids: list[int], patience: float = 60.0) -> list[int]:
-    """Those of some processes that are still there after some patience."""
-    until = time.monotonic() + patience
-    while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
-        if time.monotonic() > until:
-            break
-        time.sleep(0.05)
-    return alive
-
-
 def until_saved(directory: Path, pid: int) -> None:
     """Wait until the state of some table has been saved anew, or the builder has ended."""
 
@@ -411,23 +361,6 @@ def until_saved(directory: Path, pid: int) -> None:
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return
         time.sleep(0.002)
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and those that they have, that build tables."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            parents[int(entry.name)] = int(fields[1]), (entry / "cmdline").read_bytes()
-    found, waiting = [], [pid]
-    while waiting:
-        parent = waiting.pop()
-        below = [child for child, (above, _) in parents.items() if above == parent]
-        waiting += below
-        found += below
-    # Python's own helper only cleans up after others.
-    return [child for child in found if b"resource_tracker" not in parents[child][1]]
 
 
 def boards(tally: Tally, budget: Budget, seed: int) -> None:
