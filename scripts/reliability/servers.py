@@ -56,7 +56,8 @@ class Server:
         if built.status != OK:
             sys.exit(f"nothing to serve: {built.stderr}")
         command = tbgen("serve", *where, "--port", "0", "--no-open", "--json")
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log)
         assert self._process.stdout is not None
         self.port = int(json.loads(self._process.stdout.readline())["url"].rsplit(":", 1)[1][:-1])
 
@@ -70,10 +71,13 @@ class Server:
         """Files and connections that it has open."""
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
 
-    def stop(self) -> int:
-        """End it; its exit status."""
+    def stop(self) -> tuple[int, str]:
+        """End it; its exit status, and what it has said meanwhile."""
         self._process.terminate()
-        return self._process.wait(_WAIT)
+        status = self._process.wait(_WAIT)
+        with self._log as log:
+            log.seek(0)
+            return status, log.read().decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
@@ -84,8 +88,10 @@ def serving(tally: Tally) -> Iterator[Server]:
         try:
             yield server
         finally:
-            status = server.stop()
+            status, said = server.stop()
         tally.expect(status == 130, f"the server ends with status {status}")
+        at = said.find("Traceback")
+        tally.expect(at < 0, f"the server's log: {said[at : at + 2000]}")
 
 
 async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
