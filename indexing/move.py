@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.squares import parse_square, square_name
 
-_ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE)
+_ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE | re.ASCII)
 
 
 class Move(NamedTuple):

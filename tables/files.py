@@ -97,7 +97,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Whatever goes wrong, nothing is left behind, and a file that was there stays as it was; what a
     killed process has left of the same file is removed. Raises `OSError`, which names `path` if
-    there is no room, and passes on what is raised meanwhile.
+    there is no room or no such folder, and passes on what is raised meanwhile.
     """
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -115,7 +115,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+        if isinstance(error, OSError) and (
+            error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
+        ):
             error.filename = str(path)
         raise
 
@@ -124,16 +126,23 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def continuing(path: Path) -> Iterator[BinaryIO]:
     """A file to be filled, from where an earlier attempt ended: it gets the name `path` when whole.
 
-    Whatever goes wrong, what was written stays, as `.NAME.part`, for the next attempt. Who calls
-    this holds a lock: two that fill the same file are not kept apart here. Raises `OSError`, and
-    passes on what is raised meanwhile.
+    Whatever goes wrong, what was written stays, as `.NAME.part`, for the next attempt, and nothing
+    stays where nothing was written. Who calls this holds a lock: two that fill the same file are
+    not kept apart here. Raises `OSError`, and passes on what is raised meanwhile.
     """
     part = path.with_name(f".{path.name}.part")
     with _open_own(part) as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-        part.replace(path)
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                file.flush()
+            if not os.fstat(file.fileno()).st_size:
+                part.unlink(missing_ok=True)
+            raise
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:

@@ -12,6 +12,7 @@ interruption where a command is running.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -28,6 +29,9 @@ def main() -> None:
     # numpy's BLAS, which nothing here uses, takes memory for every thread when it is loaded, and
     # where a thread cannot be had it interrupts the program.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Python remembers every KeyboardInterrupt that left source in a string (`exec`, as namedtuple
+    # and numba do), and would in the end kill itself by SIGINT, whatever the exit status is to be.
+    atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
     try:
         take_signals()
         from tbgen.cli import main as command_line

@@ -153,11 +153,12 @@ def tables_of(directory: Path) -> dict[str, str]:
 
 
 def strangers(directory: Path) -> list[str]:
-    """The entries of a directory that are neither tables nor their records."""
+    """The entries of a directory that are neither tables, nor their papers, nor their index."""
+    ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
         path.name
         for path in directory.iterdir()
-        if path.name.startswith(".") or not path.name.endswith((".xqt", ".build.json"))
+        if path.name.startswith(".") or not (path.name.endswith(ours) or path.name == "index.json")
     )
 
 

@@ -126,11 +126,20 @@ def inject(tally: Tally, budget: Budget, job: Job, seed: int, folder: Path) -> N
         tally.expect(wrong is None, f"{what}, the next run: {wrong}")
 
 
-def _directory_check(directory: Path, expected: dict[str, str]) -> Callable[[bool], str | None]:
+def _directory_check(
+    directory: Path, expected: dict[str, str], may_stay: str | None = None
+) -> Callable[[bool], str | None]:
+    """All tables are right, and nothing else is there but, until it is finished, some files.
+
+    may_stay : how their names end
+    """
+
     def check(finished: bool) -> str | None:
         if not directory.exists():
             return "there is no directory" if finished else None
         now, left = tables_of(directory), strangers(directory)
+        if may_stay is not None and not finished:
+            left = [name for name in left if not name.endswith(may_stay)]
         if left:
             return f"{left} stay"
         if finished and now != expected:
@@ -190,6 +199,76 @@ def dump(tally: Tally, budget: Budget, seed: int) -> None:
         inject(tally, budget, Job(command, out, reset, check), seed, folder)
 
 
+def states(tally: Tally, budget: Budget, seed: int) -> None:
+    """Building with the state of each table saved as often as may be."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
+        job = _builder(Path(name), "--save-state", "0.000001")
+        inject(tally, budget, job, seed, Path(name))
+
+
+def pack(tally: Tally, budget: Budget, seed: int) -> None:
+    """Win-draw-loss files beside tables."""
+    _derive(tally, budget, seed, "pack", "KRK", "--rules", "wxf")
+
+
+def verify(tally: Tally, budget: Budget, seed: int) -> None:
+    """A proof, and its certificate."""
+    _derive(tally, budget, seed, "verify", "KRK", "--rules", "wxf")
+
+
+def index(tally: Tally, budget: Budget, seed: int) -> None:
+    """A list of the directory for others."""
+    _derive(tally, budget, seed, "index")
+
+
+def _derive(tally: Tally, budget: Budget, seed: int, *words: str) -> None:
+    """Let the calls of a command fail that adds to a directory; its tables stay what they are."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
+        _builder(Path(name))
+        command = tbgen(*words, "--tables", Path(name) / "derived")
+        inject(tally, budget, _deriver(Path(name), command), seed, Path(name))
+
+
+def _deriver(folder: Path, command: list[str | bytes]) -> Job:
+    """A command on a copy of the tables; what it adds is what it added undisturbed."""
+    tables, directory = folder / "tables", folder / "derived"
+
+    def reset() -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.copytree(tables, directory)
+
+    reset()
+    wrong = complaint(run(command), [OK])
+    if wrong is not None:
+        sys.exit(f"it fails undisturbed: {wrong}")
+    # A certificate tells how long the proof took: its name must be there, whatever is in it.
+    names, expected = {path.name for path in directory.iterdir()}, tables_of(directory)
+    whole = _directory_check(directory, expected)
+
+    def check(finished: bool) -> str | None:
+        missing = names - {path.name for path in directory.iterdir()} if finished else set()
+        return whole(finished) or (f"{missing} are missing" if missing else None)
+
+    return Job(command, directory, reset, check)
+
+
+def fetch(tally: Tally, budget: Budget, seed: int) -> None:
+    """Fetching tables: what has come stays, as a part, and the next fetch goes on."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
+        folder = Path(name)
+        _builder(folder)
+        tables, directory = folder / "tables", folder / "fetched"
+        if run(tbgen("index", "--tables", tables, "--no-values")).status != OK:
+            sys.exit("there is no index to fetch by")
+        command = tbgen("fetch", "KRKN", "--rules", "wxf", "--from", tables, "--tables", directory)
+        check = _directory_check(directory, tables_of(tables), may_stay=".part")
+
+        def reset() -> None:
+            shutil.rmtree(directory, ignore_errors=True)
+
+        inject(tally, budget, Job(command, directory, reset, check), seed, folder)
+
+
 def kernels(tally: Tally, budget: Budget, seed: int) -> None:
     """Building with a cache of kernels on the broken disk: it is never needed."""
     with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
@@ -209,7 +288,10 @@ def kernels(tally: Tally, budget: Budget, seed: int) -> None:
         inject(tally, budget, Job(command, cache, reset, job.check), seed, folder)
 
 
-PARTS = {"build": build, "paging": paging, "dump": dump, "kernels": kernels}
+PARTS = {
+    "build": build, "paging": paging, "states": states, "dump": dump, "pack": pack,
+    "verify": verify, "index": index, "fetch": fetch, "kernels": kernels,
+}  # fmt: skip
 
 if __name__ == "__main__":
     main("disks", __doc__, PARTS, 1000)

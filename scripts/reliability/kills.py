@@ -8,11 +8,16 @@ build must come to the digests of a directory that nobody disturbed, with no str
     builder     one, or two on one directory of which one is hit
     compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
     packer      of win-draw-loss files, beside the tables that they come from
+    index, fetch    a directory listed for others, and fetched from there
     verifier, dump, server    none of them may change the tables
+
+The part `boards` stops servers that build (`serve --demo`), in one directory for each round: what
+was finished stays and is right, and nothing that built outlives its server.
 
 The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
 with the state of tables saved as often as may be. Killed, with -9, is the builder or one of its
 processes: after the former the next try goes on, the latter costs its table no more than time.
+Without the extra there are no dask workers, and no figures of theirs in the line.
 
     python scripts/reliability/kills.py --count 500 --seed 1
     python scripts/reliability/kills.py --count 50 --only sets
@@ -21,10 +26,10 @@ processes: after the former the next try goes on, the latter costs its table no 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import random
-import re
 import shutil
 import signal
 import sys
@@ -33,9 +38,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from campaign import (
-    INTERRUPTED,
     OK,
     REFUSED,
     Budget,
@@ -50,22 +55,24 @@ from campaign import (
     tables_of,
     tbgen,
 )
+from killing import SIGNALS, alive_after, descendants, look, send
+
+from tbgen.cli.workshop import RULES, SMALL
 
 MATERIAL = "KRKN"
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ROUND = 4
 """Kills of builders in one directory before it is built to the end."""
-
-LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of ")
-"""What a build or a dump says when all is done: a stop after that meets no program any more."""
 
 SET = ("KRKNA", "KNKC")
 """Seven tables, under the rules that need every kernel; one of them takes a second."""
 
 SAVED = ("--save-state", "0.000001")
 
-WAYS = (("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2"), ("--dask", "local:2"))
+WAYS = [("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2")]
 """How a set is built; as often as they are listed."""
+
+if importlib.util.find_spec("distributed"):
+    WAYS.append(("--dask", "local:2"))
 
 COMPILING_EVERY = 8
 """Rounds of which one has no compiled kernels to begin with."""
@@ -87,6 +94,9 @@ class Site:
         packed = self.with_tables(folder / "packed")
         self._remember("pack", run(self.pack(packed)))
         self.packed = tables_of(packed)
+        self.listed = self.with_tables(folder / "listed")
+        self._remember("index", run(self.index(self.listed)))
+        self._remember("fetch", run(self.fetch(self.listed, folder / "timed")))
 
     def _remember(self, name: str, ended: Ended) -> None:
         if ended.status != OK:
@@ -110,6 +120,15 @@ class Site:
         """Win-draw-loss files of all tables of a directory."""
         return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
 
+    def index(self, directory: Path) -> list[str | bytes]:
+        """A list of what a directory has."""
+        return tbgen("index", "--tables", directory)
+
+    def fetch(self, source: Path, directory: Path) -> list[str | bytes]:
+        """All tables of a directory that has a list."""
+        words = ("--rules", "wxf", "--from", source, "--tables", directory)
+        return tbgen("fetch", MATERIAL, *words)
+
     def with_tables(self, directory: Path) -> Path:
         """A new directory that has the tables, and nothing else."""
         directory.mkdir()
@@ -130,40 +149,6 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     time.sleep(moment)
     send(number, process.process.pid)
     look(tally, name, number, moment, process.wait())
-
-
-def send(number: signal.Signals, pid: int) -> None:
-    """Send a signal; not by `Popen.send_signal`, which would reap what has ended already."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
-
-
-def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """How a process ended that was sent a signal: with a word, if it could say one."""
-    tally.count("kills")
-    tally.count(f"kills of {name} by {number.name}")
-    if ended.status == OK:
-        tally.count("kills that came too late")
-        return
-    if number == signal.SIGKILL:
-        return
-    if not reached_the_program(ended, number):
-        tally.count("stops before or after the program")
-        return
-    wrong = complaint(ended, [INTERRUPTED])
-    tally.expect(wrong is None, f"{name}, {number.name} after {moment:.2f} s: {wrong}")
-
-
-def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Whether a stop came while the program ran, and not the interpreter before or after it.
-
-    Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
-    """
-    frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
-    if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
-        return any(name != "__init__.py" for name in frames)
-    said = ended.stderr.splitlines()[-1:]
-    return ended.status != -number or not all(map(LAST_WORD.search, said))
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
@@ -242,15 +227,43 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     tally.expect(not left, f"the packer after leaves {left}")
 
 
+def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
+    """Hit who lists a directory, and who fetches it, then let both come to their ends."""
+    mirror, fetched = site.with_tables(folder / "mirror"), folder / "fetched"
+    commands = {"index": site.index(mirror), "fetch": site.fetch(site.listed, fetched)}
+    for _ in budget.take_up_to(ROUND // 2):
+        name = site.rng.choice(list(commands))
+        hit(tally, site, name, Started(commands[name]), site.seconds[name])
+        tally.expect(tables_of(mirror) == site.expected, f"{name}: the mirror has changed")
+        now = tables_of(fetched)
+        tally.expect(now.items() <= site.expected.items(), f"{name}: a fetched table is wrong")
+    for name, command in commands.items():
+        wrong = complaint(run(command), [OK])
+        tally.expect(wrong is None, f"the {name} after: {wrong}")
+    tally.expect(contents(mirror) == contents(site.listed), "the index after: another one")
+    tally.expect(contents(fetched) == site.expected, "the fetch after: other files")
+    for directory in (mirror, fetched):
+        left = strangers(directory)
+        tally.expect(not left, f"{directory.name}: {left} stay")
+
+
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that only read tables: the directory stays as it is, to the byte."""
-    before = contents(site.finished)
+    """Hit processes that only read tables, which stay as they are, to the byte."""
     out = folder / "rows.npy"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
         name = site.rng.choice(list(commands))
+        before = contents(site.finished)
         hit(tally, site, name, Started(commands[name]), site.seconds[name])
-        tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
+        if name != "verify":
+            tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
+            continue
+        # It has written a certificate, or half of one, which the next one removes.
+        wrong = complaint(run(commands[name]), [OK])
+        tally.expect(wrong is None, f"the verifier after: {wrong}")
+        tally.expect(tables_of(site.finished) == site.expected, "verify: a table has changed")
+        left = strangers(site.finished)
+        tally.expect(not left, f"the verifier after leaves {left}")
     wrong = complaint(run(site.dump(out)), [OK])
     tally.expect(wrong is None, f"the dump after: {wrong}")
     rows = sorted(path.name for path in folder.iterdir() if path.is_file())
@@ -269,6 +282,7 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
             else:
                 compiling(tally, site, budget, folder / "tables")
             packers(tally, site, budget, folder / "packed")
+            publishers(tally, site, budget, folder)
             readers(tally, site, budget, folder)
             if budget.spent:
                 return
@@ -324,17 +338,17 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     ended = builder.wait()
     tally.count("kills")
     tally.count(f"kills of {'a builder' if victim == pid else 'its processes'}, {way[0]}")
+    tally.count("kills that came too late", victim == pid and ended.status == OK)
     tally.count("kills beside a saved state", saved)
-    if victim != pid:
+    if victim == pid:
+        ended_so = ended.status in (OK, -signal.SIGKILL)
+        tally.expect(ended_so, f"{' '.join(way)}: it ended by itself: {complaint(ended, [])}")
+    else:
         # A worker of dask's that is killed while it starts is missed in one line.
         wrong = complaint(ended, [OK, REFUSED] if way[0] == "--dask" else [OK])
         tally.expect(wrong is None, f"{' '.join(way)}, one of its processes killed: {wrong}")
-    until = time.monotonic() + 60.0
-    while alive := [other for other in others if Path(f"/proc/{other}").exists()]:
-        if time.monotonic() > until:
-            tally.finding(f"{' '.join(way)}: processes {alive} outlive the builder")
-            break
-        time.sleep(0.05)
+    alive = alive_after(others)
+    tally.expect(not alive, f"{' '.join(way)}: processes {alive} outlive the builder")
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), "a finished table of the set is lost or changed")
     return ended.status == OK
@@ -358,24 +372,49 @@ def until_saved(directory: Path, pid: int) -> None:
         time.sleep(0.002)
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and those that they have, that build tables."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            parents[int(entry.name)] = int(fields[1]), (entry / "cmdline").read_bytes()
-    found, waiting = [], [pid]
-    while waiting:
-        parent = waiting.pop()
-        below = [child for child, (above, _) in parents.items() if above == parent]
-        waiting += below
-        found += below
-    # Python's own helper only cleans up after others.
-    return [child for child in found if b"resource_tracker" not in parents[child][1]]
+def boards(tally: Tally, budget: Budget, seed: int) -> None:
+    """Rounds of servers that build, each stopped at a random moment."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-boards-") as name:
+        finished = Path(name) / "finished"
+        for _ in range(2):  # the first time, kernels may be compiled
+            ended = run(tbgen("build", *SMALL, "--tables", finished, "--force"))
+            if ended.status != OK:
+                sys.exit(f"the set fails undisturbed: {ended.stderr}")
+        expected = tables_of(finished)
+        for number in itertools.count(1):
+            directory = Path(name) / f"round{number}"
+            for _ in budget.take_up_to(ROUND):
+                _stop_a_board(tally, rng, directory, ended.seconds)
+                now = tables_of(directory)
+                known = {table: digest for table, digest in now.items() if table in expected}
+                tally.expect(known.items() <= expected.items(), "a table of a board is wrong")
+            wrong = complaint(run(tbgen("build", *SMALL, "--tables", directory)), [OK])
+            tally.expect(wrong is None, f"the build after: {wrong}")
+            tally.expect(expected.items() <= tables_of(directory).items(), "a table is missing")
+            # The last table of a demonstration takes long, and nobody builds it after all.
+            left = [entry for entry in strangers(directory) if not entry.startswith(f".{RULES}.")]
+            tally.expect(not left, f"left: {left}")
+            tally.count("rounds")
+            if budget.spent:
+                return
 
 
-PARTS = {"processes": processes, "sets": sets}
+def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
+    """Start a server that builds, and stop it and look what becomes of its processes."""
+    command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
+    number, before = rng.choice(SIGNALS), tables_of(directory)
+    server = Started(command)
+    time.sleep(rng.uniform(0, seconds))
+    others = descendants(server.process.pid)
+    send(number, server.process.pid)
+    look(tally, "board", number, seconds, server.wait())
+    alive = alive_after(others)
+    tally.expect(not alive, f"board, {number.name}: processes {alive} outlive it")
+    tally.expect(before.items() <= tables_of(directory).items(), "a finished table is lost")
+
+
+PARTS = {"processes": processes, "sets": sets, "boards": boards}
 
 if __name__ == "__main__":
     main("kills", __doc__, PARTS, 500)

@@ -12,9 +12,7 @@ address and undefined behaviour sanitizers, from files and from memory.
 
 from __future__ import annotations
 
-import resource
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,13 +26,13 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from campaign import MIB, Budget, Tally, main
+from campaign import MIB, Budget, Tally, main, run
 
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase, TablebaseError, TableFile
 from tests.kits.boards import exchanged, random_boards
-from tests.kits.cprograms import ADDRESSES, harness, missing_tool, records_of
+from tests.kits.cprograms import ADDRESSES, harness, missing_tool, records_of, results_of
 from tests.kits.mutations import mutants
 from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
 
@@ -45,6 +43,8 @@ MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
 _BOARDS = 100
 _BATCH = 1000
+_PATIENCE = 600.0
+"""Seconds for a process that reads a batch: on a busy machine, a thousand times what it takes."""
 
 
 class Sound:
@@ -115,7 +115,10 @@ def _measured(tally: Tally, what: str) -> Iterator[None]:
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
     before, begun = _peak(), time.process_time()
     yield
-    seconds, grown = time.process_time() - begun, _peak() - before
+    _account(tally, what, time.process_time() - begun, _peak() - before)
+
+
+def _account(tally: Tally, what: str, seconds: float, grown: int) -> None:
     tally.largest("most_cpu_seconds", seconds)
     tally.largest("most_mib", grown / MIB)
     tally.expect(seconds <= MOST_SECONDS, f"{what}: {seconds:.2f} s")
@@ -181,33 +184,43 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
             for sound in tables:
                 files = _files(tally, budget, sound, seed)
                 batch = [found for _, found in zip(range(_BATCH), files, strict=False)]
-                _probe_in_c(tally, program, sound, batch, f"{sound.path.name}, seed {seed}")
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    tally.largest("most_mib", usage.ru_maxrss / 1024)
-    per_file = (usage.ru_utime + usage.ru_stime) / max(1, tally.counts["mutants"])
-    tally.largest("mean_cpu_seconds", per_file)
+                in_c(tally, program, sound, batch, seed)
 
 
-def _probe_in_c(
-    tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], what: str
+def in_c(
+    tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int
 ) -> None:
+    """Give a batch to one process; where that crashes, what comes after the file to another."""
+    done = 0
+    while done < len(batch):
+        done += _until_a_crash(tally, program, sound, batch, seed, done)
+
+
+def _until_a_crash(
+    tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int, done: int
+) -> int:
+    """Probe what is left of a batch; how many files of it were answered, or crashed."""
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)
-    files = [sound.data, *(data for data, _ in batch)]
+    files = [(sound.data, False), *batch[done:]]
     stream = [struct.pack("<i", len(sound.boards)), records]
-    stream += [struct.pack("<i", len(data)) + data for data in files]
-    command = [str(program), "mutants", "0", "100000", str(sound.path)]
-    result = subprocess.run(
-        command, input=b"".join(stream), capture_output=True, timeout=MOST_SECONDS * len(files)
-    )
-    if result.returncode:
-        tally.finding(f"{what}: {result.stderr.decode(errors='replace')[:300]}")
-        return
-    answers = np.frombuffer(result.stdout, "<i4").reshape(-1, 3)
-    honest = np.array([True, *(not forgery for _, forgery in batch)])
-    tally.expect(len(answers) == len(files), f"{what}: {len(answers)} of {len(files)} answered")
-    tally.expect(not answers[honest, 2].any(), f"{what}: a wrong value")
-    tally.count("refused", int((answers[1:, 0] != 0).sum()))
+    stream += [struct.pack("<i", len(data)) + data for data, _ in files]
+    ended = run([str(program), "mutants", "0", "100000", str(sound.path)], stdin=b"".join(stream),
+                patience=_PATIENCE)  # fmt: skip
+    results = results_of(ended.stdout).tolist()
+    names = [f"{sound.path.name}, sound, seed {seed}"]
+    names += [f"mutant {n} of {sound.path.name}, seed {seed}" for n in range(done, len(batch))]
+    # Where the process has crashed, there are fewer results than files.
+    for (status, _, others, microseconds, kib), (_, forgery), what in zip(
+        results, files, names, strict=False
+    ):
+        tally.count("refused", status != 0)
+        tally.expect(forgery or not others, f"{what}: a wrong value")
+        _account(tally, what, microseconds / 1e6, kib * 1024)
+    if len(results) < len(files):
+        what = names[len(results)]
+        tally.finding(f"{what}: exit status {ended.status}: {ended.stderr[:300]}")
+    return max(1, min(len(results), len(files) - 1))
 
 
 PARTS = {"python": python, "numba": numba, "c": c}

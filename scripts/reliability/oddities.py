@@ -90,7 +90,14 @@ COMMANDS = {
     "stats": ("stats", "KRK", "--rules", "check"),
     "verify": ("verify", "KRK", "--rules", "check", "--json"),
     "dump": ("dump", "KRK", "--rules", "check", "--sample", "3"),
+    "pack": ("pack", "KRK", "--rules", "check", "--force"),
+    "index": ("index", "--no-values"),
+    "diagram": ("diagram", KRK),
+    "judge": ("judge", KRK, "a0a1", "--json"),
 }
+_WITHOUT_TABLES = ("diagram", "judge")
+_SAY_WHERE = ("build", "verify", "index")
+"""Commands that say how long they took, or where they have written."""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:
@@ -102,14 +109,20 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
                           [OK])  # fmt: skip
         if wrong is not None:
             sys.exit(f"it fails undisturbed: {wrong}")
-        said = {name: _in(Place("plain"), name, plain).stdout for name in COMMANDS}
+        said, made = {}, {}
+        for command in COMMANDS:
+            folder = Path(name) / command
+            shutil.copytree(plain, folder)
+            said[command] = _in(Place("plain"), command, folder).stdout
+            made[command] = tables_of(folder)
         while budget.take():
             place = rng.choice(PLACES)
             command = rng.choice(list(COMMANDS))
             folder = Path(name) / "odd" / place.folder
             folder.parent.mkdir(parents=True, exist_ok=True)
             if place.link:
-                folder.symlink_to(plain)
+                shutil.copytree(plain, Path(name) / "odd" / "behind")
+                folder.symlink_to("behind")
             elif command != "build":
                 shutil.copytree(plain, folder)
             ended = _in(place, command, folder)
@@ -117,17 +130,16 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
             what = f"{command}, {place.name}"
             wrong = complaint(ended, [OK])
             tally.expect(wrong is None, f"{what}: {wrong}")
-            same = command in ("build", "verify") or ended.stdout == said[command]
+            same = command in _SAY_WHERE or ended.stdout == said[command]
             tally.expect(same, f"{what}: it says {ended.stdout[:80]!r}")
-            tally.expect(tables_of(folder) == tables_of(plain), f"{what}: other tables")
-            if place.link:
-                folder.unlink()
+            tally.expect(tables_of(folder) == made[command], f"{what}: other tables")
             shutil.rmtree(Path(name) / "odd")
 
 
 def _in(place: Place, command: str, folder: Path) -> Ended:
     """Run a command in a place."""
-    words = tbgen(*COMMANDS[command], f"--tables={folder}")
+    where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
+    words = tbgen(*COMMANDS[command], *where)
     kept = find_kernel_folder().path
     cache = {} if kept is None else {"NUMBA_CACHE_DIR": str(kept)}
     return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})
@@ -139,6 +151,7 @@ REDIRECTIONS = (
     "< fifo", "> fifo",
 )  # fmt: skip
 _STREAMED = (
+    "engine", f"diagram '{KRK}'", "index", "pack --men 3", "fetch KRK --from .",
     "probe -", "judge -", "convert -", f"convert '{KRK}'", f"convert '{KRK}' --json", "ls",
     f"probe '{KRK}'", "--help", "--version", "doctor", "plan KRK", "nonsense", "probe --nonsense",
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
     abuse     slow heads, half requests, garbage, more connections than are served: it stays well,
               and its memory and descriptors come back
-    heavy     light requests beside eight clients who ask for the heaviest without a pause
+    heavy     light requests beside eight clients who ask for the heaviest without a pause: the
+              longest game as a page, to play on, a verdict and a moving picture
     flat      many light requests: memory at the end against memory after the first tenth
 
 Seconds are those of the machine as it is: say beside them what else ran. The goal of `heavy` is a
@@ -55,7 +56,8 @@ class Server:
         if built.status != OK:
             sys.exit(f"nothing to serve: {built.stderr}")
         command = tbgen("serve", *where, "--port", "0", "--no-open", "--json")
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log)
         assert self._process.stdout is not None
         self.port = int(json.loads(self._process.stdout.readline())["url"].rsplit(":", 1)[1][:-1])
 
@@ -69,10 +71,13 @@ class Server:
         """Files and connections that it has open."""
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
 
-    def stop(self) -> int:
-        """End it; its exit status."""
+    def stop(self) -> tuple[int, str]:
+        """End it; its exit status, and what it has said meanwhile."""
         self._process.terminate()
-        return self._process.wait(_WAIT)
+        status = self._process.wait(_WAIT)
+        with self._log as log:
+            log.seek(0)
+            return status, log.read().decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
@@ -83,8 +88,10 @@ def serving(tally: Tally) -> Iterator[Server]:
         try:
             yield server
         finally:
-            status = server.stop()
+            status, said = server.stop()
         tally.expect(status == 130, f"the server ends with status {status}")
+        at = said.find("Traceback")
+        tally.expect(at < 0, f"the server's log: {said[at : at + 2000]}")
 
 
 async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
@@ -116,7 +123,9 @@ def heaviest_path(number: int) -> str:
     """The longest game that is read, its moves made and taken back; no two numbers alike."""
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
-    path = f"/?fen={quote(ARRAY)}&moves={moves}&n={number}"
+    game = f"fen={quote(ARRAY)}&moves={moves}&n={number}"
+    paths = (f"/?{game}", f"/?{game}&mode=play", f"/v1/judge?{game}", f"/v1/animation.svg?{game}")
+    path = paths[number % len(paths)]
     assert len(path) <= MAX_QUERY, "the heaviest request is refused"
     return path
 
@@ -130,14 +139,22 @@ def heavy(tally: Tally, budget: Budget, seed: int) -> None:
 async def _beside(tally: Tally, budget: Budget, server: Server, rng: random.Random) -> None:
     done = asyncio.Event()
 
-    async def crowd(number: int) -> None:
+    async def crowd(number: int, path: str) -> None:
         while not done.is_set():
-            ((status, _),) = await ask(server, [heaviest_path(number)])
+            begun = time.monotonic()
+            try:
+                ((status, _),) = await ask(server, [path])
+            except (OSError, EOFError) as error:
+                after = time.monotonic() - begun
+                tally.finding(f"a heavy request of kind {number}, {after:.1f} s: {error!r}")
+                continue
             tally.count(f"heavy requests answered {status}")
             tally.expect(status in (200, 503), f"a heavy request: {status}")
 
     alone = [seconds for _, seconds in await ask(server, light_paths(rng, 100))]
-    clients = [asyncio.create_task(crowd(number)) for number in range(HEAVY_CLIENTS)]
+    # Made before anybody asks: while this process reckons, nobody's time is taken.
+    heaviest = [heaviest_path(number) for number in range(HEAVY_CLIENTS)]
+    clients = [asyncio.create_task(crowd(*asked)) for asked in enumerate(heaviest)]
     await asyncio.sleep(1)
     took = []
     while budget.take():

@@ -29,15 +29,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from campaign import CORRUPT, FINDINGS, OK, REFUSED, Budget, Tally, complaint, main, run, tbgen
 from click.testing import CliRunner
 
+from tbgen.board.composer import read_wanted
+from tbgen.board.editor import read_sketch
+from tbgen.board.games import follows_position, read_game
+from tbgen.board.names import read_material
 from tbgen.board.state import preferred_language, read_view
+from tbgen.building.sets import materials_of
 from tbgen.cli import main as command_line
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
 from tbgen.indexing import InputError, Material, Position
 from tbgen.indexing.squares import parse_square
 from tbgen.notation import MOVE_NOTATIONS, format_position, parse_move, read_position
+from tbgen.publishing.index import read_index
 from tbgen.referee.diagram import Diagram
 from tbgen.tables import TableName
+from tbgen.tables.certificates import Certificate
 from tbgen.tables.statistics import TableStatistics
 
 MOST_SECONDS = 0.05
@@ -50,6 +57,24 @@ STATISTICS = (
     '{"material":"KRK","rules":"none","metric":"dtm","orders_limit":null,"index_size":4050,'
     '"red_to_move":{"legal":3,"wins":1,"draws":1,"losses":1},"orders":[{"order":1,"positions":2}]}'
 )
+INDEX = (
+    '{"format":1,"files":[{"file":"KRK.wxf.dtm.xqt","bytes":946,"sha256":"'
+    + "0f" * 32 + '","digest":"' + "a1" * 16 + '","values":null}]}'
+)  # fmt: skip
+_COUNTS = '{"legal":3,"wins":1,"draws":1,"losses":1}'
+CERTIFICATE = (
+    '{"certificate":1,"table":"KRK.wxf.dtm","digest":"' + "a1" * 16 + '","supporting":[],'
+    f'"index_size":4050,"red_to_move":{_COUNTS},"black_to_move":{_COUNTS},"orders_examined":0,'
+    '"offenders_examined":0,"chasers_examined":0,"sampled":9,"method":"classes","tbgen":"0.1.0",'
+    '"seconds":1.5}'
+)
+GAMES = (
+    f'[Game "Chinese Chess"]\n[FEN "{FENS[0]}"]\n1. a0a1 d9d8 {{a note}} 2. (R2=3) R9-9 $1 1-0',
+    "1. 炮二平五 马8进7; a note\n2. h0g2 *",
+    "[DhtmlXQ_binit]0919293949596979891777062646668600102030405060708012720323436383"
+    "[/DhtmlXQ_binit][DhtmlXQ_movelist]77477062[/DhtmlXQ_movelist]",
+    f"{FENS[0]} - - 0 1 moves a0a1 d9d8",
+)
 TEXTS = (
     *FENS,
     *(format_position(Position.from_fen(fen), "pai") for fen in FENS),
@@ -59,6 +84,7 @@ TEXTS = (
     "炮二平五", "前马退4", "后兵进１", "a0a1 d9d8 a1a0 d8d9", "zh-TW,zh;q=0.9,en;q=0.5", "e9",
     "position fen 3k5/9/9/9/9/9/9/9/9/R3K4 w moves a0a1", "setoption name Hash value 64",
     "position startpos moves h2e2 h9g7", "go depth x", "setoption usemillisec true", STATISTICS,
+    INDEX, CERTIFICATE, *GAMES, "车马炮对車馬", "krn v kr", "KR*KN*", "KR?KN", "table1", "20",
 )  # fmt: skip
 STRANGE = (
     *"\0\t\n\r\x1b[]{}();,.:/\\'\"%+-*=#@ \x85\u00a0\u2028\u3000\u200b\ufeff", "\x1b[2J", "\ud800",
@@ -111,6 +137,14 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "parse_square": (parse_square, InputError),
         "TableStatistics.from_text": (TableStatistics.from_text, ValueError),
         "preferred_language": (preferred_language, ()),
+        "read_game": (read_game, InputError),
+        "follows_position": (follows_position, ()),
+        "read_sketch": (lambda text: read_sketch({"fen": text, "was": text}, endgame), InputError),
+        "read_wanted": (_wanted, ()),
+        "read_material": (read_material, ()),
+        "materials_of": (_materials, InputError),
+        "read_index": (read_index, InputError),
+        "Certificate.from_text": (Certificate.from_text, ValueError),
         "parse_move": (partial(parse_move, start), InputError),
     }
     for notation in MOVE_NOTATIONS:
@@ -127,6 +161,15 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
 
 def _view(key: str, default: Position, text: str) -> object:
     return read_view({key: text}, default)
+
+
+def _wanted(text: str) -> object:
+    return read_wanted(dict.fromkeys(("turn", "outcome", "decided", "order", "least"), text))
+
+
+def _materials(text: str) -> object:
+    """Words, of which none names a file, and men as few as patterns can be asked for quickly."""
+    return materials_of(text.replace("@", "").split(), 4)
 
 
 def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:

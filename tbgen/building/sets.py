@@ -27,6 +27,9 @@ PATTERN_MEN = 6
 MAX_MEN = 12
 """The most that `--men` may ask for: beyond, the names alone are hundreds of thousands."""
 
+MAX_PATTERN = 200
+"""Characters of a pattern: of 34, the longest name, each may be a choice of some."""
+
 MAX_FILE = 1 << 22
 """Characters of a list of materials that are read."""
 
@@ -80,6 +83,12 @@ def _meant_by(word: str, men: int | None) -> Iterable[Material]:
 
 def _matching(pattern: str, men: int) -> list[Material]:
     """The materials that a pattern matches, whichever side it names first."""
+    if len(pattern) > MAX_PATTERN:
+        # To read one takes time in proportion to the square of its brackets.
+        raise InputError(
+            f"{excerpt(pattern)} is longer than any name",
+            f"a pattern has at most {MAX_PATTERN} characters",
+        )
     wanted = pattern.upper().translate(ALIASES)
     matching = [
         material

@@ -62,12 +62,12 @@ def fetch(
     Exit status: 0 ok, 1 something was not to be had, 2 bad input.
     """
     from tbgen.publishing.fetching import fetch_index
-    from tbgen.publishing.index import read_index
+    from tbgen.publishing.index import read_index_file
     from tbgen.publishing.sources import source_of
 
     sources = [source_of(address) for address in addresses]
     if index_file is not None:
-        entries = read_index(index_file.read_text("utf-8", "replace"))
+        entries = read_index_file(index_file)
     else:
         entries = fetch_index(sources)
     needed = {material.name for material in needed_materials(wanted)}

@@ -101,17 +101,17 @@ def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
 def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: bool) -> int:
     """Answer every line of standard input; returns the worst exit status."""
     worst = failures.OK
-    for number, text in read_lines():
-        fen, _, moves = text.partition(";")
+    for line in read_lines():
         try:
+            fen, _, moves = line.read().partition(";")
             judgement = answer(fen, moves.replace(",", " ").split())
         except InputError as error:
             failure = failures.Failure(failures.BAD_INPUT, str(error), error.hint)
             worst = max(worst, failure.status)
             if as_json:
-                show_json(failure.to_json(text))
+                show_json(failure.to_json(line.text))
             else:
-                show_failure(failure, f"line {number}: ")
+                show_failure(failure, f"line {line.number}: ")
             continue
         if as_json:
             show_json(judgement.as_json())

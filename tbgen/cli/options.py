@@ -31,6 +31,7 @@ DEFAULT_RULES = "wxf"
 METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
 
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -45,7 +46,7 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """The number of bytes."""
         if isinstance(value, int):
             return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.I)
+        match = _SIZE.fullmatch(str(value).strip())
         if match is None:
             self.fail(f"'{value}' is no size; write 900M or 1.5GiB", param, ctx)
         return int(float(match[1]) * _UNITS[match[2].upper()])

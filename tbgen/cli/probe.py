@@ -86,9 +86,9 @@ def _probe_lines(
 ) -> int:
     """Answer every line of standard input; returns the worst exit status."""
     worst = failures.OK
-    for number, text in read_lines():
+    for line in read_lines():
         try:
-            answer = _probe(opened, text, notation, explain)
+            answer = _probe(opened, line.read(), notation, explain)
         except BrokenPipeError:
             raise
         except Exception as error:
@@ -98,9 +98,9 @@ def _probe_lines(
             show_traceback()
             worst = max(worst, failure.status)
             if as_json:
-                show_json(failure.to_json(text))
+                show_json(failure.to_json(line.text))
             else:
-                show_failure(failure, f"line {number}: ")
+                show_failure(failure, f"line {line.number}: ")
             continue
         if as_json:
             show_json(answer)

@@ -20,6 +20,7 @@ from typing import Any
 
 from tbgen.answers import failures
 from tbgen.board.construction import Cost, Limits, Progress, Stage
+from tbgen.board.endgames import closure_size
 from tbgen.building.collection import Collection, jobs_worth, shares
 from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of
@@ -34,6 +35,10 @@ SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 
 RULES = "KRPKR"
 """An endgame in which the rules of repetition decide much, up to order 18."""
+
+_MAX_PLANNED = 200
+"""Materials that captures may lead to, at most, for their cost to be told to readers. A plan of so
+many takes a second, and is made for whoever asks; of more, `tbgen plan` tells."""
 
 _STOP_SECONDS = 15.0
 """How long the end of a build may take when the server ends: a little more than a worker's own."""
@@ -68,7 +73,9 @@ class Workshop:
         self._site: _Site | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """What `tbgen plan` says of the tables that are not here."""
+        """What `tbgen plan` says of the tables that are not here; None where that takes long."""
+        if any(closure_size(material) > _MAX_PLANNED for material in materials):
+            return None
         rules = self._rule_set().rules
         assert rules is not None
         collection = Collection(materials, self._directory, self._rule_set())

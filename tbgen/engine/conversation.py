@@ -3,23 +3,31 @@
 The first line decides the protocol: `ucci`, else UCI. GUIs start a program without arguments, so
 tables are found in $TBGEN_TABLES, else in ./egtb, until the GUI names others. Lines may end with
 CR LF. The end of input ends the program.
+
+Text may be anything: lines are UTF-8, else what the locale says, and bytes that are neither stay
+what they are in the names of files. What stdout cannot write has escapes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
+from tbgen.answers import failures
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
 
 DEFAULT_TABLES = "egtb"
+
+MAX_LINE = 1 << 20
+"""Bytes of a command; what is longer is no command, and counts as several."""
 
 
 def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()) -> None:
@@ -57,15 +65,34 @@ def default_directories() -> tuple[Path, ...]:
     return (Path(DEFAULT_TABLES),) if Path(DEFAULT_TABLES).is_dir() else ()
 
 
+def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
+    """The lines of a stream; `encoding` is that of the locale."""
+    while line := stream.readline(MAX_LINE):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError:
+            yield line.decode(encoding, "surrogateescape")
+
+
 def run(directories: Iterable[Path]) -> None:
-    """Converse with whoever started the program, and end it."""
+    """Converse with whoever started the program, and end it; raises `OSError`."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        converse(sys.stdin, sys.stdout, directories)
+        converse(lines_of(sys.stdin.buffer, sys.stdin.encoding), sys.stdout, directories)
+        sys.stdout.flush()
     # Kernels may still be compiling in the background; nobody waits for them.
-    sys.stdout.flush()
     os._exit(0)
 
 
 def main() -> None:
     """The program `tbgen-engine`."""
-    run(default_directories())
+    if sys.stdin is None or sys.stdout is None:
+        sys.exit("error: standard input or output is closed")
+    try:
+        run(default_directories())
+    except OSError as error:
+        failure = failures.describe(error)
+        assert failure is not None, "every error of the system is described"
+        print(f"error: {failure.message}", file=sys.stderr, flush=True)
+        os._exit(failure.status)

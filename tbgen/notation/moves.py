@@ -27,8 +27,10 @@ from tbgen.rules import legal_moves, play
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 """What `format_move` writes and `parse_move` reads."""
 
-_ICCS = re.compile(r"[a-i][0-9]-?[a-i][0-9]", re.IGNORECASE)
-_FAIRY = re.compile(r"([a-i])(10|[1-9])-?([a-i])(10|[1-9])", re.IGNORECASE)
+# re.ASCII: a dotted capital I, and other letters that are small ones of ours elsewhere, are none.
+_ANY_CASE = re.IGNORECASE | re.ASCII
+_ICCS = re.compile(r"[a-i][0-9]-?[a-i][0-9]", _ANY_CASE)
+_FAIRY = re.compile(r"([a-i])(10|[1-9])-?([a-i])(10|[1-9])", _ANY_CASE)
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, Entry, hash_of, read_index
+from tbgen.publishing.index import INDEX, MAX_INDEX, Entry, decoded, hash_of, read_index
 from tbgen.publishing.sources import Source, SourceError, Stream
 from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
@@ -41,9 +41,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
         except SourceError as error:
             reasons.append(str(error.strerror))
             continue
-        if len(text) > MAX_INDEX:
-            raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
-        return read_index(text.decode("utf-8", "replace"))
+        return read_index(decoded(text, source))
     raise FetchError(0, "; ".join(reasons))
 
 

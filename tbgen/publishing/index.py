@@ -157,6 +157,19 @@ def write_index(directory: Path, entries: Iterable[Entry]) -> Path:
     return path
 
 
+def read_index_file(path: Path) -> list[Entry]:
+    """The entries of a file, or a pipe, that somebody names; raises `BadIndexError`, `OSError`."""
+    with path.open("rb") as file:
+        return read_index(decoded(file.read(MAX_INDEX + 1), path))
+
+
+def decoded(data: bytes, source: object) -> str:
+    """The text of an index that was read up to `MAX_INDEX` and one byte; raises `BadIndexError`."""
+    if len(data) > MAX_INDEX:
+        raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
+    return data.decode("utf-8", "replace")
+
+
 def read_index(text: str) -> list[Entry]:
     """The entries of an index, from whomever; raises `BadIndexError`."""
     try:

@@ -60,7 +60,7 @@ class Source(Protocol):
 
 def source_of(address: str) -> Source:
     """The source of an address, or of a path."""
-    if re.match(r"https?://", address, re.I):
+    if re.match(r"https?://", address, re.IGNORECASE | re.ASCII):
         return WebSource(address)
     return DirectorySource(Path(address))
 

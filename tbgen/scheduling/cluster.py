@@ -54,6 +54,9 @@ workers and a scheduler take 1 % of a core so, and 7 % without."""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
+_SCHEDULER = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]{1,5}/?", re.ASCII)
+"""dask asks for the network's opinion of anything else, and then for another twenty seconds."""
+
 
 class Cluster(RealTime):
     """Runs `function(start)` on workers of dask; use as a `with` block.
@@ -82,6 +85,11 @@ class Cluster(RealTime):
             if address.startswith("local:"):
                 opened.enter_context(_quiet())
                 address = opened.enter_context(_local_cluster(address, memory)).scheduler_address
+            elif not _SCHEDULER.fullmatch(address):
+                raise InputError(
+                    f"{excerpt(address)} is no address of a dask scheduler",
+                    "write it as tcp://10.0.0.1:8786, or local:2 for two processes",
+                )
             self._address = address
             try:
                 self._client = _connected(address)

@@ -20,17 +20,22 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.server import HEADER_SECONDS, create_app
+from tbgen.cli.workshop import Workshop
 from tests.kits.boardkit import demo, resident_bytes
 
 PATHS = (
     "/", "/play", "/edit", "/line", "/endgames", "/endgames/KRKN", "/endgame.cgi", "/play.cgi",
     "/export.pgn", "/v1/probe", "/v1/mainline", "/v1/judge", "/v1/render.svg", "/v1/tables",
     "/v1/tables/KRKN", "/v1/tables/KRKN/histogram", "/v1/tables/KRKN/graph", "/v1/graph/KRKN.dot",
-    "/find", "/puzzle/KRKN", "/static/board.js", "/healthz", "/metrics",
+    "/find", "/puzzle/KRKN", "/static/board.js", "/healthz", "/metrics", "/reply", "/search/KRKN",
+    "/embed", "/build", "/build/events", "/api", "/openapi.json", "/v1/render.png",
+    "/v1/animation.svg", "/files/index.json", "/files/KRKN.wxf.dtm.xqt",
 )  # fmt: skip
 
 NAMES = ("fen", "pos", "moves", "flip", "lang", "notation", "pieces", "theme", "side", "from",
-         "plies", "where", "mode", "at", "piece", "board", "q", "was", "won", "order")  # fmt: skip
+         "plies", "where", "mode", "at", "piece", "board", "q", "was", "won", "order", "turn",
+         "outcome", "decided", "least", "most", "only", "zugzwang", "differs", "seed", "width",
+         "explain", "task", "loop", "set", "material")  # fmt: skip
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -58,8 +63,11 @@ TEXTS = st.one_of(
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with open_tablebase(demo().tables) as tables:
-        yield TestClient(create_app(tables), follow_redirects=False)
+    directory = demo().tables
+    with open_tablebase(directory) as tables:
+        workshop = Workshop(directory, lambda: tables.rule_set, None)
+        app = create_app(tables, directory, workshop=workshop, files=True)
+        yield TestClient(app, follow_redirects=False)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -79,7 +87,18 @@ def test_no_query_is_too_strange(
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    base=st.sampled_from(["/", "/endgames/", "/v1/tables/", "/v1/graph/", "/static/"]),
+    base=st.sampled_from(
+        [
+            "/",
+            "/endgames/",
+            "/v1/tables/",
+            "/v1/graph/",
+            "/static/",
+            "/files/",
+            "/search/",
+            "/puzzle/",
+        ]
+    ),
     rest=st.text(max_size=40),
 )
 def test_no_path_is_too_strange(client: TestClient, base: str, rest: str) -> None:

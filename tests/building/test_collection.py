@@ -296,3 +296,15 @@ def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
     monkeypatch.setattr(distributed, "LocalCluster", fail)
     with pytest.raises(InputError, match=r"the processes of local:2 do not start: Nanny failed"):
         Cluster(print, "local:2", memory=1 << 30, floor=1)
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "10.0.0.1", "tcp://", "local:0", "local:x"])
+def test_what_is_no_address_of_a_cluster_is_refused_at_once(address: str) -> None:
+    """dask looks such names up, and its client prints a traceback when it is given up."""
+    pytest.importorskip("distributed")
+    from tbgen.scheduling.cluster import Cluster
+
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=r"is no (address of a dask scheduler|cluster)"):
+        Cluster(print, address, memory=1 << 30, floor=1)
+    assert time.monotonic() - begun < 10

@@ -89,6 +89,7 @@ def test_a_file_lists_materials_sets_and_patterns(tmp_path: Path) -> None:
         ((), None, "no materials are named"),
         (("table3",), None, "is no piece"),
         (("KQ*",), None, "matches no material of at most 6 men"),
+        (("[" * 201,), 4, "is longer than any name"),
         (("KRKNAABB",), 4, "none of the materials named has at most 4 men"),
         ((), 2, "--men 2 is no set"),
         ((), MAX_MEN + 1, "is no set of tables"),

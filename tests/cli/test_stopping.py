@@ -15,6 +15,9 @@ STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 IN_AN_IMPORT = "os.kill(os.getpid(), {stop}); time.sleep(30)"
+IN_SOURCE = """
+exec("os.kill(os.getpid(), {stop}); time.sleep(30)")
+"""
 IN_A_DESTRUCTOR = """
 class Dropped:
     def __del__(self):
@@ -40,7 +43,9 @@ def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("moment", [IN_AN_IMPORT, IN_A_DESTRUCTOR], ids=["import", "destructor"])
+@pytest.mark.parametrize(
+    "moment", [IN_AN_IMPORT, IN_SOURCE, IN_A_DESTRUCTOR], ids=["import", "source", "destructor"]
+)
 @pytest.mark.parametrize(("imported", "command"), [("click", "doctor"), ("tqdm", "verify")])
 @pytest.mark.parametrize("stop", STOPS)
 def test_before_there_is_a_command(

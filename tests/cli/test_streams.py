@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from tbgen.cli import main
 from tbgen.cli.command import Command
+from tbgen.cli.streams import MAX_TEXT
 from tbgen.indexing import InputError
 from tbgen.tables.names import MAX_ORDERS, RuleSet
 
@@ -115,3 +117,34 @@ def test_doctor_says_where_kernels_are_kept_without_a_home(tmp_path: Path) -> No
     found = subprocess.run(doctor, env=environment, capture_output=True, text=True)
     assert found.returncode == 1
     assert "no place for compiled kernels" in found.stderr
+
+
+@pytest.mark.parametrize("command", ["probe", "judge"])
+def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
+    tmp_path: Path, command: str
+) -> None:
+    """In no more memory than a line may take: `ulimit` ends who keeps all of it."""
+    options = "-" if command == "judge" else f"- --tables {tmp_path}"
+    lines = f"head -c 2000000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
+    result = shell(f"ulimit -v 1500000; ({lines}) | tbgen {command} {options} --json", tmp_path)
+    assert result.returncode == 2, result.stderr
+    long, short, last = map(json.loads, result.stdout.splitlines())
+    assert long["error"] == "the line has more than 1 MiB"
+    assert len(long["input"]) < 100
+    assert short["input"] == "nonsense"
+    assert len(last["input"]) == MAX_TEXT  # as long as a line may be
+    assert "line 2: " in result.stderr or not result.stderr
+
+
+def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
+    result = shell("ulimit -v 1500000; tbgen convert - < /dev/zero", tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: standard input has more than 1 MiB")
+
+
+@pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
+def test_what_looks_like_a_size_is_none(size: str) -> None:
+    """The sign of the unit Kelvin is a K to those who ask in no alphabet; 10 ** 400 is endless."""
+    result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
+    assert result.exit_code == 2
+    assert "is no size" in result.stderr

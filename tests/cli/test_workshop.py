@@ -91,3 +91,11 @@ def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
     assert cost is not None
     assert cost.seconds == pytest.approx(sum(table.seconds for table in planned))
     assert cost.memory_bytes == max(table.memory_bytes for table in planned)
+
+
+def test_what_takes_long_to_plan_is_not_planned_for_whoever_asks(tmp_path: Path) -> None:
+    """Twelve men took seven seconds of the processor, for a request of a hundred bytes."""
+    asked = [Material.parse("KRNCAABBKRNC")]
+    begun = time.process_time()
+    assert workshop(tmp_path).cost(asked) is None
+    assert time.process_time() - begun < 0.2

@@ -249,3 +249,33 @@ def test_a_library_for_guis_understands_it(tmp_path, loaded):
         time.sleep(0.02)
     gui.quit()
     assert Move.from_iccs(action["move"]) in legal_moves(Position.from_fen(START_FEN))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])
+def test_lines_may_be_any_bytes(encoding: str) -> None:
+    """They are answered, and so is what comes after them."""
+    lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
+             b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
+    result = subprocess.run(
+        [sys.executable, "-c", START], input=b"\n".join(lines), capture_output=True,
+        env={**_environment(), "PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.splitlines()[-1] == b"readyok"
+
+
+@pytest.mark.parametrize(
+    ("streams", "said", "status"),
+    [
+        ("<&-", "error: standard input or output is closed\n", 1),
+        (">&-", "error: standard input or output is closed\n", 1),
+        ("> /dev/full", "error: No space left on device\n", 2),
+        ("| true", "", 0),
+    ],
+)
+def test_streams_that_are_closed_or_full(streams: str, said: str, status: int) -> None:
+    line = f"(echo uci; echo quit) | {sys.executable} -c '{START}' {streams}"
+    if streams == "<&-":
+        line = line.partition("| ")[2]
+    result = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=ROOT)
+    assert (result.stderr, result.returncode) == (said, status)

@@ -149,3 +149,11 @@ def records_of(boards: Boards, side: int) -> bytes:
 def answers_of(output: bytes) -> NDArray[np.int32]:
     """int32 (n, 4): status, outcome, order, plies."""
     return np.frombuffer(output, "<i4").reshape(-1, 4)
+
+
+def results_of(output: bytes) -> NDArray[np.int32]:
+    """int32 (n, 5): what `mutants` says of each file, whole results alone.
+
+    The status of adding it, errors, other answers than the first file's; CPU microseconds, KiB.
+    """
+    return np.frombuffer(output[: len(output) // 20 * 20], "<i4").reshape(-1, 5)

@@ -198,6 +198,14 @@ def test_fairy_is_asked_for_or_shows_rank_ten() -> None:
             parse_move(START, text, "fairy")
 
 
+@pytest.mark.parametrize("text", ["a0\u01301", "\u0130" + "1a2", "a1\u013010"])
+@pytest.mark.parametrize("notation", [None, "iccs", "fairy"])
+def test_letters_that_are_ours_in_small_only(text: str, notation: str | None) -> None:
+    """The dotted capital I of Turkish: a pattern without regard to case takes it for an i."""
+    with pytest.raises(MoveTextError, match="no move"):
+        parse_move(START, text, notation)
+
+
 def test_text_in_another_notation_than_asked() -> None:
     for notation, text in (("iccs", "C2.5"), ("wxf", "h2e2"), ("zh", "C2.5"), ("wxf", "炮二平五")):
         with pytest.raises(MoveTextError, match="no move"):

@@ -32,6 +32,7 @@ from tests.kits.cprograms import (
     answers_of,
     needs_c,
     records_of,
+    results_of,
     rules_number,
     run,
 )
@@ -238,7 +239,7 @@ def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
     program = cprograms.harness("addresses", *ADDRESSES)
     output = run(program, "mutants", NONE, "100000", path, records=b"".join(stream))
     expected = [[0, 0, 0]] + [[0, refused, 0]] * len(FORGED[kind])
-    assert np.frombuffer(output, "<i4").reshape(-1, 3).tolist() == expected
+    assert results_of(output)[:, :3].tolist() == expected
 
 
 def is_sound(path: Path, data: bytes) -> bool:
@@ -283,13 +284,15 @@ def mutate(folder: Path, count: int) -> None:
         stream = [struct.pack("<i", len(boards)), records_of(boards, 0)]
         stream += [struct.pack("<i", len(data)) + data for data, _ in files]
         output = run(program, "mutants", NONE, "100000", path, records=b"".join(stream))
-        results = np.frombuffer(output, "<i4").reshape(-1, 3)
+        results = results_of(output)
         assert len(results) == len(files)
-        assert results[0].tolist() == [0, 0, 0]
+        assert results[0, :3].tolist() == [0, 0, 0]
         assert {0, -4} <= set(results[:, 0].tolist()) <= {0, -4, -5, -10}
         honest = np.array([not forgery for _, forgery in files])
         assert not results[honest, 2].any(), "damage went unnoticed"
-        for (data, _), (status, errors, _) in list(zip(files, results.tolist(), strict=True))[:200]:
+        for (data, _), (status, errors, _) in list(
+            zip(files, results[:, :3].tolist(), strict=True)
+        )[:200]:
             assert is_sound(path, data) == (status == 0)
             if status == 0 and errors:
                 found = [python_outcome(path, 0, int(slot)) for slot in slots]

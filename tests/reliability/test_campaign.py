@@ -78,9 +78,10 @@ def test_a_budget_is_spent() -> None:
 
 
 def test_what_belongs_into_a_directory_of_tables(tmp_path: Path) -> None:
-    for name in ("KRK.none.dtm.xqt", "KRK.none.dtm.build.json", ".KRK.none.dtm.lock", "x.tmp"):
+    for name in ("KRK.none.dtm.xqt", "KRK.none.dtm.build.json", "KRK.none.dtm.proof.json",
+                 "index.json", ".KRK.none.dtm.lock", "x.tmp", ".index.json.1.tmp"):  # fmt: skip
         (tmp_path / name).write_text(name)
-    assert strangers(tmp_path) == [".KRK.none.dtm.lock", "x.tmp"]
+    assert strangers(tmp_path) == [".KRK.none.dtm.lock", ".index.json.1.tmp", "x.tmp"]
     assert list(tables_of(tmp_path)) == ["KRK.none.dtm.xqt"]
     assert tables_of(tmp_path / "nowhere") == {}
 

@@ -74,6 +74,39 @@ def test_a_reader_of_tables_that_believes_everything_is_found() -> None:
     assert len(findings(part, 6)) == 3  # every mutant that is an accident
 
 
+READER_IN_C = """
+import os, struct, sys
+stream = sys.stdin.buffer
+records, = struct.unpack("<i", stream.read(4))
+stream.read(91 * records)
+while length := stream.read(4):
+    data = stream.read(*struct.unpack("<i", length))
+    if data == b"crash":
+        os.abort()
+    microseconds, kib = {b"slow": (300_000, 0), b"big": (0, 70_000)}.get(data, (0, 0))
+    found = struct.pack("<5i", 0, 0, data == b"wrong", microseconds, kib)
+    sys.stdout.buffer.write(found)
+    sys.stdout.buffer.flush()
+"""
+"""What stands for the C reader: it misbehaves as a file says."""
+
+
+def test_what_a_reader_in_c_does_is_told_of_the_file_that_made_it(tmp_path: Path) -> None:
+    program = tmp_path / "reader"
+    program.write_text(f"#!{sys.executable}\n{READER_IN_C}")
+    program.chmod(0o755)
+    sound = mutants.Sound(tmp_path, *mutants.TABLES[1])
+    tally = Tally("small")
+    names = (b"good", b"crash", b"wrong", b"slow", b"crash", b"big", b"good")
+    mutants.in_c(tally, program, sound, [(name, False) for name in names], 9)
+    told = [found.split("mutant ")[1] for found in tally.findings]
+    assert [int(line.split()[0]) for line in told] == [1, 2, 3, 4, 5]
+    for line, part in zip(told, ("exit status -6", "a wrong value", "0.30 s", "-6", "68 MiB"),
+                          strict=True):  # fmt: skip
+        assert part in line
+    mutants.in_c(Tally("small"), program, sound, [(b"wrong", True)], 9)
+
+
 # -- disks -----------------------------------------------------------------------------------
 
 WRITE = """
@@ -160,10 +193,13 @@ def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
 @pytest.mark.parametrize(
     ("part", "count"),
     [
-        (kills.processes, 12), (kills.sets, 8), (texts.lines, 10_000), (mutants.numba, 600),
-        pytest.param(mutants.c, 600, marks=no_gcc),
+        (kills.processes, 12), (kills.sets, 8), (kills.boards, 4), (texts.lines, 10_000),
+        (mutants.numba, 600), pytest.param(mutants.c, 600, marks=no_gcc),
         pytest.param(disks.build, 20, marks=no_gcc), pytest.param(disks.paging, 20, marks=no_gcc),
-        pytest.param(disks.dump, 20, marks=no_gcc), pytest.param(disks.kernels, 20, marks=no_gcc),
+        pytest.param(disks.states, 10, marks=no_gcc), pytest.param(disks.dump, 20, marks=no_gcc),
+        pytest.param(disks.pack, 6, marks=no_gcc), pytest.param(disks.verify, 6, marks=no_gcc),
+        pytest.param(disks.index, 6, marks=no_gcc), pytest.param(disks.fetch, 8, marks=no_gcc),
+        pytest.param(disks.kernels, 20, marks=no_gcc),
         (limits.addresses, 20), (limits.data, 10), (limits.files, 10),
         (directories.together, 2), (directories.vanishing, 10), (directories.forbidden, 10),
         (oddities.places, 30), (oddities.streams, 40), (oddities.damage, 4),

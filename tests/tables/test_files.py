@@ -246,8 +246,10 @@ def test_a_full_disk_is_an_os_error_and_leaves_nothing(
 
 
 def test_a_missing_directory_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write(tmp_path / "nowhere", spec_of("KPK"), random_planes(spec_of("KPK"), 3))
+    spec = spec_of("KPK")
+    with pytest.raises(FileNotFoundError) as caught:
+        write(tmp_path / "nowhere", spec, random_planes(spec, 3))
+    assert caught.value.filename == str(tmp_path / "nowhere" / spec.name.filename)  # no other name
 
 
 def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -> None:

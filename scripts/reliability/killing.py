@@ -1,0 +1,85 @@
+"""Stopping processes, and judging how they end.
+
+    send, look          a signal; what must be said of how a process ends that was sent one
+    descendants         the processes that a process has started
+    alive_after         those of some processes that do not end
+
+Which processes, at which moments, and what must hold of their files, is in `kills`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+from campaign import INTERRUPTED, OK, Ended, Tally, complaint
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+
+LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of |^\d+ (fetched|present)")
+"""What a build, a dump or a fetch says when all is done: a stop after that meets no program."""
+
+
+def send(number: signal.Signals, pid: int) -> None:
+    """Send a signal; not by `Popen.send_signal`, which would reap what has ended already."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
+    """How a process ended that was sent a signal: with a word, if it could say one."""
+    tally.count("kills")
+    tally.count(f"kills of {name} by {number.name}")
+    if ended.status == OK:
+        tally.count("kills that came too late")
+        return
+    if number == signal.SIGKILL:
+        return
+    if not reached_the_program(ended, number):
+        tally.count("stops before or after the program")
+        return
+    wrong = complaint(ended, [INTERRUPTED])
+    tally.expect(wrong is None, f"{name}, {number.name} after {moment:.2f} s: {wrong}")
+
+
+def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
+    """Whether a stop came while the program ran, and not the interpreter before or after it.
+
+    Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
+    """
+    frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
+    if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
+        return any(name != "__init__.py" for name in frames)
+    said = ended.stderr.splitlines()[-1:]
+    return ended.status != -number or not all(map(LAST_WORD.search, said))
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have, that build tables."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            parents[int(entry.name)] = int(fields[1]), (entry / "cmdline").read_bytes()
+    found, waiting = [], [pid]
+    while waiting:
+        parent = waiting.pop()
+        below = [child for child, (above, _) in parents.items() if above == parent]
+        waiting += below
+        found += below
+    # Python's own helper only cleans up after others.
+    return [child for child in found if b"resource_tracker" not in parents[child][1]]
+
+
+def alive_after(pids: list[int], patience: float = 60.0) -> list[int]:
+    """Those of some processes that are still there after some patience."""
+    until = time.monotonic() + patience
+    while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
+        if time.monotonic() > until:
+            break
+        time.sleep(0.05)
+    return alive
