@@ -32,10 +32,8 @@ from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
-from tbgen.retrograde.state import Course
 from tbgen.rows.frame import STRIDE, make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.workers import Workers
@@ -71,16 +69,19 @@ def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> 
         if folder is not None and not is_compiled(width, rules, ordered=ordered):
             compiler = _second_compiler(folder, rules)
             if compiler is not None:
-                _propagate_alone(width, Rules.CHECK if now == Rules.WXF else now)
-                compiler.wait(captures_only=now == Rules.NONE)
+                if ordered:
+                    _solve_all(width, Rules.CHECK)
+                else:
+                    _propagate_alone(width)
+                compiler.wait(captures_only=not ordered)
         _solve_all(width, now)
         if CACHE_FOLDER is not None:
             with contextlib.suppress(OSError):
                 (CACHE_FOLDER / _mark(width, rules, ordered)).touch()
 
 
-def _propagate_alone(width: int, rules: Rules) -> None:
-    """Call all kernels of a build but those of captures and chases.
+def _propagate_alone(width: int) -> None:
+    """Call all kernels of order 0 but those of captures.
 
     A tiny material is solved with captures that nobody has looked for.
     """
@@ -93,17 +94,14 @@ def _propagate_alone(width: int, rules: Rules) -> None:
             sort_by_captures(sets, find_legal(sets.frame, side, workers), codes, code_space)
             for side in Side
         )
-        course = Course(Propagation(sets, (red, black), code_space))
-        course.propagation.start()
-        course.propagation.run(0)
-        if rules != Rules.NONE:
-            settle_orders(course, layout, RuleSet(rules), lambda phase, order, plies, settled: None)
-        propagation = course.propagation
+        propagation = Propagation(sets, (red, black), code_space)
+        propagation.start()
+        propagation.run(0)
         solution = Solution(
             layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
-            propagation.unknown, course.chase_patterns,
+            propagation.unknown, {},
         )  # fmt: skip
-        _use(solution, rules)
+        encode(solution.plane(Side.RED)[:1], 1)
 
 
 _WIN = Value(Outcome.WIN, 0, 3)
@@ -121,18 +119,18 @@ def _solve_all(width: int, rules: Rules) -> None:
             code_space=CodeSpace(width),
             threads=1,
         )
-    _use(solved["KRKN"], rules)
-
-
-def _use(solution: Solution, rules: Rules) -> None:
-    """Call what writes codes, and what operates on sets if a pattern is richer than tiny ones."""
-    encode(solution.plane(Side.RED)[:1], 1)
+    encode(solved["KRKN"].plane(Side.RED)[:1], 1)
     if rules != Rules.NONE:
-        sets = Sets(solution.frame, solution.workers)
-        front = sets.empty_frontier()
-        sets.join(front, front)
-        sets.put_common(front.rows, front.rows, front)
-        sets.count(front.rows)
+        _operate_on_nothing(solved["KRKN"])
+
+
+def _operate_on_nothing(solution: Solution) -> None:
+    """Call the operations on sets for which no pattern of the tiny materials is rich enough."""
+    sets = Sets(solution.frame, solution.workers)
+    front = sets.empty_frontier()
+    sets.join(front, front)
+    sets.put_common(front.rows, front.rows, front)
+    sets.count(front.rows)
 
 
 @cache
@@ -154,8 +152,6 @@ compile_captures(CodeSpace(1))
 print("captures", flush=True)
 if sys.argv[1] == "wxf":
     compile_chases()
-if sys.argv[1] != "none":
-    compile_captures(CodeSpace(2))
 """
 """What the second process runs; it says when it has the captures of order 0, and ends with all.
 

@@ -177,7 +177,7 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
 def test_kernels_that_borrow_load_beside_others(tmp_path: Path, first: str) -> None:
     """Whichever comes first: what borrows is loaded before numba is ready to compile."""
-    script = tmp_path / "borrowed.py"
+    script = (tmp_path / "borrowed").with_suffix(".py")
     script.write_text(BORROWED.replace("total(made(4))", first))
     cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
     made = "made(4)" in first
