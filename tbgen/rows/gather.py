@@ -259,7 +259,11 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single_steps(kind, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """`_gather_steps` for a stride of one: a row is read and written once for all its steps."""
+    """`_gather_steps` for a stride of one: a row is read and written once for all its steps.
+
+    kind, first : int64, KNIGHT or PAWN, the first row of the lead
+    taken_lo, taken_hi : uint64, the squares of the lead
+    """
     mid_of, live, taken = scratch.mid_of, scratch.live, frame.mid_taken
     for square in range(SQUARES):
         source = mid_of[square]
