@@ -77,11 +77,11 @@ EVERY_KERNEL = "KNAKN"
 """The smallest material that needs every kernel: it has chases that no side can leave."""
 
 
-def build_anew(rules: Rules, **environment: str) -> Run:
-    """Build `EVERY_KERNEL` and what it needs into an empty directory."""
+def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
+    """Build a table and what it needs into an empty directory."""
     with tempfile.TemporaryDirectory() as tables:
         where = ("--rules", str(rules), "--tables", tables)
-        return run("build", EVERY_KERNEL, *where, **environment)
+        return run("build", material, *where, **environment)
 
 
 @cache

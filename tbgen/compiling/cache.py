@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
@@ -46,10 +47,18 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     _impl_class = _Entries
 
+    def __init__(self, function: Callable[..., Any], *, borrows: bool) -> None:
+        """For a kernel; `borrows` says that it counts no references to arrays."""
+        super().__init__(function)
+        self._borrows = borrows
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for the types of arguments; None where it is to be compiled."""
+        # numba gets ready to compile before it loads, in 0.2 seconds. Of that, what counts
+        # references needs a part, and what borrows needs nothing.
+        load = self._load_overload if self._borrows else super().load_overload
         try:
-            found = super().load_overload(sig, target_context)
+            found = load(sig, target_context)
             return found if found is None or found.signature.args == tuple(sig) else None
         except Exception:  # whatever reading damaged bytes may raise
             try:

@@ -80,7 +80,8 @@ def _compiled(function: Function, **options: Any) -> Function:
         from tbgen.compiling.cache import KernelCache
 
         # In place of the cache that numba itself attaches under `cache=True`.
-        compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
+        borrows = "_nrt" in options
+        compiled._cache = KernelCache(function, borrows=borrows)  # type: ignore[no-untyped-call]
     return compiled
 
 

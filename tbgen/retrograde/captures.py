@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.compiling.jit import rare_collections
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -23,7 +24,13 @@ from tbgen.retrograde.capture_kernels import (
     k_capture_group,
     k_capture_inner,
 )
-from tbgen.retrograde.supporting import Plane, SupportingTable, ViewMaker, load_plane
+from tbgen.retrograde.supporting import (
+    DrawnTable,
+    Plane,
+    SupportingTable,
+    ViewMaker,
+    load_plane,
+)
 from tbgen.rows.frame import STRIDE, Frame, make_frame
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
@@ -176,3 +183,18 @@ def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane
     fits = (loss < target.span) & (order <= target.max_order)
     of_wins[fits] = 1 + (order * target.span + loss)[fits]
     return result
+
+
+def compile_captures(code_space: CodeSpace) -> None:
+    """Compile the kernels of captures, by looking for them where there are no positions."""
+    for name in ("KRKN", "KRKA"):
+        layout = Layout.of(Material.parse(name))
+        frame = make_frame(layout)
+        with rare_collections(), Workers(1) as workers:
+            legal = np.zeros((layout.rows, 2), np.uint64)
+            for side in Side:
+                find_captures(
+                    layout, frame, side, legal, code_space,
+                    lambda child: DrawnTable(Layout.of(child), code_space),
+                    lambda source: capture_codes(source, code_space, Metric.DTM), workers,
+                )  # fmt: skip

@@ -144,17 +144,25 @@ class Solution:
     chase_patterns: dict[int, int]
     """How many direct wins of each order are by perpetual chase."""
 
-    def chunk(self, side: int, chunk: int) -> Plane:
-        """The codes of a chunk, in slot order."""
+    def _write_chunk(self, side: int, chunk: int, out: Plane) -> None:
+        """Write the codes of a chunk to its slots, which are zeros (slots of the chunk,)."""
         layout = self.layout
         lead_0, lead_1 = self.chunks.lead_range(chunk)
-        codes = np.zeros((lead_1 - lead_0) * layout.mids * STRIDE, self.code_space.dtype)
+        rows = (lead_1 - lead_0) * layout.mids
+        whole = layout.inner_size == STRIDE
+        codes = out if whole else np.zeros(rows * STRIDE, self.code_space.dtype)
         self.journals[side].fill(chunk, codes)
         _k_finish(lead_0, lead_1, codes, self.unknown[side], self.code_space.draw, self.frame)
-        if layout.inner_size == STRIDE:
-            return codes
-        assert layout.inner is not None
-        return codes.reshape(-1, STRIDE)[:, list(layout.inner.area)].ravel()
+        if not whole:
+            assert layout.inner is not None
+            area = list(layout.inner.area)
+            codes.reshape(rows, STRIDE).take(area, 1, out.reshape(rows, len(area)), "clip")
+
+    def _slots_of(self, chunk: int) -> slice:
+        """The slots of a chunk."""
+        lead_0, lead_1 = self.chunks.lead_range(chunk)
+        per_lead = self.layout.mids * self.layout.inner_size
+        return slice(lead_0 * per_lead, lead_1 * per_lead)
 
     def tiles(self, side: int) -> int:
         """How many tiles of whole leads a side has: as many as chunks."""
@@ -163,7 +171,10 @@ class Solution:
 
     def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
         """The codes of a chunk, from its first slot on."""
-        return [(number * self.chunks.rows * self.layout.inner_size, self.chunk(side, number))]
+        slots = self._slots_of(number)
+        codes = np.zeros(slots.stop - slots.start, self.code_space.dtype)
+        self._write_chunk(side, number, codes)
+        return [(slots.start, codes)]
 
     def plane(self, side: int) -> Plane:
         """(slots,) codes in slot order."""
@@ -176,9 +187,9 @@ class Solution:
 
         def fill(first: int, last: int, thread: int) -> None:
             for number in range(first, last):
-                for start, codes in self.tile(side, number):
-                    plane[start : start + len(codes)] = codes
-                    tallies[thread].add(start, codes)
+                slots = self._slots_of(number)
+                self._write_chunk(side, number, plane[slots])
+                tallies[thread].add(slots.start, plane[slots])
 
         with self.workers:
             self.workers.run(fill, self.chunks.number)

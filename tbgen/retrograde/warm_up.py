@@ -1,10 +1,13 @@
 """Compiling the kernels once per machine, under a lock, before the first real table.
 
     this process      all kernels of plain propagation and of perpetual checks
-    a second process  meanwhile, those of perpetual chases: half of the work; it ends with this one
+    a second process  meanwhile, those of captures and of perpetual chases: half of the work; it
+                      ends with this one
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
-both captured, captures that wait), and a rook against an advisor (a defender captured).
+both captured, captures that wait), and a rook against an advisor (a defender captured). They are
+solved when the second process is done with what they need, and until then as if nothing could be
+captured.
 """
 
 from __future__ import annotations
@@ -17,20 +20,25 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.internals import HAS_DIGESTS
 from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.encoding import encode
+from tbgen.retrograde.initialisation import sort_by_captures
+from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
+from tbgen.rows.frame import STRIDE, make_frame
 from tbgen.rows.sets import Sets
-from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Rules, RuleSet
-
-CHASES_COMPILED = "chases-compiled"
-"""An empty file in the cache, there once the kernels of chases are."""
+from tbgen.rows.workers import Workers
+from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.names import Metric, Rules, RuleSet
 
 
 def is_compiled(width: int, rules: Rules, *, ordered: bool) -> bool:
@@ -55,18 +63,49 @@ def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> 
     alone : whether this process compiles everything, as there is no memory for two
     """
     with compile_lock():
+        now = rules if ordered else Rules.NONE
         # numba's own cache is unsafe while two processes write it (numba issue 4807).
-        two = rules == Rules.WXF and not alone and HAS_DIGESTS
-        folder = CACHE_FOLDER if two else None
-        if folder is not None and not (folder / CHASES_COMPILED).exists():
-            compiler = _second_compiler(folder)
-            if ordered and compiler is not None:
-                _solve_all(width, Rules.CHECK)
-                compiler.wait()
-        _solve_all(width, rules if ordered else Rules.NONE)
+        folder = None if alone or not HAS_DIGESTS else CACHE_FOLDER
+        if folder is not None and not is_compiled(width, rules, ordered=ordered):
+            compiler = _second_compiler(folder, rules)
+            if compiler is not None:
+                if ordered:
+                    _solve_all(width, Rules.CHECK)
+                else:
+                    _propagate_alone(width)
+                compiler.wait(captures_only=not ordered)
+        _solve_all(width, now)
         if CACHE_FOLDER is not None:
             with contextlib.suppress(OSError):
                 (CACHE_FOLDER / _mark(width, rules, ordered)).touch()
+
+
+def _propagate_alone(width: int) -> None:
+    """Call all kernels of order 0 but those of captures.
+
+    A tiny material is solved with captures that nobody has looked for.
+    """
+    layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(width)
+    with Workers(1) as workers:
+        sets = Sets(make_frame(layout), workers)
+        codes = np.full(layout.rows * STRIDE, code_space.encode(_WIN), code_space.dtype)
+        codes[::2] = 0
+        red, black = (
+            sort_by_captures(sets, find_legal(sets.frame, side, workers), codes, code_space)
+            for side in Side
+        )
+        propagation = Propagation(sets, (red, black), code_space)
+        propagation.start()
+        propagation.run(0)
+        solution = Solution(
+            layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
+            propagation.unknown, {},
+        )  # fmt: skip
+        encode(solution.plane(Side.RED)[:1], 1)
+
+
+_WIN = Value(Outcome.WIN, 0, 3)
+"""What every other position captures for: it waits for a ply or two."""
 
 
 def _solve_all(width: int, rules: Rules) -> None:
@@ -95,47 +134,54 @@ def _operate_on_nothing(solution: Solution) -> None:
 
 
 @cache
-def _second_compiler(cache_folder: Path) -> SecondCompiler | None:
+def _second_compiler(cache_folder: Path, rules: Rules) -> SecondCompiler | None:
     """None where there is neither room nor a process for it; then this one compiles everything."""
     try:
-        return SecondCompiler(cache_folder)
+        return SecondCompiler(cache_folder, rules)
     except OSError:
         return None
 
 
-_COMPILE_CHASES = """
-import os, threading
+_COMPILE = """
+import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
+from tbgen.retrograde.captures import compile_captures
 from tbgen.retrograde.chase.search import compile_chases
-compile_chases()
+from tbgen.tables.codes import CodeSpace
+compile_captures(CodeSpace(1))
+print("captures", flush=True)
+if sys.argv[1] == "wxf":
+    compile_chases()
 """
-"""What the second process runs. Its standard input is a pipe that nobody writes to: it is at its
-end when the first process is, however that ended, and then the second one ends, too."""
+"""What the second process runs; it says when it has the captures of order 0, and ends with all.
+
+Its standard input is a pipe that nobody writes to: it is at its end when the first process is,
+however that ended, and then the second one ends, too."""
 
 
 class SecondCompiler:
-    """A process that compiles the kernels of chases into the cache, beside this one."""
+    """A process that compiles kernels into the cache, beside this one."""
 
-    def __init__(self, cache_folder: Path) -> None:
-        self._cache = cache_folder
+    def __init__(self, cache_folder: Path, rules: Rules) -> None:
+        """Start it, for the rule set of a build."""
         sources = str(PACKAGE.parent)
         # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows
         # as kernels that are still to be compiled here.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILE_CHASES],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [sys.executable, "-P", "-c", _COMPILE, str(rules)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             process_group=0,
             env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(
                 filter(None, [sources, os.environ.get("PYTHONPATH")]))},
         )  # fmt: skip
         atexit.register(self.end)
 
-    def wait(self) -> None:
-        """Wait until it has ended, and note that the kernels are there if that is so."""
-        if self.process.wait() == 0:
-            with contextlib.suppress(OSError):  # a full disk: kernels are compiled again
-                (self._cache / CHASES_COMPILED).touch()
-        self.end()
+    def wait(self, *, captures_only: bool) -> None:
+        """Wait until it has compiled everything, or the captures of order 0; or has ended."""
+        assert self.process.stdout is not None
+        if not self.process.stdout.readline() or not captures_only:
+            self.process.wait()
+            self.end()
 
     def end(self) -> None:
         """End the process."""

@@ -4,6 +4,9 @@
 Lines are scanned in place of moves, so that all slides along a line are one running union. It
 pays where many rows of a lead are on the frontier; `moves.py` goes from row to row instead.
 
+Rows are read as flat words here, two for each row: that a second dimension has two words the
+compiler does not know, and it is of neighbouring words that it makes vectors.
+
 The inner piece moves within a row, the others from row to row (`frame.py`). Which set is gathered,
 and in which way, is for the sweep to say (`sweep.py`), whose buffers this works on.
 """
@@ -18,16 +21,18 @@ from tbgen.rows.bitsets import (
     BIT,
     CANNON,
     EMPTY,
-    FULL,
     KNIGHT,
     KNIGHT_LEGS,
     KNIGHT_TARGETS,
     NOWHERE,
+    PAWN,
     PAWN_TARGETS,
     ROOK,
     has,
-    inner_sources,
+    jumps_into,
     mirrored,
+    pawn_steps_into,
+    slides,
 )
 from tbgen.rows.frame import (
     COMPANIONS,
@@ -51,45 +56,77 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
     side : int64, to move in the predecessors
     """
-    mids = frame.size[MIDS]
+    mids, rows = frame.size[MIDS], front.rows.reshape(-1)
+    taken, is_open, words = (
+        frame.mid_taken.reshape(-1),
+        scratch.open.reshape(-1),
+        reached.reshape(-1),
+    )
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_after[m])
         if front.counts[target] == 0:
             continue
         image, eye = frame.lead_moves[m, MIRRORED], np.int64(frame.lead_moves[m, EYE])
+        if eye == NOWHERE and not image:
+            behind = rows[2 * mids * target :]
+            for i in range(2 * mids):
+                words[i] |= behind[i]
+            continue
         free_lo, free_hi = ~BIT[eye, 0], ~BIT[eye, 1]
-        first = target * mids
         for mid in range(mids):
-            if image:
-                row = first + frame.mid_mirror[mid]
-                lo, hi = mirrored(front.rows[row, 0], front.rows[row, 1])
-            else:
-                lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
             # Asked for elephants alone: what others do needs no look at the mid.
-            if eye != NOWHERE and has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
+            if eye != NOWHERE and has(taken[2 * mid], taken[2 * mid + 1], eye):
                 continue
-            reached[mid, 0] |= lo & free_lo
-            reached[mid, 1] |= hi & free_hi
+            at = 2 * (target * mids + (frame.mid_mirror[mid] if image else mid))
+            lo, hi = rows[at], rows[at + 1]
+            if image:
+                lo, hi = mirrored(lo, hi)
+            words[2 * mid] |= lo & free_lo
+            words[2 * mid + 1] |= hi & free_hi
     if front.counts[lead] == 0:
         return
     first = lead * mids
-    for mid in range(mids):
-        overlap = (frame.mid_taken[mid, 0] & taken_lo) | (frame.mid_taken[mid, 1] & taken_hi)
-        scratch.open[mid] = EMPTY if overlap else FULL
+    for i in range(0, 2 * mids, 2):
+        overlap = (taken[i] & taken_lo) | (taken[i + 1] & taken_hi)
+        is_open[i] = EMPTY if overlap else ~taken[i]
+        is_open[i + 1] = EMPTY if overlap else ~taken[i + 1]
     if frame.size[INNER_SIDE] == side:
-        kind = frame.size[INNER_KIND]
-        for mid in range(mids):
-            lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
-            if lo | hi:
-                free_lo = frame.inner_area[0] & ~(taken_lo | frame.mid_taken[mid, 0])
-                free_hi = frame.inner_area[1] & ~(taken_hi | frame.mid_taken[mid, 1])
-                lo, hi = inner_sources(kind, side, lo, hi, free_lo, free_hi)
-                reached[mid, 0] |= lo
-                reached[mid, 1] |= hi
+        _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame)
     for g in range(frame.size[GROUPS]):
         if frame.groups[g, SIDE] == side:
             _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
+
+
+@part
+def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
+    """Predecessors by moves of the inner piece, for all rows of one lead.
+
+    first : int64, the first row of the lead
+    taken_lo, taken_hi : uint64, the squares of the lead
+    """
+    mids, kind = frame.size[MIDS], frame.size[INNER_KIND]
+    free_lo, free_hi = frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi
+    rows, taken = front.rows.reshape(-1)[2 * first :], frame.mid_taken.reshape(-1)
+    words = reached.reshape(-1)
+    # Loops without a branch, each of one kind, become vector instructions.
+    if kind == KNIGHT:
+        for i in range(0, 2 * mids, 2):
+            lo, hi = jumps_into(rows[i], rows[i + 1], free_lo & ~taken[i], free_hi & ~taken[i + 1])
+            words[i] |= lo
+            words[i + 1] |= hi
+    elif kind == PAWN:
+        for i in range(0, 2 * mids, 2):
+            lo, hi = pawn_steps_into(
+                rows[i], rows[i + 1], free_lo & ~taken[i], free_hi & ~taken[i + 1], side
+            )
+            words[i] |= lo
+            words[i + 1] |= hi
+    else:
+        for i in range(0, 2 * mids, 2):
+            lo, hi = slides(rows[i], rows[i + 1], free_lo & ~taken[i], free_hi & ~taken[i + 1])
+            words[i] |= lo
+            words[i + 1] |= hi
 
 
 @part
@@ -130,6 +167,10 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
                     _gather_single_lines(first, front, reached, scratch)
                 else:
                     _gather_lines(first, stride, front, reached, scratch)
+            elif stride == 1:
+                _gather_single_steps(
+                    kind, first, taken_lo, taken_hi, side, front, reached, scratch, frame
+                )
             else:
                 _gather_steps(
                     kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame
@@ -168,10 +209,8 @@ def _gather_single_lines(first, front, reached, scratch):
                 if target < 0:
                     lo, hi = EMPTY, EMPTY
                 else:
-                    lo |= rows[first + target, 0]
-                    hi |= rows[first + target, 1]
-                    lo &= ~BIT[square, 0] & is_open[target]
-                    hi &= ~BIT[square, 1] & is_open[target]
+                    lo = (lo | rows[first + target, 0]) & is_open[target, 0]
+                    hi = (hi | rows[first + target, 1]) & is_open[target, 1]
                 square += step
                 source = mid_of[square]
                 if source >= 0:
@@ -188,8 +227,9 @@ def _gather_lines(first, stride, front, reached, scratch):
 
     first, stride : int64, the first row of the lead, and the group's stride
     """
-    line, is_open = scratch.line, scratch.open
-    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    mid_of, live = scratch.mid_of, scratch.live
+    line, is_open = scratch.line.reshape(-1), scratch.open.reshape(-1)
+    rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for direction in range(4):
         for number in range(9 if direction < 2 else 10):
             square, step, length = _line(direction, number)
@@ -205,20 +245,43 @@ def _gather_lines(first, stride, front, reached, scratch):
                     if not live[passed]:
                         continue
                     running = True
-                    for i in range(stride):
-                        line[i, 0] = EMPTY
-                        line[i, 1] = EMPTY
-                not_lo, not_hi = ~BIT[passed, 0], ~BIT[passed, 1]
+                    for i in range(2 * stride):
+                        line[i] = EMPTY
+                behind, way = rows[2 * target :], is_open[2 * target :]
+                for i in range(2 * stride):
+                    line[i] = (line[i] | behind[i]) & way[i]
                 source = mid_of[square]
-                for i in range(stride):
-                    way = is_open[target + i]
-                    lo = (line[i, 0] | rows[first + target + i, 0]) & not_lo & way
-                    hi = (line[i, 1] | rows[first + target + i, 1]) & not_hi & way
-                    line[i, 0] = lo
-                    line[i, 1] = hi
-                    if source >= 0:
-                        reached[source + i, 0] |= lo
-                        reached[source + i, 1] |= hi
+                if source >= 0:
+                    before = words[2 * source :]
+                    for i in range(2 * stride):
+                        before[i] |= line[i]
+
+
+@part
+def _gather_single_steps(kind, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
+    """`_gather_steps` for a stride of one: a row is read and written once for all its steps.
+
+    kind, first : int64, KNIGHT or PAWN, the first row of the lead
+    taken_lo, taken_hi : uint64, the squares of the lead
+    """
+    mid_of, live, taken = scratch.mid_of, scratch.live, frame.mid_taken
+    for square in range(SQUARES):
+        source = mid_of[square]
+        if source < 0:
+            continue
+        occ_lo, occ_hi = taken_lo | taken[source, 0], taken_hi | taken[source, 1]
+        lo, hi = EMPTY, EMPTY
+        for k in range(8 if kind == KNIGHT else 3):
+            if kind == KNIGHT:
+                target, leg = np.int64(KNIGHT_TARGETS[square, k]), np.int64(KNIGHT_LEGS[square, k])
+            else:
+                target, leg = np.int64(PAWN_TARGETS[side, square, k]), np.int64(NOWHERE)
+            if target >= 0 and live[target] and not has(occ_lo, occ_hi, leg):
+                row = first + mid_of[target]
+                lo |= front.rows[row, 0] & ~BIT[leg, 0]
+                hi |= front.rows[row, 1] & ~BIT[leg, 1]
+        reached[source, 0] |= lo
+        reached[source, 1] |= hi
 
 
 @part
@@ -227,11 +290,12 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached,
 
     kind, first, stride : int64, KNIGHT or PAWN, the first row of the lead, the group's stride
     """
-    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    mid_of, live, taken = scratch.mid_of, scratch.live, frame.mid_taken.reshape(-1)
+    rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for square in range(SQUARES):
-        source = mid_of[square]
-        if source < 0:
+        if mid_of[square] < 0:
             continue
+        source = 2 * mid_of[square]
         for k in range(8 if kind == KNIGHT else 3):
             if kind == KNIGHT:
                 target_square = np.int64(KNIGHT_TARGETS[square, k])
@@ -239,19 +303,16 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached,
                 target_square = np.int64(PAWN_TARGETS[side, square, k])
             if target_square < 0 or not live[target_square]:
                 continue
-            target = first + mid_of[target_square]
+            target = 2 * mid_of[target_square]
             if kind == KNIGHT:
                 leg = np.int64(KNIGHT_LEGS[square, k])
                 if has(taken_lo, taken_hi, leg):
                     continue
                 not_lo, not_hi = ~BIT[leg, 0], ~BIT[leg, 1]
-                for i in range(stride):
-                    mid = source + i
-                    if has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], leg):
-                        continue
-                    reached[mid, 0] |= rows[target + i, 0] & not_lo
-                    reached[mid, 1] |= rows[target + i, 1] & not_hi
+                for i in range(0, 2 * stride, 2):
+                    if not has(taken[source + i], taken[source + i + 1], leg):
+                        words[source + i] |= rows[target + i] & not_lo
+                        words[source + i + 1] |= rows[target + i + 1] & not_hi
             else:
-                for i in range(stride):
-                    reached[source + i, 0] |= rows[target + i, 0]
-                    reached[source + i, 1] |= rows[target + i, 1]
+                for i in range(2 * stride):
+                    words[source + i] |= rows[target + i]

@@ -37,8 +37,11 @@ from tbgen.rows.workers import FEW_RANGES, RANGES, Chunks, Workers
 Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
-SMALL_FRONTIER = 2000
+_SMALL_FRONTIER = 2000
 """Rows on a frontier below which one thread is faster than cutting the work into ranges."""
+
+_MODEST_FRONTIER = 20_000
+"""Rows on a frontier below which few ranges will do: a call of a kernel takes 20 microseconds."""
 
 _LISTED = 16
 """One row in so many of a lead is listed: a lead with more on it is gathered as a whole anyway
@@ -73,8 +76,11 @@ def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
 
 
 def ranges_for(front: Frontier) -> int:
-    """How many ranges are worth while: one for a frontier of a few rows."""
-    return 1 if front.counts.sum() < SMALL_FRONTIER else RANGES
+    """How many ranges are worth while, by the rows on a frontier."""
+    rows = front.counts.sum()
+    if rows < _SMALL_FRONTIER:
+        return 1
+    return FEW_RANGES if rows < _MODEST_FRONTIER else RANGES
 
 
 @part
@@ -278,10 +284,10 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = int(frame.size[LEADS]), int(frame.size[MIDS])
         self.chunks = Chunks.of(self.leads, self.mids)
-        # A range of leads has this many chunks at most; a small frontier, in one range, has fewer
-        # rows, wherever they are.
+        # A range of leads has this many chunks at most; a frontier in fewer ranges has fewer rows,
+        # wherever they are.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
-        size = ROW_BYTES * max(rows, SMALL_FRONTIER)
+        size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
         self.record_room = [np.empty(size, np.uint8) for _ in range(workers.threads)]
         """For each thread, room for the records of a range of chunks."""
 

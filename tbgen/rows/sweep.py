@@ -53,8 +53,8 @@ class Scratch(NamedTuple):
     """uint64 (M, 2): zero between uses."""
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
-    open: NDArray[np.uint64]
-    """uint64 (M,): all ones where the outer pieces do not overlap, else zero."""
+    open: Rows
+    """uint64 (M, 2): where the inner piece may stand; nowhere, if the outer pieces overlap."""
     mid_of: NDArray[np.int64]
     """int64 (90,): the mid of each square of the moving piece, -1 for none."""
     live: NDArray[np.bool_]
@@ -69,7 +69,7 @@ def make_scratch(mids: int) -> Scratch:
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
-        np.zeros(mids, np.uint64),
+        np.zeros((mids, 2), np.uint64),
         np.zeros(SQUARES, np.int64),
         np.zeros(SQUARES, np.bool_),
         np.zeros(mids, np.int32),

@@ -26,6 +26,29 @@ def twice(number):
 print(twice(21), sum(twice.stats.cache_hits.values()))
 """
 
+BORROWED = """
+import os
+import numpy as np
+from tbgen.compiling.jit import borrowing_kernel, kernel
+
+@borrowing_kernel
+def total(numbers):
+    found = 0
+    for number in numbers:
+        found += number
+    return found
+
+@kernel
+def made(count):
+    return np.arange(count)
+
+hits = [total(made(4))]
+hits += [sum(k.stats.cache_hits.values()) for k in (total, made)]
+print(*hits, total(np.arange(4.0)) if "SECOND_TYPE" in os.environ else "")
+"""
+"""One kernel that borrows its arrays, for a second type that is compiled after the first is
+loaded; and one that makes an array."""
+
 SECOND = """
 from tbgen.compiling.jit import kernel
 
@@ -149,6 +172,18 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
     script = kernel_in(tmp_path)
     (tmp_path / f"tbgen-{os.getuid()}").write_text("in the way")
     assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "42 0\n"
+
+
+@pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
+def test_kernels_that_borrow_load_beside_others(tmp_path: Path, first: str) -> None:
+    """Whichever comes first: what borrows is loaded before numba is ready to compile."""
+    script = (tmp_path / "borrowed").with_suffix(".py")
+    script.write_text(BORROWED.replace("total(made(4))", first))
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    made = "made(4)" in first
+    assert python(script, **cache).split() == ["6", "0", "0"]
+    loaded = ["6", "1", "1" if made else "0"]
+    assert python(script, SECOND_TYPE="", **cache).split() == [*loaded, "6.0"]
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])

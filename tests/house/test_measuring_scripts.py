@@ -51,7 +51,7 @@ def rows() -> list[Measured]:
 
 
 def test_the_memory_that_the_goal_allows() -> None:
-    assert bench_goals.allowed_memory(10_000_000, 7) == pytest.approx(32_000_000 + 7 + 200 * MIB)
+    assert bench_goals.allowed_memory(10_000_000, 7) == pytest.approx(26_000_000 + 7 + 160 * MIB)
 
 
 def test_ratios_are_sums_over_what_both_measured() -> None:
@@ -64,11 +64,26 @@ def test_ratios_are_sums_over_what_both_measured() -> None:
     peers = {"KRKN": Peer(20, 1_000_000, 1), "KRKR": Peer(20, 1_000_000, 1),
              "KNKP": Peer(None, 1_000_000, 1)}  # fmt: skip
     text = "\n".join(bench_goals.summary(measured, slots, peers))
-    assert "4.00 of 40.00 scaled CPU seconds: 0.100 (goal 0.100)" in text
+    assert "4.00 of 40.00 scaled CPU seconds: 0.100 (goal 0.045)" in text
     assert "worst KRKR: 0.150" in text
     assert "not measured beside the other generator: KNKP" in text
     allowed = bench_goals.allowed_memory(1_000_000, 50 * MIB)
     assert f"worst KRKN: {100 * MIB / allowed:.2f}" in text
+
+
+def test_goals_of_its_own_are_ratios() -> None:
+    small = replace(measurement(6), table_cpu=5.0, table_wall=5.0)
+    measured = {
+        "KRNKR": replace(small, table_wall=5.5, table_cpu=9.9),
+        "KRKN": small,  # no longer than the goal is for
+        "KRNKRC": replace(measurement(1200), table_wall=1000.0, table_cpu=1500.0),
+    }
+    slots = {"KRNKR": 30_000_000, "KRKN": 1, "KRNKRC": 3_000_000_000}
+    text = "\n".join(bench_goals.own_goals(measured, slots, 2, studied=2.4))
+    assert "KRNKR: 2.50 times the study's bare solve (goal 2.2)" in text
+    assert "worst KRNKRC: 75% of 2 threads, 2 builds" in text
+    assert "KRNKRC: 400 ns a slot, KRNKR: 200 ns: 2.00 (goal 2)" in text
+    assert bench_goals.own_goals({"KRKN": small}, slots, 2, studied=None) == []
 
 
 def test_an_index_padded_against_the_peer_gains_no_memory() -> None:

@@ -15,8 +15,9 @@ SECOND = """
 import sys, time
 from pathlib import Path
 from tbgen.retrograde.warm_up import SecondCompiler
+from tbgen.tables import Rules
 
-print(SecondCompiler(Path(sys.argv[1])).process.pid, flush=True)
+print(SecondCompiler(Path(sys.argv[1]), Rules.WXF).process.pid, flush=True)
 time.sleep(60)
 """
 
@@ -55,6 +56,31 @@ for module in (tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.
 def test_no_operation_on_sets_is_left_to_be_compiled() -> None:
     command = [sys.executable, "-c", UNCALLED]
     assert subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout == b""
+
+
+LEFT = """
+import sys
+from numba.core.registry import CPUDispatcher
+from tbgen.retrograde import warm_up
+from tbgen.retrograde.captures import compile_captures
+from tbgen.tables import Rules
+from tbgen.tables.codes import CodeSpace
+
+warm_up._propagate_alone(1)
+compile_captures(CodeSpace(1))
+modules = [module for name, module in sys.modules.items() if name.startswith("tbgen.")]
+kernels = {k for m in modules for k in vars(m).values() if isinstance(k, CPUDispatcher)}
+compiled = {kernel: len(kernel.signatures) for kernel in kernels}
+warm_up._solve_all(1, Rules.NONE)
+print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
+"""
+
+
+def test_two_processes_leave_nothing_to_one() -> None:
+    """What the two compile is what order 0 asks for, in the same types."""
+    command = [sys.executable, "-c", LEFT]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    assert result.stdout.split() == []
 
 
 def is_running(process: int) -> bool:
