@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.features import CANNON, ROOK
 from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
 from tbgen.indexing.squares import EMPTY
@@ -52,7 +52,7 @@ def _slide(state, row, ply, count, source, code, captures):
     return count
 
 
-@borrowing_kernel
+@part
 def generate(state, row, side, ply, count, captures):
     """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
 

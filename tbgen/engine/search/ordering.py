@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.generation import generate
@@ -109,12 +109,14 @@ def _pick(state, ply, least):
     begin, count = state.next[ply], state.count[ply]
     ranks, moves = state.ranks[ply], state.moves[ply]
     while begin < count:
-        best, rank = begin, ranks[begin]
+        # In two loops without a choice inside, which processors like.
+        rank, best = ranks[begin], begin
         for i in range(begin + 1, count):
-            if ranks[i] > rank:
-                best, rank = i, ranks[i]
+            rank = max(rank, ranks[i])
         if rank < least:
             break
+        while ranks[best] != rank:
+            best += 1
         move = moves[best]
         moves[best], ranks[best] = moves[begin], ranks[begin]
         begin += 1
@@ -125,7 +127,7 @@ def _pick(state, ply, least):
     return np.int64(0)
 
 
-@borrowing_kernel
+@part
 def next_move(state, row, side, ply):
     """The next move to try, pseudo-legal; 0 when there is none left."""
     while True:
