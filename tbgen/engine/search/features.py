@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
+from tbgen.engine.search.geometry import FREE, LEGS, TARGETS, sight
 from tbgen.indexing.squares import EMPTY, FILES, PieceType, piece_code
 
 ROOK, KNIGHT, CANNON = (
@@ -147,22 +147,16 @@ def _between(board, square, king):
 
 
 @part
-def _list_slider(state, board, count, side, square, kind, king):
+def _list_slider(state, row, count, side, square, kind, king):
     """List what a rook or cannon adds; returns the new count.
 
-    board : int8 (90,); piece codes
     count : int64; features so far
     square, kind : int64; the piece
     king : int64; the square of the other side's king
     """
     free = np.int64(0)
     for direction in range(4):
-        to, step = square, STEPS[direction]
-        for _ in range(LENGTHS[square, direction]):
-            to += step
-            if board[to] != EMPTY:
-                break
-            free += 1
+        free += sight(state, row, square, direction) & FREE
     lines = np.int64(_CANNON_FILE)
     if kind == ROOK:
         lines = np.int64(_ROOK_FILE)
@@ -170,9 +164,11 @@ def _list_slider(state, board, count, side, square, kind, king):
     else:
         count = _note(state, count, side, _CANNON_MOBILITY + free)
     if square % FILES == king % FILES:
-        count = _note(state, count, side, lines + _between(board, square, king))
+        count = _note(state, count, side, lines + _between(state.boards[row], square, king))
     elif square // FILES == king // FILES:
-        count = _note(state, count, side, lines + _BETWEEN + _between(board, square, king))
+        count = _note(
+            state, count, side, lines + _BETWEEN + _between(state.boards[row], square, king)
+        )
     return count
 
 
@@ -220,7 +216,7 @@ def list_features(state, row, side):
             if kind == KNIGHT:
                 count = _list_knight(state, board, count, owner, square, king)
             elif kind != PAWN:
-                count = _list_slider(state, board, count, owner, square, kind, king)
+                count = _list_slider(state, row, count, owner, square, kind, king)
             elif past and square % FILES < FILES - 1 and board[square + 1] == board[square]:
                 count = _note(state, count, owner, np.int64(_BESIDE))
         count = _note(state, count, owner, _ACROSS + across)

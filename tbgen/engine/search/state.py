@@ -18,9 +18,9 @@ import numpy as np
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.evaluation import PHASES, SQUARE_WORTHS
 from tbgen.engine.search.features import KING, MAX_LISTED, STRENGTHS
-from tbgen.engine.search.geometry import CONCERNS
+from tbgen.engine.search.geometry import CONCERNS, LINES
 from tbgen.engine.search.safety import is_king_attacked
-from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
@@ -42,6 +42,7 @@ STATE = np.dtype(
         ("boards", np.int8, (ROWS, SQUARES)),
         ("ids", np.int8, (ROWS, SQUARES)),
         ("log", np.int64, (ROWS, record.LOG_FIELDS)),
+        ("lines", np.int16, (ROWS, LINES)),  # the taken places of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # of each id; -1 once taken
         ("keys", np.int64, ROWS),
         ("worths", np.int64, ROWS),  # of the pieces on their squares, for Red (`evaluation`)
@@ -96,6 +97,17 @@ PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
+@part
+def _toggle(state, row, square):
+    """Take or leave a square on its rank and its file.
+
+    square : int64
+    """
+    rank, file = square // FILES, square % FILES
+    state.lines[row, rank] ^= 1 << file
+    state.lines[row, RANKS + file] ^= 1 << rank
+
+
 @borrowing_kernel
 def begin(states, moves, side):
     """Set up the record of a game from the board in row 0, and play its moves.
@@ -110,6 +122,8 @@ def begin(states, moves, side):
     worths = phase = np.int64(0)
     state.material[0, 0] = state.material[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
+    for line in range(LINES):
+        state.lines[0, line] = 0
     for i in range(PIECES):
         state.squares[0, i] = -1
         state.codes[i] = 0
@@ -123,6 +137,7 @@ def begin(states, moves, side):
             if code & 7 == KING:
                 state.kings[code >> 3] = number
             state.squares[0, number] = square
+            _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
             worths += SQUARE_WORTHS[code, square]
             phase += PHASES[code]
@@ -146,9 +161,13 @@ def key_after(state, row, source, target):
 
 
 @part
-def _copy_sums(state, row):
-    """Give the next row what is added up over the pieces of this one."""
+def _copy(state, row):
+    """Give the next row squares, lines and sums of this one."""
     after = row + 1
+    for i in range(PIECES):
+        state.squares[after, i] = state.squares[row, i]
+    for line in range(LINES):
+        state.lines[after, line] = state.lines[row, line]
     state.worths[after], state.phase[after] = state.worths[row], state.phase[row]
     state.material[after, 0] = state.material[row, 0]
     state.material[after, 1] = state.material[row, 1]
@@ -166,10 +185,11 @@ def push(state, row, side, source, target):
     if CONCERNS[king, source] or CONCERNS[king, target]:
         checked = is_king_attacked(state.boards[after], king, 1 - side)
     state.log[after, record.CHECKED] = checked
-    for i in range(PIECES):
-        state.squares[after, i] = state.squares[row, i]
+    _copy(state, row)
     state.squares[after, state.ids[row, source]] = target
-    _copy_sums(state, row)
+    _toggle(state, after, source)
+    if taken == EMPTY:
+        _toggle(state, after, target)
     state.keys[after] = key_after(state, row, source, target)
     state.worths[after] += SQUARE_WORTHS[code, target] - SQUARE_WORTHS[code, source]
     if taken != EMPTY:
@@ -190,10 +210,8 @@ def push_null(state, row):
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]
         state.ids[after, square] = state.ids[row, square]
-    for i in range(PIECES):
-        state.squares[after, i] = state.squares[row, i]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
-    _copy_sums(state, row)
+    _copy(state, row)
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after
