@@ -203,14 +203,12 @@ def list_features(state, row, side):
     for owner in range(2):
         king = np.int64(state.squares[row, state.kings[1 - owner]])
         across = np.int64(0)
-        for man in range(state.men_count[owner]):
-            number = state.men[owner, man]
+        for man in range(state.attacker_count[owner]):
+            number = state.attackers[owner, man]
             square = np.int64(state.squares[row, number])
             if square < 0:
                 continue
             kind = np.int64(state.codes[number]) & 7
-            if kind < ROOK:
-                continue
             past = (square >= 45) == (owner == 0)
             across += np.int64(past)
             if kind == KNIGHT:

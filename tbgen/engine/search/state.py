@@ -17,7 +17,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.evaluation import PHASES, SQUARE_WORTHS
-from tbgen.engine.search.features import KING, MAX_LISTED, STRENGTHS
+from tbgen.engine.search.features import KING, MAX_LISTED, ROOK, STRENGTHS
 from tbgen.engine.search.geometry import CONCERNS, LINES
 from tbgen.engine.search.safety import is_king_attacked
 from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES
@@ -52,6 +52,8 @@ STATE = np.dtype(
         ("codes", np.int8, PIECES),  # the piece code of each id
         ("men", np.int8, (2, MEN)),  # the ids of each side's pieces, taken ones too
         ("men_count", np.int64, 2),
+        ("attackers", np.int8, (2, MEN)),  # those that are rooks, knights, cannons or pawns
+        ("attacker_count", np.int64, 2),
         ("kings", np.int64, 2),  # their ids
         ("moves", np.int32, (PLIES, MAX_MOVES)),
         ("ranks", np.int32, (PLIES, MAX_MOVES)),
@@ -122,6 +124,7 @@ def begin(states, moves, side):
     worths = phase = np.int64(0)
     state.material[0, 0] = state.material[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
+    state.attacker_count[0] = state.attacker_count[1] = 0
     for line in range(LINES):
         state.lines[0, line] = 0
     for i in range(PIECES):
@@ -136,6 +139,9 @@ def begin(states, moves, side):
             state.men_count[code >> 3] += 1
             if code & 7 == KING:
                 state.kings[code >> 3] = number
+            elif code & 7 >= ROOK:
+                state.attackers[code >> 3, state.attacker_count[code >> 3]] = number
+                state.attacker_count[code >> 3] += 1
             state.squares[0, number] = square
             _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
