@@ -10,7 +10,14 @@ is drawn after 120 plies without a capture. An illegal move loses, and so does a
 Printed are the games of the first engine, its score with the standard error over pairs of games,
 and the difference in Elo that this stands for; at the end the processor time of each engine for a
 move, its start included, which says how equal limits of nodes were. `--save` keeps a line per game:
-engines, result, why it ended, FEN and moves.
+engines, result, why it ended, FEN and moves; a match that was stopped goes on behind the games that
+the file has.
+
+What the rules of repetition are worth, by games between the engine that knows all of them and the
+engine that knows perpetual checks only:
+
+    python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-2 Rules=check \
+        --games 600 --seconds 0.1 --save rules.txt
 """
 
 from __future__ import annotations
@@ -108,6 +115,28 @@ def random_opening(rng: random.Random, plies: int) -> list[Move]:
             return moves
 
 
+def save(path: Path, names: str, points: float, reason: str, moves: list[Move]) -> None:
+    """Append a game to a file."""
+    text = " ".join(move.iccs for move in moves)
+    with path.open("a", encoding="utf-8") as games:
+        games.write(f"{names}\t{points}\t{reason}\t{START_FEN}\t{text}\n")
+
+
+def saved_games(path: Path) -> list[tuple[float, str, list[Move]]]:
+    """The games of a file: Red's points, the reason, and the moves; a line cut short is removed."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    games = []
+    for line in whole.splitlines():
+        _, points, reason, _, moves = line.split("\t")
+        games.append((float(points), reason, [Move.from_iccs(each) for each in moves.split()]))
+    return games
+
+
 def summary(pairs: list[float]) -> str:
     """The score of the first engine, its standard error over pairs, and the Elo difference."""
     count = len(pairs)
@@ -151,7 +180,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; exit status 1 if an engine does not start."""
+    """Play the match; exit status 1 if an engine does not start, or another match was saved."""
     options = arguments()
     limits = (
         Limit(options.seconds, options.nodes, options.depth),
@@ -168,24 +197,29 @@ def main() -> int:
     rng, pairs, reasons = random.Random(options.seed), [], Counter()
     tally: Counter[float] = Counter()
     moves_of = [0, 0]
+    saved = saved_games(options.save) if options.save else []
     for number in range(options.games // 2):
         opening, pair = random_opening(rng, options.plies), 0.0
         for first in (Side.RED, Side.BLACK):
             order = 1 if first == Side.RED else -1
             by_colour = players[::order][0], players[::order][1]
             allowed = limits[::order][0], limits[::order][1]
-            points, reason, moves = play_game(by_colour, opening, allowed, judges)
-            for side in Side:
-                moves_of[players.index(by_colour[side])] += (len(moves) + 1 - side) // 2
+            if saved:
+                points, reason, moves = saved.pop(0)
+                if moves[: len(opening)] != opening:
+                    print(f"error: {options.save} has another match", file=sys.stderr)
+                    return 1
+            else:
+                points, reason, moves = play_game(by_colour, opening, allowed, judges)
+                for side in Side:
+                    moves_of[players.index(by_colour[side])] += (len(moves) + 1 - side) // 2
+                if options.save:
+                    names = " - ".join(player.name for player in by_colour)
+                    save(options.save, names, points, reason, moves)
             mine = points if first == Side.RED else 1 - points
             pair += mine
             tally[mine] += 1
             reasons[reason] += 1
-            if options.save:
-                with options.save.open("a", encoding="utf-8") as games:
-                    text = " ".join(move.iccs for move in moves)
-                    names = " - ".join(player.name for player in by_colour)
-                    games.write(f"{names}\t{points}\t{reason}\t{START_FEN}\t{text}\n")
         pairs.append(pair)
         print(
             f"{2 * number + 2:4} games: +{tally[1.0]} ={tally[0.5]} -{tally[0.0]}, "

@@ -3,9 +3,11 @@
     jit        kernels, parts and scalars; the lock of the cache
     folder     where the cache of compiled code is
     cache      that what is damaged in it is compiled again
+    fetching   a hint to the processor which memory will be read
     remains    what killed processes have left in it
     parts      how a function is compiled into the kernels that call it, and no further
-    internals  which of the undocumented things that those two are made of this numba has
+    resolution operations on numbers, which numba looks for once instead of at every use
+    internals  which of the undocumented things that those three are made of this numba has
 
 Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
 the compiled half of `tbgen.referee`. Nothing that only probes or plays does.

@@ -4,6 +4,7 @@
     known_options   flags of `numba.njit` that nothing documents    else they are left out
     HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
     HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
+    HAS_RESOLUTION  what `resolution` is made of                    else numba looks again
 
 What is not documented may be gone with any version. Only names are looked at here: what they do is
 tried by `python scripts/reliability/versions.py`, with the oldest and the newest numba.
@@ -37,6 +38,7 @@ def _makes_libraries() -> bool:
 
 HAS_PARTS = (
     _has("core.codegen", "JITCodeLibrary._finalize_final_module")
+    and _has("core.codegen", "JITCodeLibrary._optimize_final_module")
     and _has("core.compiler", "Compiler")
     and _has("core.typing.templates", "infer_global")
     and _has("core.types", "Dispatcher.get_call_type", "IntEnumMember", "signed_domain")
@@ -50,6 +52,8 @@ HAS_DIGESTS = (
     and _has("core.caching", "FunctionCache._load_overload")
     and _has("core.serialize", "dumps")
 )
+
+HAS_RESOLUTION = _has("core.types", "Function.get_call_type", "Number", "Boolean")
 
 
 def known_options(**options: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
     kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
     borrowing_kernel   the same for kernels that create no arrays: no counting of references
     part     called by kernels only, and compiled into them: neither entry nor file of its own
+    recursive_part   the same for what calls itself
     scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
 
 Where the cache is, `tbgen.compiling.folder` says, and what it withstands `tbgen.compiling.cache`.
@@ -23,7 +24,7 @@ from numba import njit
 from numba.extending import overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
-from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, known_options
+from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, HAS_RESOLUTION, known_options
 from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
@@ -48,6 +49,11 @@ if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
+
+if HAS_RESOLUTION:
+    from tbgen.compiling.resolution import remember_operations
+
+    remember_operations()
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
@@ -99,6 +105,15 @@ def part(function: Function) -> Function:
     else:
         overload(function, jit_options=_OPTIONS | _BORROWS, strict=False)(lambda *types: function)
     return function
+
+
+def recursive_part(function: Function) -> Function:
+    """A part that calls itself, which numba allows no overload to do: a kernel where that is all.
+
+    It passes on values of the run time only, never a literal: as a cached kernel it would crash
+    the process that loads it (numba issue 6061).
+    """
+    return part(function) if HAS_PARTS else borrowing_kernel(function)
 
 
 use_compiler(part)

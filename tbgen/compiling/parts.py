@@ -3,9 +3,11 @@
     one signature     signed integers of all kinds are passed as int64
     no entry          neither from Python nor from C, and no file in the cache
     no machine code   a kernel has the code of its parts in its own
+    no optimisation   nor before it is in the kernel, where all of it is optimised at once
 
 A kernel's tree of calls has two or three times as many functions as there are kernels, and all
-of this again for each of them took half of the time of compiling.
+of this again for each of them took half of the time of compiling. Parts of parts would be
+optimised once for every level of the tree above them.
 """
 
 from __future__ import annotations
@@ -44,10 +46,13 @@ def _widened(argument: Any) -> Any:
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part: optimised, to be linked into kernels, and never turned into machine code.
+    """The code of a part: to be linked into kernels, and never turned into machine code.
 
-    numba has no word for that; this leaves out what follows the optimisation.
+    numba has no word for that; this leaves out all that follows the linking of its own parts.
     """
+
+    def _optimize_final_module(self) -> None:
+        """Do nothing: the kernel's module is optimised."""
 
     def _finalize_final_module(self) -> None:
         self._finalized = True

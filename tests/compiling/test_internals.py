@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import csv
 import json
+import operator
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from numba import types
+from numba.core.registry import cpu_target
 
-from tbgen.compiling import internals
+from tbgen.compiling import internals, jit, resolution
 from tbgen.tables import TableFile
 from tests.kits.paths import DOCS, ROOT
 
@@ -87,7 +90,21 @@ def test_this_numba_has_them() -> None:
     """Else every build would be slower, and nobody would know."""
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
+    assert internals.HAS_RESOLUTION
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
+
+
+def test_an_operation_on_numbers_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert jit.HAS_RESOLUTION
+    context = cpu_target.typing_context
+    cpu_target.target_context.refresh()
+    add, numbers = context.resolve_value_type(operator.add), (types.int64, types.int8)
+    found = add.get_call_type(context, numbers, {})
+    assert found.return_type == types.int64
+    monkeypatch.delattr(resolution, "_resolve")
+    assert add.get_call_type(context, numbers, {}) is found
+    with pytest.raises(NameError):
+        add.get_call_type(context, (types.int64, types.unicode_type), {})
 
 
 def test_kernels_without_them(tmp_path: Path) -> None:

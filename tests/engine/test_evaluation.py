@@ -6,13 +6,14 @@ import random
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from tbgen.engine.search.evaluation import evaluate
+from tbgen.engine.search import weights
 from tbgen.engine.search.scores import INFINITE
-from tbgen.engine.search.state import STATE, begin
-from tbgen.engine.search.tracing import trace
+from tbgen.engine.search.state import STATE
+from tbgen.engine.search.tracing import evaluate_board, trace
 from tbgen.indexing import START_FEN, Position, Side
-from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square
+from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square, piece_kind
 from tbgen.rules import legal_moves
 
 
@@ -20,8 +21,7 @@ def value(position: Position, alpha: int = -INFINITE, beta: int = INFINITE) -> i
     """What the evaluation says, for the side to move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
-    begin(states, np.zeros(0, np.int32), int(position.side))
-    return int(evaluate(states[0], 0, int(position.side), alpha, beta))
+    return int(evaluate_board(states, np.zeros(0, np.int32), int(position.side), alpha, beta))
 
 
 def random_positions(seed: int, games: int) -> list[Position]:
@@ -71,14 +71,41 @@ def test_outside_of_the_window_it_is_a_bound() -> None:
         assert exact <= bound <= alpha or alpha < bound <= exact
 
 
-def test_what_is_traced_is_what_is_there() -> None:
-    """Each side has one move to make, one siege, and two features for each kind of attackers."""
-    positions = random_positions(3, 2)
+def traced(positions: list[Position]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The features of positions, -1 behind them, and the phases."""
     boards = np.stack([np.frombuffer(each.board, np.int8) for each in positions])
     sides = np.array([int(each.side) for each in positions])
     listed = np.zeros((len(positions), 80), np.int32)
     phases = np.zeros(len(positions), np.int64)
     trace(np.zeros(1, STATE), np.zeros(0, np.int32), boards, sides, listed, phases)
+    return listed, phases
+
+
+def test_it_is_the_sum_of_what_is_traced() -> None:
+    """By the weights one by one, with nothing that is worked out beforehand or kept."""
+    positions = random_positions(5, 8)
+    for position, listed, phase in zip(positions, *traced(positions), strict=True):
+        sums = np.zeros((2, 2), np.int64)
+        for square, code in enumerate(position.board):
+            if code != EMPTY:
+                own = square if code < 8 else flip_square(square)
+                place = 5 * (own // 9) + min(own % 9, 8 - own % 9)
+                worth = np.array([stage[place] for stage in weights.PLACES[piece_kind(code)]])
+                sums[0] += worth if code < 8 else -worth
+        for feature in listed[listed >= 0]:
+            worth = np.array([stage[feature >> 1] for stage in weights.FEATURES])
+            sums[1] += -worth if feature & 1 else worth
+        places, seen = ((opening * phase + ending * (32 - phase)) // 32 for opening, ending in sums)
+        expected = places + min(max(seen, -320), 320)
+        assert value(position) == (expected if position.side == Side.RED else -expected)
+
+
+def test_what_is_traced_is_what_is_there() -> None:
+    """Each side has one move to make, one siege, and two features for each kind of attackers."""
+    positions = random_positions(3, 2)
+    boards = np.stack([np.frombuffer(each.board, np.int8) for each in positions])
+    sides = np.array([int(each.side) for each in positions])
+    listed, phases = traced(positions)
     weights = np.zeros(16, np.int64)
     for kind, weight in ((4, 4), (5, 2), (6, 2)):
         weights[[kind, kind + 8]] = weight

@@ -7,8 +7,8 @@ import random
 import numpy as np
 
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
-from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.state import STATE
+from tbgen.engine.search.tracing import is_sound_on_board
 from tbgen.indexing import START_FEN, Move, Position
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import legal_moves
@@ -64,7 +64,7 @@ def test_a_capture_is_sound_if_the_exchange_loses_nothing():
     for position, move in found:
         state["boards"][0, 0] = np.frombuffer(position.board, np.int8)
         expected = net(bytearray(position.board), *move) >= 0
-        answer = is_sound(state[0], 0, int(position.side), move.source, move.target)
+        answer = is_sound_on_board(state, int(position.side), move.source, move.target)
         assert answer == expected, (position.fen, move.iccs)
         assert state["boards"][0, 0].tobytes() == position.board
         sound += answer

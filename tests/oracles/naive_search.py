@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.engine.search import scores
-from tbgen.engine.search.evaluation import EXCHANGE_VALUES, evaluate
-from tbgen.engine.search.exchange import is_sound
-from tbgen.engine.search.state import STATE, begin
+from tbgen.engine.search.evaluation import EXCHANGE_VALUES
+from tbgen.engine.search.state import STATE
+from tbgen.engine.search.tracing import evaluate_board, is_sound_on_board
 from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee import Game, Rules, Verdict, verdict_on
@@ -96,12 +96,12 @@ class NaiveSearch:
 
     def _set_up(self, position: Position) -> None:
         self._states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
-        begin(self._states, np.zeros(0, np.int32), int(position.side))
 
     def _evaluate(self, position: Position) -> int:
         self._set_up(position)
         window = -scores.INFINITE, scores.INFINITE
-        return int(evaluate(self._states[0], 0, int(position.side), *window))
+        no_moves = np.zeros(0, np.int32)
+        return int(evaluate_board(self._states, no_moves, int(position.side), *window))
 
     def _pays(self, position: Position, move: Move) -> bool:
         """Whether a move is a capture that loses nothing in the exchange."""
@@ -111,7 +111,7 @@ class NaiveSearch:
         if EXCHANGE_VALUES[position.board[move.source]] <= EXCHANGE_VALUES[taken]:
             return True
         self._set_up(position)
-        return bool(is_sound(self._states[0], 0, int(position.side), move.source, move.target))
+        return bool(is_sound_on_board(self._states, int(position.side), move.source, move.target))
 
 
 def naive_value(start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF) -> int:

@@ -13,7 +13,7 @@
     features       what it sees besides: mobility, lines to the king, siege, guards
     weights        what each of them is worth, written by a script
     outcomes       how often a material is won, drawn and lost, written by a script
-    tracing        the features of many positions at once, for that script
+    tracing        evaluation and exchange from outside, for that script and for tests
     transposition  the hash table
     perft          counts of legal lines: is the generation right, and how fast
     geometry       lines, leaps and legs as tables
@@ -21,9 +21,9 @@
     scores         what a number means: mates, tables, verdicts, evaluation
 
 The modules above `state` import downwards only. Everything here but `scores` and the numbers that
-scripts write imports numba: it is loaded by `tbgen.engine.thinking`, in the background. A kernel
-that calls itself passes on values of the run time only, never a literal: a cached kernel that hands
-a literal to itself crashes the process that loads it (numba issue 6061).
+scripts write imports numba: it is loaded by `tbgen.engine.thinking`, in the background. All of the
+search is one kernel and its parts, so that everything is optimised and turned into machine code
+once. What calls itself passes on no literals (`tbgen.compiling.jit.recursive_part`).
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`

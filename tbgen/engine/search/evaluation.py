@@ -15,9 +15,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search import outcomes, weights
-from tbgen.engine.search.features import ADVISOR, CANNON, KING, KNIGHT, PAWN, ROOK, list_features
+from tbgen.engine.search.features import (
+    ADVISOR,
+    ATTACKERS,
+    CANNON,
+    GUARD_FEATURES,
+    GUARD_SHIFT,
+    KING,
+    KNIGHT,
+    PAWN,
+    ROOK,
+    list_features,
+)
 from tbgen.engine.search.scores import MAX_EVALUATION
 from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, flip_square, piece_code
 
@@ -27,6 +38,9 @@ for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
     PHASES[[_code, _code + 8]] = _weight
 FULL_PHASE = 32
 
+_HALF = 32
+"""Worths are packed: the opening's in the bits from here on, the ending's in those below."""
+
 LAZY_MARGIN = 320
 """All features of a position together count for no more than this, either way."""
 
@@ -34,8 +48,13 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 """int64 (16,): what a piece code is worth in an exchange, wherever it stands; a king most."""
 
 
-def _square_tables() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`OPENING` and `ENDING`."""
+def _packed(opening: NDArray[np.int64], ending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Worths of opening and ending in one number each, to be added up together (`_mixed`)."""
+    return (opening << _HALF) + ending
+
+
+def _square_worths() -> NDArray[np.int64]:
+    """`SQUARE_WORTHS`."""
     tables = np.zeros((2, 16, SQUARES), np.int64)
     half = FILES // 2 + 1
     for kind in PieceType:
@@ -45,15 +64,17 @@ def _square_tables() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
                 worth = weights.PLACES[kind][stage][half * rank + min(file, FILES - 1 - file)]
                 tables[stage, piece_code(0, kind), square] = worth
                 tables[stage, piece_code(1, kind), flip_square(square)] = -worth
-    return tables[0], tables[1]
+    return _packed(*tables)
 
 
-OPENING, ENDING = _square_tables()
-"""int64 (16, 90): what a piece code on a square is worth to Red."""
+SQUARE_WORTHS = _square_worths()
+"""int64 (16, 90): what a piece code on a square is worth to Red, for opening and ending."""
 
-FEATURE_WEIGHTS = np.array(weights.FEATURES, np.int64)
-"""int64 (2, features): what each feature is worth to its side, in the opening and the ending."""
+FEATURE_WORTHS = _packed(*np.array(weights.FEATURES, np.int64))
+"""int64 (features,): what each feature is worth to its side, for opening and ending."""
 
+GUARD_WORTHS = FEATURE_WORTHS[GUARD_FEATURES].sum(axis=-1)
+"""int64 (162, 9): the sum of the features that a side's attackers have against these guards."""
 
 FEW_PHASE = 12
 """No more than three rooks: so few men may be known by their outcomes."""
@@ -82,23 +103,32 @@ men but for the kings, in order, four bits each; 1000 where no table has told.""
 
 
 @part
-def _decided_share(state):
-    """Of a thousand positions of the material so many are won or lost; features are listed."""
-    men, number = np.int64(0), np.int64(0)
-    for side in range(2):
-        men += state.alive[side, KING]
-        for kind in range(ADVISOR, PAWN + 1):
-            men += state.alive[side, kind]
-    if men > KNOWN_MEN:
+def _decided_share(state, row):
+    """Of a thousand positions of the material so many are won or lost."""
+    if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
-    for side in range(2):
-        for kind in range(ADVISOR, PAWN + 1):
-            for _ in range(state.alive[side, kind]):
-                number = number << 4 | 8 * side + kind
+    number = np.int64(0)
+    for code in range(ADVISOR, 8 + PAWN + 1):
+        for man in range(state.men_count[code >> 3]):
+            piece = state.men[code >> 3, man]
+            if code & 7 != KING and state.codes[piece] == code and state.squares[row, piece] >= 0:
+                number = number << 4 | code
     return DECIDED[number]
 
 
-@borrowing_kernel
+@part
+def _mixed(worths, phase):
+    """Packed worths mixed by what is left on the board.
+
+    worths : int64; a sum of packed worths
+    phase : int64; 0 to `FULL_PHASE`
+    """
+    ending = (worths + (1 << _HALF - 1) & (1 << _HALF) - 1) - (1 << _HALF - 1)
+    opening = worths - ending >> _HALF
+    return (opening * phase + ending * (FULL_PHASE - phase)) // FULL_PHASE
+
+
+@part
 def evaluate(state, row, side, alpha, beta):
     """The guess for the side to move, at most `MAX_EVALUATION` either way.
 
@@ -106,27 +136,23 @@ def evaluate(state, row, side, alpha, beta):
     not looked at where they could not bring it in.
     """
     phase = np.int64(state.phase[row])
-    score = state.opening[row] * phase + state.ending[row] * (FULL_PHASE - phase)
-    score = score // FULL_PHASE
+    score = _mixed(state.worths[row], phase)
     rough = score - 2 * score * side
     if phase > FEW_PHASE and rough + LAZY_MARGIN <= alpha:
         return max(rough + LAZY_MARGIN, -MAX_EVALUATION)
     if phase > FEW_PHASE and rough - LAZY_MARGIN >= beta:
         return min(rough - LAZY_MARGIN, MAX_EVALUATION)
-    opening = ending = np.int64(0)
+    red, black = state.material[row, 0], state.material[row, 1]
+    seen = GUARD_WORTHS[red & ATTACKERS, black >> GUARD_SHIFT]
+    seen -= GUARD_WORTHS[black & ATTACKERS, red >> GUARD_SHIFT]
     for i in range(list_features(state, row, side)):
         sign = 1 - 2 * (state.features[i] & 1)
-        opening += sign * FEATURE_WEIGHTS[0, state.features[i] >> 1]
-        ending += sign * FEATURE_WEIGHTS[1, state.features[i] >> 1]
-    seen = (opening * phase + ending * (FULL_PHASE - phase)) // FULL_PHASE
-    score += min(max(seen, -LAZY_MARGIN), LAZY_MARGIN)
-    winner, attackers = np.int64(score < 0), np.int64(0)
-    for code in range(ROOK, 8):
-        attackers += state.alive[winner, code]
-    if attackers == 0:
+        seen += sign * FEATURE_WORTHS[state.features[i] >> 1]
+    score += min(max(_mixed(seen, phase), -LAZY_MARGIN), LAZY_MARGIN)
+    if state.material[row, np.int64(score < 0)] & ATTACKERS == 0:
         score = np.int64(0)
     elif phase <= FEW_PHASE:
-        score = score * _decided_share(state) // 1_000
+        score = score * _decided_share(state, row) // 1_000
     if side == 1:
         score = -score
     return min(max(score, -MAX_EVALUATION), MAX_EVALUATION)

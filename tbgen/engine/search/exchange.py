@@ -8,7 +8,7 @@ pins, checks, and what goes on elsewhere. A king takes only what nobody protects
 
 from __future__ import annotations
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.features import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
@@ -73,7 +73,7 @@ def _cheapest_attacker(board, side, target):
     return _short_range_attacker(board, 8 * side + KING, target)
 
 
-@borrowing_kernel
+@part
 def is_sound(state, row, side, source, target):
     """Whether a capture loses nothing in the exchange that it begins; nothing is changed.
 

@@ -10,15 +10,19 @@
 
 `list_features` writes numbers of features, once for each time one is there; what each is worth is
 in `weights`, and is added up by `evaluation`. The script that finds the weights reads the same
-list. Pieces on squares are not in it: their sums are kept from move to move (`state`).
+list. Pieces on squares are not in it: their sums are kept from move to move (`state`). Neither are
+guards, which follow from the material: `GUARD_FEATURES` has them.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
+from tbgen.engine.search.geometry import FREE, LEGS, TARGETS, sight
 from tbgen.indexing.squares import EMPTY, FILES, PieceType, piece_code
 
 ROOK, KNIGHT, CANNON = (
@@ -59,15 +63,55 @@ GROUPS = {
 _FIRST = dict(zip(GROUPS, np.cumsum([0, *GROUPS.values()]).tolist(), strict=False))
 FEATURES = sum(GROUPS.values())
 MAX_LISTED = 80
-"""More than a position has: 16 for guards, two for the river, one for the move, at most three for
-each of twelve rooks, knights and cannons, one for each of ten pawns."""
+"""More than a position has: sixteen for guards, two for the river, one for the move, at most three
+for each of twelve rooks, knights and cannons, one for each of ten pawns."""
 
 _ROOK_MOBILITY, _CANNON_MOBILITY = _FIRST["rook's mobility"], _FIRST["cannon's mobility"]
 _KNIGHT_MOBILITY, _DISTANCE = _FIRST["knight's mobility"], _FIRST["knight's distance from the king"]
 _ROOK_FILE, _CANNON_FILE = _FIRST["rook on the king's file"], _FIRST["cannon on the king's file"]
 _ACROSS, _BESIDE = _FIRST["attackers across the river"], _FIRST["pawns beside each other"]
-_GUARDS = _FIRST["rooks against advisors"]
 _MOVE = _FIRST["the move"]
+
+_GUARD_NUMBERS = 9
+_ATTACK_NUMBERS = math.prod(most + 1 for most in _MOST.values())
+GUARD_SHIFT = 8
+ATTACKERS = (1 << GUARD_SHIFT) - 1
+"""The material of a side as one number: advisors and elephants above, attackers in these bits."""
+
+
+def _strengths() -> NDArray[np.int64]:
+    """`STRENGTHS`."""
+    strengths = np.zeros(16, np.int64)
+    step = 1
+    for kind, most in _MOST.items():
+        strengths[[kind, kind + 8]] = step
+        step *= most + 1
+    strengths[[ADVISOR, ADVISOR + 8]] = 1 << GUARD_SHIFT
+    strengths[[ELEPHANT, ELEPHANT + 8]] = 3 << GUARD_SHIFT
+    return strengths
+
+
+STRENGTHS = _strengths()
+"""int64 (16,): what a piece code adds to the number of its side's material."""
+
+
+def _guard_features() -> NDArray[np.int64]:
+    """`GUARD_FEATURES`."""
+    table = np.zeros((_ATTACK_NUMBERS, _GUARD_NUMBERS, 2 * len(_MOST)), np.int64)
+    for attack, guards in np.ndindex(table.shape[:2]):
+        rest, first, listed = attack, _FIRST["rooks against advisors"], []
+        for most in _MOST.values():
+            rest, count = divmod(rest, most + 1)
+            for met in (guards % 3, guards // 3):
+                listed.append(first + 3 * count + met)
+                first += 3 * (most + 1)
+        table[attack, guards] = listed
+    return table
+
+
+GUARD_FEATURES = _guard_features()
+"""int64 (162, 9, 8): what a side's attackers, by their number, have of features against the other
+side's guards, by theirs."""
 
 
 @part
@@ -103,22 +147,16 @@ def _between(board, square, king):
 
 
 @part
-def _list_slider(state, board, count, side, square, kind, king):
+def _list_slider(state, row, count, side, square, kind, king):
     """List what a rook or cannon adds; returns the new count.
 
-    board : int8 (90,); piece codes
     count : int64; features so far
     square, kind : int64; the piece
     king : int64; the square of the other side's king
     """
     free = np.int64(0)
     for direction in range(4):
-        to, step = square, STEPS[direction]
-        for _ in range(LENGTHS[square, direction]):
-            to += step
-            if board[to] != EMPTY:
-                break
-            free += 1
+        free += sight(state, row, square, direction) & FREE
     lines = np.int64(_CANNON_FILE)
     if kind == ROOK:
         lines = np.int64(_ROOK_FILE)
@@ -126,9 +164,11 @@ def _list_slider(state, board, count, side, square, kind, king):
     else:
         count = _note(state, count, side, _CANNON_MOBILITY + free)
     if square % FILES == king % FILES:
-        count = _note(state, count, side, lines + _between(board, square, king))
+        count = _note(state, count, side, lines + _between(state.boards[row], square, king))
     elif square // FILES == king // FILES:
-        count = _note(state, count, side, lines + _BETWEEN + _between(board, square, king))
+        count = _note(
+            state, count, side, lines + _BETWEEN + _between(state.boards[row], square, king)
+        )
     return count
 
 
@@ -154,42 +194,28 @@ def _list_knight(state, board, count, side, square, king):
 
 @part
 def list_features(state, row, side):
-    """Write the features of a position to `state.features`; returns how many.
+    """Write the features of a position but for guards to `state.features`; returns how many.
 
     Each is `2 * number + side` of the side that has it.
     """
     board = state.boards[row]
     count = _note(state, np.int64(0), side, np.int64(_MOVE))
-    for i in range(8):
-        state.alive[0, i] = state.alive[1, i] = 0
     for owner in range(2):
         king = np.int64(state.squares[row, state.kings[1 - owner]])
         across = np.int64(0)
-        for man in range(state.men_count[owner]):
-            number = state.men[owner, man]
+        for man in range(state.attacker_count[owner]):
+            number = state.attackers[owner, man]
             square = np.int64(state.squares[row, number])
             if square < 0:
                 continue
             kind = np.int64(state.codes[number]) & 7
-            state.alive[owner, kind] += 1
-            if kind < ROOK:
-                continue
             past = (square >= 45) == (owner == 0)
             across += np.int64(past)
             if kind == KNIGHT:
                 count = _list_knight(state, board, count, owner, square, king)
             elif kind != PAWN:
-                count = _list_slider(state, board, count, owner, square, kind, king)
+                count = _list_slider(state, row, count, owner, square, kind, king)
             elif past and square % FILES < FILES - 1 and board[square + 1] == board[square]:
                 count = _note(state, count, owner, np.int64(_BESIDE))
         count = _note(state, count, owner, _ACROSS + across)
-    for owner in range(2):
-        advisors, elephants = state.alive[1 - owner, ADVISOR], state.alive[1 - owner, ELEPHANT]
-        first = np.int64(_GUARDS)
-        for attacker in (ROOK, KNIGHT, CANNON, PAWN):
-            met = 3 * state.alive[owner, attacker]
-            many = 3 * (2 + 3 * (attacker == PAWN) + 1)
-            count = _note(state, count, owner, first + met + advisors)
-            count = _note(state, count, owner, first + many + met + elephants)
-            first += 2 * many
     return count

@@ -9,9 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.features import CANNON, ROOK
-from tbgen.engine.search.geometry import LEGS, LENGTHS, STEPS, TARGETS
+from tbgen.engine.search.geometry import (
+    FIRST_SHIFT,
+    FREE,
+    LEGS,
+    SECOND_SHIFT,
+    STEPS,
+    TARGETS,
+    sight,
+)
 from tbgen.indexing.squares import EMPTY
 
 
@@ -23,36 +31,27 @@ def _slide(state, row, ply, count, source, code, captures):
     code : int64; what stands on `source`
     captures : bool; captures are wanted, else quiet moves
     """
-    board = state.boards[row]
     for direction in range(4):
-        to, left = source, LENGTHS[source, direction]
-        while left > 0:
-            to += STEPS[direction]
-            left -= 1
-            if board[to] != EMPTY:
-                break
-            if not captures:
+        step, seen = STEPS[direction], sight(state, row, source, direction)
+        if captures:
+            away = seen >> FIRST_SHIFT & FREE
+            if code & 7 == CANNON:
+                # Over the mount to what is behind it.
+                away = seen >> SECOND_SHIFT
+            to = source + step * away
+            if away != 0 and state.boards[row, to] >> 3 != code >> 3:
                 state.moves[ply, count] = source << 7 | to
                 count += 1
-        if not captures or to == source or board[to] == EMPTY:
-            continue
-        if code & 7 == CANNON:
-            # Over the mount to what is behind it.
-            while left > 0:
-                to += STEPS[direction]
-                left -= 1
-                if board[to] != EMPTY:
-                    if board[to] >> 3 != code >> 3:
-                        state.moves[ply, count] = source << 7 | to
-                        count += 1
-                    break
-        elif board[to] >> 3 != code >> 3:
-            state.moves[ply, count] = source << 7 | to
-            count += 1
+        else:
+            to = source
+            for _ in range(seen & FREE):
+                to += step
+                state.moves[ply, count] = source << 7 | to
+                count += 1
     return count
 
 
-@borrowing_kernel
+@part
 def generate(state, row, side, ply, count, captures):
     """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
 

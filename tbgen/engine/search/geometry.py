@@ -1,6 +1,8 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Where pieces can go from each square, as tables: the rules asked once, on an empty board.
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
+    SIGHTS            what stands on a line with a square, by which squares of the line are taken
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
     CONCERNS          whether what happens on one square can matter to a king on another
@@ -13,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.compiling.jit import part
 from tbgen.indexing.squares import FILES, RANKS, SQUARES, PieceType, Side, area, piece_code
 from tbgen.rules.attacks import attacks
 from tbgen.rules.board import LEAPS
@@ -84,6 +87,47 @@ def _sources() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LENGTHS = _lengths()
+LINES = RANKS + FILES
+"""The ranks from 0 on, and behind them the files."""
+FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
+"""Of a sight: the bits of the free squares up to the first piece; those of how far away the first
+and the second piece stand begin here, four each, 0 where there is none."""
+
+
+def _sights() -> NDArray[np.int16]:
+    """`SIGHTS`."""
+    table = np.zeros((len(DIRECTIONS), RANKS, 1 << RANKS), np.int16)
+    for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
+        places = RANKS if rank_step else FILES
+        for place, taken in np.ndindex(places, 1 << places):
+            step = rank_step + file_step
+            ahead = range(place + step, places if step > 0 else -1, step)
+            pieces = [i + 1 for i, at in enumerate(ahead) if taken >> at & 1]
+            first, second = [*pieces, 0, 0][:2]
+            free = first - 1 if first else len(ahead)
+            table[direction, place, taken] = free | first << FIRST_SHIFT | second << SECOND_SHIFT
+    return table
+
+
+SIGHTS = _sights()
+"""int16 (4, 10, 1024), by direction, the place on the line, and a bit for each place taken."""
+_ALONG_FILES = 2
+"""So many of the directions, the first ones, run along a file."""
+
+
+@part
+def sight(state, row, square, direction):
+    """What is seen from a square in a direction (`SIGHTS`).
+
+    square : int64
+    direction : int64; of `STEPS`
+    """
+    rank, file = square // FILES, square % FILES
+    if direction < _ALONG_FILES:
+        return np.int64(SIGHTS[direction, rank, state.lines[row, RANKS + file]])
+    return np.int64(SIGHTS[direction, file, state.lines[row, rank]])
+
+
 TARGETS, LEGS = _short_range()
 """int64 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
 square that must be empty, or -1: a knight's leg, an elephant's eye."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.scores import (
     DRAW,
     MAX_ORDER,
@@ -43,7 +43,7 @@ CLEAN = 1 << 40
 """In place of a row: the value depends on no earlier position."""
 
 
-@borrowing_kernel
+@part
 def verdict_score(state, row, side, beta):
     """The score of a repetition, or `UNKNOWN`; `state.depends` says on what it rests.
 
@@ -98,7 +98,7 @@ def _score_of_probe(value, ply):
     return outcome_of(value) * (score - ply)
 
 
-@borrowing_kernel
+@part
 def table_score(state, buffers, row, side):
     """The score of a position that nothing can have repeated, or `UNKNOWN`.
 
@@ -106,11 +106,7 @@ def table_score(state, buffers, row, side):
     """
     if state.log[row, record.FIRST] != row or row == state.root:
         return UNKNOWN
-    count = np.int64(0)
-    for number in range(state.men_count[0] + state.men_count[1]):
-        if state.squares[row, number] >= 0:
-            count += 1
-    if count > state.table_pieces:
+    if state.men_left[row] > state.table_pieces:
         return UNKNOWN
     status, value = probe_board(buffers, state.boards[row], side)
     if status != OK:

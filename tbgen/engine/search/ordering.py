@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.generation import generate
@@ -70,15 +70,32 @@ def _rank_captures(state, row, side, ply):
 
 
 @part
+def _known(state, code, target, before, earlier):
+    """What cutoffs have taught of a piece that comes to a square: the sum of three histories.
+
+    code : int64; the piece
+    before, earlier : int64; what was played before, and before that (`played`); -1 for nothing
+    """
+    place = (code & 7) * SQUARES + target
+    known = np.int64(state.history[code, target]) + state.followups[0, before, place]
+    if earlier >= 0:
+        known += state.followups[1, earlier, place]
+    return known
+
+
+@part
+def _earlier(state, ply):
+    """What was played before the last move; -1 for nothing."""
+    if ply > 0:
+        return np.int64(state.played[ply - 1])
+    return np.int64(-1)
+
+
+@part
 def history_of(state, row, ply, move):
     """What cutoffs have taught of a quiet move: three histories of at most `HISTORY_LIMIT`."""
-    code, target = state.boards[row, move >> 7], move & 127
-    place = (code & 7) * SQUARES + target
-    known = np.int64(state.history[code, target])
-    known += state.followups[0, state.played[ply], place]
-    if ply > 0:
-        known += state.followups[1, state.played[ply - 1], place]
-    return known
+    code = np.int64(state.boards[row, move >> 7])
+    return _known(state, code, move & 127, np.int64(state.played[ply]), _earlier(state, ply))
 
 
 @part
@@ -87,17 +104,21 @@ def _rank_quiets(state, row, ply, first):
 
     first : int64; where the quiet moves begin
     """
-    refutation = state.refutations[state.played[ply]]
+    before, earlier = np.int64(state.played[ply]), _earlier(state, ply)
+    refutation = state.refutations[before]
+    killer, other_killer = state.killers[ply, 0], state.killers[ply, 1]
+    board, moves, ranks = state.boards[row], state.moves[ply], state.ranks[ply]
     for i in range(first, state.count[ply]):
-        move = state.moves[ply, i]
-        if move == state.killers[ply, 0]:
-            state.ranks[ply, i] = _KILLER_RANK
-        elif move == state.killers[ply, 1]:
-            state.ranks[ply, i] = _KILLER_RANK - 1
+        move = np.int64(moves[i])
+        if move == killer:
+            ranks[i] = _KILLER_RANK
+        elif move == other_killer:
+            ranks[i] = _KILLER_RANK - 1
         elif move == refutation:
-            state.ranks[ply, i] = _REFUTATION_RANK
+            ranks[i] = _REFUTATION_RANK
         else:
-            state.ranks[ply, i] = history_of(state, row, ply, move)
+            code = np.int64(board[move >> 7])
+            ranks[i] = _known(state, code, move & 127, before, earlier)
 
 
 @part
@@ -109,12 +130,14 @@ def _pick(state, ply, least):
     begin, count = state.next[ply], state.count[ply]
     ranks, moves = state.ranks[ply], state.moves[ply]
     while begin < count:
-        best, rank = begin, ranks[begin]
+        # In two loops without a choice inside, which processors like.
+        rank, best = ranks[begin], begin
         for i in range(begin + 1, count):
-            if ranks[i] > rank:
-                best, rank = i, ranks[i]
+            rank = max(rank, ranks[i])
         if rank < least:
             break
+        while ranks[best] != rank:
+            best += 1
         move = moves[best]
         moves[best], ranks[best] = moves[begin], ranks[begin]
         begin += 1
@@ -125,7 +148,7 @@ def _pick(state, ply, least):
     return np.int64(0)
 
 
-@borrowing_kernel
+@part
 def next_move(state, row, side, ply):
     """The next move to try, pseudo-legal; 0 when there is none left."""
     while True:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.jit import borrowing_kernel, recursive_part
 from tbgen.engine.search.generation import generate
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.state import push
 
 
-@borrowing_kernel
+@recursive_part
 def _count(state, row, side, depth):
     """How many lines of `depth` legal moves begin at a row."""
     ply = row - state.root

@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.jit import recursive_part
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES, evaluate
 from tbgen.engine.search.judging import table_score
 from tbgen.engine.search.ordering import next_move, start_moves
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MATE, UNKNOWN
-from tbgen.engine.search.state import MAX_PLY, push
+from tbgen.engine.search.state import MAX_PLY, key_after, push
 from tbgen.referee.record import CHECKED
 
 _MARGIN = 150
 """What a capture may bring beyond the value of the piece it takes."""
 
 
-@borrowing_kernel
+@recursive_part
 def quiesce(state, table, buffers, row, side, alpha, beta):
     """The score of a position once the captures have been made; fail-soft."""
     ply = row - state.root
@@ -72,6 +72,7 @@ def quiesce(state, table, buffers, row, side, alpha, beta):
                 continue
         if not is_safe(state, row, side, source, target):
             continue
+        entry.fetch_bucket(table, key_after(state, row, source, target))
         push(state, row, side, source, target)
         score = -quiesce(state, table, buffers, row + 1, 1 - side, -beta, -alpha)
         if score > best:

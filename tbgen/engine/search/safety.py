@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.engine.search.features import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import CONCERNS, LENGTHS, SOURCE_LEGS, SOURCES, STEPS
 from tbgen.indexing.squares import EMPTY
@@ -62,7 +62,7 @@ def is_king_attacked(board, king, side):
     return False
 
 
-@borrowing_kernel
+@part
 def is_safe(state, row, side, source, target):
     """Whether the mover's king is not attacked after a pseudo-legal move; nothing is changed."""
     board = state.boards[row]

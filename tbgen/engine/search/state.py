@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel
-from tbgen.engine.search.evaluation import ENDING, OPENING, PHASES
-from tbgen.engine.search.features import KING, MAX_LISTED
-from tbgen.engine.search.geometry import CONCERNS
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search.evaluation import PHASES, SQUARE_WORTHS
+from tbgen.engine.search.features import KING, MAX_LISTED, ROOK, STRENGTHS
+from tbgen.engine.search.geometry import CONCERNS, LINES
 from tbgen.engine.search.safety import is_king_attacked
-from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
@@ -42,14 +42,18 @@ STATE = np.dtype(
         ("boards", np.int8, (ROWS, SQUARES)),
         ("ids", np.int8, (ROWS, SQUARES)),
         ("log", np.int64, (ROWS, record.LOG_FIELDS)),
+        ("lines", np.int16, (ROWS, LINES)),  # the taken places of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # of each id; -1 once taken
         ("keys", np.int64, ROWS),
-        ("opening", np.int32, ROWS),  # sums over the pieces, for Red
-        ("ending", np.int32, ROWS),
+        ("worths", np.int64, ROWS),  # of the pieces on their squares, for Red (`evaluation`)
         ("phase", np.int32, ROWS),
+        ("material", np.int32, (ROWS, 2)),  # of each side as a number (`features`)
+        ("men_left", np.int32, ROWS),  # how many pieces are on the board
         ("codes", np.int8, PIECES),  # the piece code of each id
         ("men", np.int8, (2, MEN)),  # the ids of each side's pieces, taken ones too
         ("men_count", np.int64, 2),
+        ("attackers", np.int8, (2, MEN)),  # those that are rooks, knights, cannons or pawns
+        ("attacker_count", np.int64, 2),
         ("kings", np.int64, 2),  # their ids
         ("moves", np.int32, (PLIES, MAX_MOVES)),
         ("ranks", np.int32, (PLIES, MAX_MOVES)),
@@ -67,7 +71,6 @@ STATE = np.dtype(
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
         ("features", np.int32, MAX_LISTED),  # see `features`
-        ("alive", np.int64, (2, 8)),  # how many of each kind a side has, beside them
         ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
@@ -96,6 +99,17 @@ PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
+@part
+def _toggle(state, row, square):
+    """Take or leave a square on its rank and its file.
+
+    square : int64
+    """
+    rank, file = square // FILES, square % FILES
+    state.lines[row, rank] ^= 1 << file
+    state.lines[row, RANKS + file] ^= 1 << rank
+
+
 @borrowing_kernel
 def begin(states, moves, side):
     """Set up the record of a game from the board in row 0, and play its moves.
@@ -107,8 +121,12 @@ def begin(states, moves, side):
     state = states[0]
     record.start_record(state.boards, state.ids, state.log, side)
     key = np.int64(side * SIDE_KEY)
-    opening = ending = phase = np.int64(0)
+    worths = phase = np.int64(0)
+    state.material[0, 0] = state.material[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
+    state.attacker_count[0] = state.attacker_count[1] = 0
+    for line in range(LINES):
+        state.lines[0, line] = 0
     for i in range(PIECES):
         state.squares[0, i] = -1
         state.codes[i] = 0
@@ -121,20 +139,48 @@ def begin(states, moves, side):
             state.men_count[code >> 3] += 1
             if code & 7 == KING:
                 state.kings[code >> 3] = number
+            elif code & 7 >= ROOK:
+                state.attackers[code >> 3, state.attacker_count[code >> 3]] = number
+                state.attacker_count[code >> 3] += 1
             state.squares[0, number] = square
+            _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
-            opening += OPENING[code, square]
-            ending += ENDING[code, square]
+            worths += SQUARE_WORTHS[code, square]
             phase += PHASES[code]
-    state.keys[0] = key
-    state.opening[0], state.ending[0], state.phase[0] = opening, ending, phase
+            state.material[0, code >> 3] += STRENGTHS[code]
+    state.keys[0], state.worths[0], state.phase[0] = key, worths, phase
+    state.men_left[0] = state.men_count[0] + state.men_count[1]
     for row in range(len(moves)):
         push(state, np.int64(row), side, np.int64(moves[row]) >> 7, np.int64(moves[row]) & 127)
         side = 1 - side
     state.root, state.root_side = len(moves), side
 
 
-@borrowing_kernel
+@part
+def key_after(state, row, source, target):
+    """The key of the position after a move."""
+    code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
+    key = state.keys[row] ^ SIDE_KEY ^ PIECE_KEYS[code, source] ^ PIECE_KEYS[code, target]
+    if taken != EMPTY:
+        key ^= PIECE_KEYS[taken, target]
+    return key
+
+
+@part
+def _copy(state, row):
+    """Give the next row squares, lines and sums of this one."""
+    after = row + 1
+    for i in range(PIECES):
+        state.squares[after, i] = state.squares[row, i]
+    for line in range(LINES):
+        state.lines[after, line] = state.lines[row, line]
+    state.worths[after], state.phase[after] = state.worths[row], state.phase[row]
+    state.material[after, 0] = state.material[row, 0]
+    state.material[after, 1] = state.material[row, 1]
+    state.men_left[after] = state.men_left[row]
+
+
+@part
 def push(state, row, side, source, target):
     """Play a legal move from `row` into the next row."""
     code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
@@ -145,24 +191,22 @@ def push(state, row, side, source, target):
     if CONCERNS[king, source] or CONCERNS[king, target]:
         checked = is_king_attacked(state.boards[after], king, 1 - side)
     state.log[after, record.CHECKED] = checked
-    for i in range(PIECES):
-        state.squares[after, i] = state.squares[row, i]
+    _copy(state, row)
     state.squares[after, state.ids[row, source]] = target
-    key = state.keys[row] ^ SIDE_KEY ^ PIECE_KEYS[code, source] ^ PIECE_KEYS[code, target]
-    opening = state.opening[row] + OPENING[code, target] - OPENING[code, source]
-    ending = state.ending[row] + ENDING[code, target] - ENDING[code, source]
-    phase = state.phase[row]
+    _toggle(state, after, source)
+    if taken == EMPTY:
+        _toggle(state, after, target)
+    state.keys[after] = key_after(state, row, source, target)
+    state.worths[after] += SQUARE_WORTHS[code, target] - SQUARE_WORTHS[code, source]
     if taken != EMPTY:
         state.squares[after, state.ids[row, target]] = -1
-        key ^= PIECE_KEYS[taken, target]
-        opening -= OPENING[taken, target]
-        ending -= ENDING[taken, target]
-        phase -= PHASES[taken]
-    state.keys[after] = key
-    state.opening[after], state.ending[after], state.phase[after] = opening, ending, phase
+        state.worths[after] -= SQUARE_WORTHS[taken, target]
+        state.phase[after] -= PHASES[taken]
+        state.material[after, taken >> 3] -= STRENGTHS[taken]
+        state.men_left[after] -= 1
 
 
-@borrowing_kernel
+@part
 def push_null(state, row):
     """Pass: the next row has the same board and the other side to move.
 
@@ -172,11 +216,8 @@ def push_null(state, row):
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]
         state.ids[after, square] = state.ids[row, square]
-    for i in range(PIECES):
-        state.squares[after, i] = state.squares[row, i]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
-    state.opening[after], state.ending[after] = state.opening[row], state.ending[row]
-    state.phase[after] = state.phase[row]
+    _copy(state, row)
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after

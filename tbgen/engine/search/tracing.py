@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What the evaluation sees of many positions at once: for the script that tunes it, and for tests.
+"""What evaluation and exchange say of a position: for the script that tunes them, and for tests.
 
 Nothing in the search asks for this.
 """
@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.engine.search.features import list_features
+from tbgen.engine.search.evaluation import evaluate
+from tbgen.engine.search.exchange import is_sound
+from tbgen.engine.search.features import ATTACKERS, GUARD_FEATURES, GUARD_SHIFT, list_features
 from tbgen.engine.search.state import begin
 from tbgen.indexing.squares import SQUARES
 
@@ -22,7 +24,8 @@ def trace(states, no_moves, boards, sides, features, phases):
     no_moves : int32 (0,), in
     boards : int8 (n, 90), in; piece codes
     sides : int64 (n,), in; who is to move
-    features : int32 (n, MAX_LISTED), out; as `list_features` writes them, -1 where there is none
+    features : int32 (n, MAX_LISTED), out; as `list_features` writes them, then guards; -1 where
+        there is none
     phases : int64 (n,), out; 0 to `FULL_PHASE`
     """
     state = states[0]
@@ -35,4 +38,30 @@ def trace(states, no_moves, boards, sides, features, phases):
             features[i, k] = -1
             if k < count:
                 features[i, k] = state.features[k]
+        for owner in range(2):
+            attack = state.material[0, owner] & ATTACKERS
+            guards = state.material[0, 1 - owner] >> GUARD_SHIFT
+            for number in GUARD_FEATURES[attack, guards]:
+                features[i, count] = number << 1 | owner
+                count += 1
         phases[i] = state.phase[0]
+
+
+@borrowing_kernel
+def evaluate_board(states, no_moves, side, alpha, beta):
+    """What the evaluation says of the board in row 0.
+
+    states : `State` (1,), inout; `boards[0]` holds it, the rest is overwritten
+    no_moves : int32 (0,), in
+    """
+    begin(states, no_moves, side)
+    return evaluate(states[0], np.int64(0), side, alpha, beta)
+
+
+@borrowing_kernel
+def is_sound_on_board(states, side, source, target):
+    """Whether a capture on the board in row 0 loses nothing in the exchange that it begins.
+
+    states : `State` (1,), in; `boards[0]` holds it
+    """
+    return is_sound(states[0], np.int64(0), side, source, target)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import part
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
@@ -34,10 +35,28 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 
 
 @part
+def _bucket(table, key):
+    """Where the bucket of a position begins.
+
+    key : int64; the position's
+    """
+    return (key & ((len(table) >> 1) - 1)) << 1
+
+
+@part
+def fetch_bucket(table, key):
+    """Begin to load what `look_up` will look at.
+
+    key : int64; the position's
+    """
+    fetch(table, _bucket(table, key))
+
+
+@part
 def look_up(state, table, row):
     """The data of the position, or 0."""
     key = state.keys[row]
-    at = (key & ((len(table) >> 1) - 1)) << 1
+    at = _bucket(table, key)
     for entry in range(at, at + 2):
         data = table[entry, 1]
         if table[entry, 0] ^ data == key and data != 0:
@@ -120,7 +139,7 @@ def store(state, table, row, ply, depth, bound, score, move):
     elif score < -MAX_EVALUATION:
         score -= ply
     key = state.keys[row]
-    at = (key & ((len(table) >> 1) - 1)) << 1
+    at = _bucket(table, key)
     first = table[at, 1]
     mine = table[at, 0] ^ first == key
     fresh = first >> _GENERATION & 255 == state.generation

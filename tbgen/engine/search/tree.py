@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import borrowing_kernel, part, recursive_part
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.evaluation import evaluate
 from tbgen.engine.search.judging import CLEAN, table_score, verdict_score
@@ -33,7 +33,7 @@ from tbgen.engine.search.selectivity import (
     stands_badly,
     stands_well,
 )
-from tbgen.engine.search.state import MAX_PLY, push, push_null
+from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
@@ -105,15 +105,16 @@ def _settled(state, row, side, data, depth, alpha, beta):
 
 
 @part
-def play(state, row, side, move):
+def play(state, table, row, side, move):
     """Play a move, and say which piece has come where."""
     source, target = move >> 7, move & 127
+    entry.fetch_bucket(table, key_after(state, row, source, target))
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
     push(state, row, side, source, target)
 
 
-@borrowing_kernel
+@recursive_part
 def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
     """The score of a position; 0 once the search is stopped.
 
@@ -132,7 +133,7 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
     known = _settled(state, row, side, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
-    # Literals must not be handed on (see the package).
+    # Literals must not be handed on (`recursive_part`).
     yes, no = ply >= 0, ply < 0
     if narrow:
         if stands_badly(state, ply, depth, alpha):
@@ -162,7 +163,7 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
             continue
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        play(state, row, side, move)
+        play(state, table, row, side, move)
         less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
         window = beta
         if searched > 0:
@@ -216,7 +217,7 @@ def search_root(states, table, buffers, moves, first, depth, low, high):
     i = first
     while i < len(moves) and best < high:
         move = np.int64(moves[i])
-        play(state, row, side, move)
+        play(state, table, row, side, move)
         window = high
         if i > first:
             window = alpha + 1

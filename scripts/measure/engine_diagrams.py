@@ -1,0 +1,68 @@
+"""Which diagrams of the rule book the engine's search solves: those with a way to win, or none.
+
+    python scripts/measure/engine_diagrams.py [--nodes N]
+
+Every position from which `tests/data/repetition_cases.json` has a loop is searched without a
+history, under all rules of repetition and under none, until something is decided or the nodes are
+used up. Printed is what is decided, for the side to move; how often; and how often only the rules
+of repetition make it so. Positions that no game can reach are left out.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tbgen.engine.search import scores
+from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.indexing import Position, PositionError
+from tbgen.tables import Rules
+from tbgen.tables.names import RuleSet
+
+CASES = Path(__file__).resolve().parents[2] / "tests" / "data" / "repetition_cases.json"
+
+
+def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> Iteration | None:
+    """The search that decided the position; None if none did."""
+    searcher.clear()
+    searcher.forgive()
+    for found in searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes):
+        if scores.is_decided(found.lines[0].score):
+            return found
+    return None
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--nodes", type=int, default=300_000)
+    options = parser.parse_args()
+    searcher = Searcher(hash_mebibytes=64)
+    positions = {case["fen"]: case for case in json.loads(CASES.read_text(encoding="utf-8"))}
+    searched = decided = by_rules = 0
+    for fen, case in positions.items():
+        try:
+            position = Position.from_fen(fen)
+        except PositionError:
+            continue
+        searched += 1
+        found = solve(searcher, position, Rules.WXF, options.nodes)
+        if found is None:
+            continue
+        decided += 1
+        alone = solve(searcher, position, Rules.NONE, options.nodes) is None
+        by_rules += alone
+        line = found.lines[0]
+        print(
+            f"{case['diagram'] or '-':5} {case['id']:14} {'won' if line.score > 0 else 'lost':4} "
+            f"{'by the rules alone' if alone else 'by mate':18} depth {found.depth:2} "
+            f"nodes {found.nodes:7} {' '.join(move.iccs for move in line.moves[:4])}",
+            flush=True,
+        )
+    print(f"{searched} positions, {decided} decided, {by_rules} of them by the rules alone")
+
+
+if __name__ == "__main__":
+    main()

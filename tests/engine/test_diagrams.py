@@ -1,0 +1,76 @@
+"""Diagrams of the WXF manual with a best way: the search finds it, and wins the game by it.
+
+In each the rules of repetition decide: the loser offends if he goes on, and loses by force or by
+another offence if he does not. By `Rules.NONE` nothing is decided within the same nodes.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tbgen.engine.search import scores
+from tbgen.engine.search.searcher import Line, Searcher
+from tbgen.indexing import Move, Position, Side
+from tbgen.referee import Rules, Verdict, judge
+from tbgen.rules import is_terminal
+from tbgen.tables.names import RuleSet
+from tests.kits.paths import DATA
+
+BEST_WAYS = {
+    "D2": Side.BLACK,
+    "D3": Side.BLACK,
+    "D5": Side.BLACK,
+    "D34": Side.BLACK,
+    "D35": Side.BLACK,
+    "D93": Side.BLACK,
+}
+"""Who wins each by the rules of repetition; D34 is figure 4 of Tan & Watkinson Medina."""
+NODES = 100_000
+MOST_PLIES = 60
+
+
+def start_of(diagram: str) -> Position:
+    everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
+    return Position.from_fen(next(c["fen"] for c in everything if c["diagram"] == diagram))
+
+
+def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
+    """The best line, once it is decided or the nodes are used up."""
+    game = [start]
+    for move in moves:
+        game.append(game[-1].after(*move))
+    searcher.forgive()
+    for found in searcher.think(game, moves, nodes=NODES, rule_set=RuleSet(rules)):
+        line = found.lines[0]
+        if scores.is_decided(line.score):
+            break
+    return line
+
+
+@pytest.mark.parametrize("diagram", BEST_WAYS)
+def test_the_result_is_announced_by_the_rules_alone(searcher: Searcher, diagram: str) -> None:
+    start = start_of(diagram)
+    sign = 1 if BEST_WAYS[diagram] == start.side else -1
+    searcher.clear()
+    assert sign * best_line(searcher, start, [], Rules.WXF).score > scores.MAX_EVALUATION
+    searcher.clear()
+    assert not scores.is_decided(best_line(searcher, start, [], Rules.NONE).score)
+
+
+@pytest.mark.parametrize("diagram", BEST_WAYS)
+def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
+    """Against the search itself, which defends as long as it can."""
+    start, moves = start_of(diagram), []
+    position = start
+    searcher.clear()
+    while len(moves) < MOST_PLIES and not is_terminal(position):
+        moves.append(best_line(searcher, start, moves, Rules.WXF).moves[0])
+        position = position.after(*moves[-1])
+        verdict = judge(start, moves, occurrences=3).verdict
+        if verdict != Verdict.UNDECIDED:
+            assert verdict == Verdict.won_by(BEST_WAYS[diagram])
+            return
+    assert is_terminal(position)
+    assert position.side != BEST_WAYS[diagram]
