@@ -53,6 +53,9 @@ TABLE, SWAPPED, SOURCES = 0, 1, 2
 _PIECE = 1 << 20
 """Slots that are translated at a time."""
 
+SLACK = 64
+"""Ranks beyond the planes: whole vectors are read where the last row ends."""
+
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
 
@@ -103,7 +106,7 @@ class Arrays(NamedTuple):
     """
 
     ranks: NDArray[Any]
-    """uint8 or uint16 (S,): the planes; `forward.complete` writes to those of table 0."""
+    """uint8 or uint16 (S + SLACK,): the planes; `forward.complete` writes to those of table 0."""
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
@@ -229,7 +232,7 @@ def _join_planes(
         line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
         at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
     for dtype in (np.uint16,) if seek else (np.uint8, np.uint16):
-        packed = reserve(at, dtype)
+        packed = reserve(at + SLACK, dtype)
         palettes = [
             _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)
         ]
@@ -271,7 +274,7 @@ def _rank(
         wider[:] = packed
         packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))
-    ends = [*tables[1:, 0].tolist(), len(packed)]
+    ends = [*tables[1:, 0].tolist(), len(packed) - SLACK]
     for first, end, keys in zip(ends, ends[1:], others, strict=False):
         translation = values.translate(keys, CAPTURE).astype(packed.dtype)
         # In pieces: numpy makes a copy.
