@@ -208,9 +208,7 @@ def k_answer(moves, answered, directory, desk, arrays):
         clear(desk)
 
 
-def sift(
-    nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecutor
-) -> Numbers:
+def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecutor) -> Numbers:
     """The nodes that may be chasers of a pattern, or lead to what is claimed; all ascend.
 
     nodes : 2 * slot + side to move, possible chasers

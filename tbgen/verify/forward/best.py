@@ -52,7 +52,8 @@ def _take_row(at, row, index, arrays):
     """Take the maximum with a row of children, column by column.
 
     Slices have no negative indices to be looked for, and a length that is seen to be one of whole
-    vectors needs no remainder: measured, a third of the time. What the last lanes hold is no matter.
+    vectors needs no remainder: measured, a third of the time. What the last lanes hold is no
+    matter.
     """
     lanes = row.best.size // LANES * LANES
     best, children = row.best[:lanes], arrays.ranks[at : at + lanes]

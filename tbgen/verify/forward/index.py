@@ -125,7 +125,8 @@ class Row(NamedTuple):
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int64),
             np.zeros(len(index.groups), np.int64), np.zeros((2, 24, STEP_WORDS), np.int64),
             np.zeros(2, np.int64), marks[:2], marks[2:], np.zeros(lanes, ranks),
-            np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(20, np.int64), np.zeros(20, ranks),
+            np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(20, np.int64),
+            np.zeros(20, ranks),
         )  # fmt: skip
 
 
