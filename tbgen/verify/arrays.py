@@ -271,7 +271,7 @@ def _pack(table: Table, places: NDArray[Any], threads: int) -> Listed | None:
     with ThreadPoolExecutor(threads) as pool:
         if not all([fits, *pool.map(lambda task: pack(*task), tasks[1:])]):
             return None
-    codes = palette.listed[: palette.count[0]].copy()
+    codes = palette.listed[: palette.used[0]].copy()
     return codes, keys_of_palette(codes, table.code_space)
 
 

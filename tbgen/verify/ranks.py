@@ -66,7 +66,7 @@ class Palette(NamedTuple):
     """int64 (PALETTE,): the place of each code of the hash table."""
     listed: NDArray[np.int64]
     """int64 (PALETTE,): the codes by place."""
-    count: NDArray[np.int64]
+    used: NDArray[np.int64]
     """int64 (1,): how many they are."""
 
     @classmethod
@@ -90,13 +90,13 @@ def k_pack(codes, palette, places):
         at = code % PALETTE
         while palette.codes[at] != code:
             if palette.codes[at] < 0:
-                count = palette.count[0]
+                count = palette.used[0]
                 if count == limit:
                     return False
                 palette.codes[at] = code
                 palette.places[at] = count
                 palette.listed[count] = code
-                palette.count[0] = count + 1
+                palette.used[0] = count + 1
                 break
             at = (at + 1) % PALETTE
         places[slot] = palette.places[at]
