@@ -6,7 +6,8 @@ checks it needs no values to begin with: every position of a side whose moves al
 or lose, is a *chaser* of that piece (`edges`), and the game on them (`game`) says which of them
 are caught in a pattern (docs/values.md, "Patterns, exactly").
 
-    scan     chasers, among what the first pass listed
+    sift     nodes, of what the first pass listed            (`sieve`)
+    scan     chasers, among those
     expand   their chases, and the answers that lead to chasers again
     order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
                                          ->  who may be a direct win   >=
