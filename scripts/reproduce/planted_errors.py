@@ -2,7 +2,7 @@
 
     python scripts/reproduce/planted_errors.py                  1000 changes a table
     python scripts/reproduce/planted_errors.py --changes 20     a look
-    python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf
+    python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf-nominor
     python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
 
 Tables are solved in memory, proven, and then proven again with one change after another: of one
@@ -28,7 +28,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules
+from tbgen.tables.names import Rules, RuleSet
 from tests.kits.paths import DOCS
 from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
 
@@ -37,6 +37,10 @@ FIGURES = DOCS / "planted-errors.csv"
 MATERIALS = ("KNK", "KPPK", "KRKA", "KRKN", "KRKP", "KPKP", "KNKN", "KRAKR", "KNKCA", "KNKPP")
 """Single and twin inner pieces, pawns, one and two armed sides; checks of four orders in KNKCA, and
 chases in KNKPP."""
+
+RULE_SETS = {str(each): each for each in
+             (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))}  # fmt: skip
+"""By what `--rules` calls them."""
 
 PAIRS, SHIFTS = 20, 50
 """There is a pair for so many single changes, and a shift of all from some distance on."""
@@ -74,10 +78,10 @@ def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Chan
                 yield change
 
 
-def plant(material: str, rules: Rules, singles: int, seconds: float, seed: int) -> Outcome:
+def plant(material: str, rules: str, singles: int, seconds: float, seed: int) -> Outcome:
     """Plant changes in one table until there are enough, or the time is over."""
     started = time.process_time()
-    target = Field(material, rules)
+    target = Field(material, RULE_SETS[rules])
     if not target.is_sound():
         raise SystemExit(f"{material} ({rules}) is refuted as it was solved")
     counts: dict[str, list[int]] = {}
@@ -93,14 +97,14 @@ def plant(material: str, rules: Rules, singles: int, seconds: float, seed: int) 
                 print(f"NOT FOUND {material} {rules} {change.kind}: {fen} as {value}", flush=True)
         if time.monotonic() > deadline:
             break
-    rows = [Row(material, str(rules), kind, *counts[kind]) for kind in sorted(counts)]
+    rows = [Row(material, rules, kind, *counts[kind]) for kind in sorted(counts)]
     return rows, time.process_time() - started
 
 
 def show(rows: list[Row], seconds: float) -> None:
     """One table in a line."""
     parts = ", ".join(f"{row.kind} {row.found}/{row.planted}" for row in rows)
-    print(f"{rows[0].material:6} {rows[0].rules:6} {seconds:6.0f} CPU s  {parts}", flush=True)
+    print(f"{rows[0].material:6} {rows[0].rules:11} {seconds:6.0f} CPU s  {parts}", flush=True)
 
 
 def total(rows: list[Row]) -> str:
@@ -128,7 +132,7 @@ def main() -> int:
         metavar="MATERIAL",
         help="Default: ten of them.",
     )
-    parser.add_argument("--rules", nargs="+", choices=list(Rules), default=list(Rules))
+    parser.add_argument("--rules", nargs="+", choices=RULE_SETS, default=list(RULE_SETS))
     parser.add_argument("--changes", type=int, default=1000, help="Single changes in a table.")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="At most, of a table.")
     parser.add_argument("--jobs", type=int, default=2, help="Tables at once.")
@@ -138,9 +142,7 @@ def main() -> int:
     rows: list[Row] = []
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         started = [
-            pool.submit(
-                plant, material.name, Rules(rules), options.changes, options.seconds, options.seed
-            )
+            pool.submit(plant, material.name, rules, options.changes, options.seconds, options.seed)
             for material in options.materials or map(Material.parse, MATERIALS)
             for rules in options.rules
         ]

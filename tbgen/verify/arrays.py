@@ -19,9 +19,11 @@ makes ranks of them. What is read from the arrays, and how, is in `moves`.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -53,6 +55,9 @@ TABLE, SWAPPED, SOURCES = 0, 1, 2
 _PIECE = 1 << 20
 """Slots that are translated at a time."""
 
+SLACK = 64
+"""Ranks beyond the planes: whole vectors are read where the last row ends."""
+
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
 
@@ -79,8 +84,14 @@ class Table(Protocol):
     def metric(self) -> Metric:
         """What its distances count to."""
 
-    def plane(self, side: int) -> NDArray[Any]:
-        """(slots,) codes in slot order; anything in slots that hold no canonical position."""
+    def tiles(self, side: int) -> int:
+        """Into how many tiles the codes of a side are divided."""
+
+    def tile(self, side: int, number: int) -> Sequence[tuple[int, NDArray[Any]]]:
+        """The codes of a tile: for each run of slots the first one, and (n,) codes.
+
+        Anything may be said of slots that hold no canonical position.
+        """
 
 
 Supporting = Callable[[Material], Table]
@@ -103,7 +114,7 @@ class Arrays(NamedTuple):
     """
 
     ranks: NDArray[Any]
-    """uint8 or uint16 (S,): the planes; `forward.complete` writes to those of table 0."""
+    """uint8 or uint16 (S + SLACK,): the planes; `forward.complete` writes to those of table 0."""
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
@@ -146,11 +157,13 @@ def gather(
     rule_set: RuleSet,
     memory: int | None = None,
     folder: Path | None = None,
+    threads: int = 1,
 ) -> Loaded:
     """Load a table and those that captures lead to, to be proven under some rules.
 
     memory : bytes; planes that are larger are kept in a file without a name
     folder : where that file is, by default where the system keeps temporary files
+    threads : how many unpack tiles
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     ranks of 16 bits tell apart, and what `supporting` raises.
@@ -164,7 +177,7 @@ def gather(
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
     reserve = partial(_reserve, memory=memory, folder=folder)
     seek = rule_set.rules != Rules.NONE
-    packed, tables, palettes = _join_planes(loaded, reserve, seek)
+    packed, tables, palettes = _join_planes(loaded, reserve, seek, threads)
     ranks, values = _rank(packed, tables, palettes, reserve, table.metric == Metric.DTC, seek)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
@@ -216,7 +229,7 @@ def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | No
 
 
 def _join_planes(
-    loaded: list[Table], reserve: Reserve, seek: bool
+    loaded: list[Table], reserve: Reserve, seek: bool, threads: int
 ) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
     """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes.
 
@@ -229,27 +242,36 @@ def _join_planes(
         line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
         at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
     for dtype in (np.uint16,) if seek else (np.uint8, np.uint16):
-        packed = reserve(at, dtype)
+        packed = reserve(at + SLACK, dtype)
         palettes = [
-            _pack(each, packed[line[0] :]) for line, each in zip(tables, loaded, strict=True)
+            _pack(each, packed[line[0] :], threads)
+            for line, each in zip(tables, loaded, strict=True)
         ]
         if all(palette is not None for palette in palettes):
             return packed, tables, [palette for palette in palettes if palette is not None]
     raise LimitExceededError("a table has more different values than 16 bits can tell apart")
 
 
-def _pack(table: Table, places: NDArray[Any]) -> Listed | None:
-    """Write both planes of a table; None where the palette has no more room."""
-    palette, count = Palette.make(), 0
+def _pack(table: Table, places: NDArray[Any], threads: int) -> Listed | None:
+    """Write both planes of a table, tile by tile; None where the palette has no more room."""
+    palette, turn = Palette.make(), Lock()
     slots = table.layout.slots
-    for side in Side:
-        plane = table.plane(side)
-        with compile_lock():
-            k_pack(plane[:0], palette, count, places[:0])
-        count = k_pack(plane, palette, count, places[side * slots :][:slots])
-        if count < 0:
+
+    def pack(side: int, number: int) -> bool:
+        fits = True
+        for first, codes in table.tile(side, number):
+            at = side * slots + first
+            with turn:
+                fits = fits and k_pack(codes, palette, places[at : at + len(codes)])
+        return fits
+
+    tasks = [(side, number) for side in Side for number in range(table.tiles(side))]
+    with compile_lock():
+        fits = pack(*tasks[0])
+    with ThreadPoolExecutor(threads) as pool:
+        if not all([fits, *pool.map(lambda task: pack(*task), tasks[1:])]):
             return None
-    codes = palette.listed[:count].copy()
+    codes = palette.listed[: palette.used[0]].copy()
     return codes, keys_of_palette(codes, table.code_space)
 
 
@@ -271,7 +293,7 @@ def _rank(
         wider[:] = packed
         packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))
-    ends = [*tables[1:, 0].tolist(), len(packed)]
+    ends = [*tables[1:, 0].tolist(), len(packed) - SLACK]
     for first, end, keys in zip(ends, ends[1:], others, strict=False):
         translation = values.translate(keys, CAPTURE).astype(packed.dtype)
         # In pieces: numpy makes a copy.

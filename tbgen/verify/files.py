@@ -36,11 +36,10 @@ from tbgen.verify.report import Progress, VerifyReport, no_progress
 
 
 class FileTable:
-    """A table file as `verify` takes it: whole sides, unpacked by several threads."""
+    """A table file as `verify` takes it."""
 
-    def __init__(self, file: TableFile, threads: int) -> None:
+    def __init__(self, file: TableFile) -> None:
         self.file = file
-        self._threads = threads
 
     @property
     def layout(self) -> Layout:
@@ -57,9 +56,13 @@ class FileTable:
         """What its distances count to."""
         return self.file.header.spec.name.metric
 
-    def plane(self, side: int) -> NDArray[Any]:
-        """(slots,) codes; arbitrary where no position is."""
-        return self.file.plane(side, threads=self._threads)
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has."""
+        return self.file.tiles(side)
+
+    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
+        """The codes of one tile; arbitrary where no position is."""
+        return self.file.tile(side, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,8 @@ def verify_file(
             opened, _ = open_checked(find, below, threads, files)
             supporting[below.material.name] = opened
         found = verify(
-            FileTable(file, threads),
-            lambda child: FileTable(supporting[child.name], threads),
+            FileTable(file),
+            lambda child: FileTable(supporting[child.name]),
             rule_set=name.rule_set,
             threads=threads,
             report=report,

@@ -99,7 +99,7 @@ def _prove(
     by_rows : let rows settle most checks; if anything is refuted then, findings may be missing
     """
     report("load", 0, 1)
-    loaded = gather(table, supporting, rule_set, memory, folder)
+    loaded = gather(table, supporting, rule_set, memory, folder, threads)
     passes = Passes(loaded.arrays, table.layout, threads, report)
     found = passes.prove(list_checks=not by_rows)
     nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)

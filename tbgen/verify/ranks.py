@@ -66,40 +66,41 @@ class Palette(NamedTuple):
     """int64 (PALETTE,): the place of each code of the hash table."""
     listed: NDArray[np.int64]
     """int64 (PALETTE,): the codes by place."""
+    used: NDArray[np.int64]
+    """int64 (1,): how many they are."""
 
     @classmethod
     def make(cls) -> Palette:
         """An empty one."""
         codes = np.full(PALETTE, -1, np.int64)
-        return cls(codes, np.zeros(PALETTE, np.int64), np.zeros(PALETTE, np.int64))
+        places, listed = np.zeros(PALETTE, np.int64), np.zeros(PALETTE, np.int64)
+        return cls(codes, places, listed, np.zeros(1, np.int64))
 
 
 @borrowing_kernel
-def k_pack(plane, palette, count, places):
-    """Write the place of each code of a plane; returns how many the palette has now.
+def k_pack(codes, palette, places):
+    """Write the places of codes; False where the type of `places` cannot tell them apart.
 
-    Where there are more than the type of `places` can tell apart, -1.
-
-    plane : unsigned (slots,), codes; palette : Palette, inout
-    count : int, how many codes the palette has already
-    places : uint8 or uint16 (slots,), out
+    codes : unsigned (n,); palette : Palette, inout
+    places : uint8 or uint16 (n,), out
     """
     limit = 256 if places.itemsize == 1 else 1 << 16
-    for slot in range(plane.size):
-        code = np.int64(plane[slot])
+    for slot in range(codes.size):
+        code = np.int64(codes[slot])
         at = code % PALETTE
         while palette.codes[at] != code:
             if palette.codes[at] < 0:
+                count = palette.used[0]
                 if count == limit:
-                    return -1
+                    return False
                 palette.codes[at] = code
                 palette.places[at] = count
                 palette.listed[count] = code
-                count += 1
+                palette.used[0] = count + 1
                 break
             at = (at + 1) % PALETTE
         places[slot] = palette.places[at]
-    return count
+    return True
 
 
 class Values(NamedTuple):

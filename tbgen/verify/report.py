@@ -98,7 +98,8 @@ class VerifyReport:
     between the file and itself (header, statistics). `complete` tells whether the draws were
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
     orders, and without repetition rules there are none. `offenders_examined` counts who might check
-    with every move and is not settled by rows, `chasers_examined` who might chase one piece so.
+    with every move and is not settled by rows, `chasers_examined` who might chase one piece so and
+    is left by the sieve.
     `chase_patterns` counts the direct wins of each order by perpetual chase. `sampled` counts the
     positions that were proven again by the scalar rules.
     """

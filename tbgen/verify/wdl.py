@@ -62,36 +62,45 @@ class _OutcomeTable:
     metric = Metric.DTC
     code_space = _SPACE
 
-    def __init__(self, file: WdlFile, threads: int) -> None:
+    def __init__(self, file: WdlFile) -> None:
         self._file = file
-        self._threads = threads
 
     @property
     def layout(self) -> Layout:
         """The index of its material."""
         return self._file.layout
 
-    def plane(self, side: int) -> NDArray[Any]:
-        """(slots,) codes; arbitrary where no position is."""
-        return _CODES.take(self._file.plane(side, threads=self._threads))
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has."""
+        return self._file.tiles(side)
+
+    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
+        """The codes of one tile; arbitrary where no position is."""
+        return [(first, _CODES.take(codes)) for first, codes in self._file.tile(side, number)]
 
 
 class _DistanceTable(_OutcomeTable):
     """A table of distances as the same: what its captures lead to where no other file is there."""
 
-    def __init__(self, file: TableFile, threads: int) -> None:
+    def __init__(self, file: TableFile) -> None:
         self._table = file
-        self._threads = threads
 
     @property
     def layout(self) -> Layout:
         """The index of its material."""
         return self._table.layout
 
-    def plane(self, side: int) -> NDArray[Any]:
-        """(slots,) codes; arbitrary where no position is."""
-        plane = self._table.plane(side, threads=self._threads)
-        return _CODES.take(outcomes_of(plane, self._table.code_space))
+    def tiles(self, side: int) -> int:
+        """How many tiles of whole leads a side has."""
+        return self._table.tiles(side)
+
+    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
+        """The codes of one tile; arbitrary where no position is."""
+        space = self._table.code_space
+        return [
+            (first, _CODES.take(outcomes_of(codes, space)))
+            for first, codes in self._table.tile(side, number)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +153,11 @@ def verify_wdl(
     def supporting(child: Material) -> Table:
         found = tablebase.wdl_file(child)
         if found is not None:
-            return _OutcomeTable(found, threads)
-        return _DistanceTable(tablebase.table(child), threads)
+            return _OutcomeTable(found)
+        return _DistanceTable(tablebase.table(child))
 
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
-    loaded = gather(_OutcomeTable(file, threads), supporting, RuleSet(Rules.NONE))
+    loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE), threads=threads)
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
     found = Passes(arrays, file.layout, threads, report).prove(list_checks=False)
     node = -1 if found.first is None else found.first[0]

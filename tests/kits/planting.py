@@ -24,9 +24,9 @@ import numpy as np
 from tbgen.indexing import Position, Side
 from tbgen.rules import legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
-from tests.kits.solutions import solution
+from tests.kits.solutions import solution_under
 from tests.kits.verifykit import Planted, recoded
 
 SINGLE = ("outcome", "distance", "order", "removed", "invented")
@@ -53,7 +53,7 @@ class Field:
     """A sound table to plant errors in."""
 
     material: str
-    rules: Rules
+    rule_set: RuleSet
     table: Planted = field(init=False)
     legal: list[np.ndarray] = field(init=False)
     """Of each side to move, the slots that hold positions."""
@@ -64,7 +64,7 @@ class Field:
 
     def __post_init__(self) -> None:
         """Solve it, and what it needs."""
-        self.table = recoded(solution(self.material, self.rules), CodeSpace(2))
+        self.table = recoded(solution_under(self.material, self.rule_set), CodeSpace(2))
         self.legal = [np.flatnonzero(plane) for plane in self.table.planes]
         codes, counts = np.unique(np.concatenate(self.table.planes), return_counts=True)
         self.counts = {
@@ -78,8 +78,8 @@ class Field:
         """Whether the proof finds nothing wrong."""
         return verify(
             self.table,
-            lambda child: solution(child.name, self.rules),
-            rule_set=RuleSet(self.rules),
+            lambda child: solution_under(child.name, self.rule_set),
+            rule_set=self.rule_set,
         ).ok
 
     def is_found(self, change: Change) -> bool:
@@ -282,18 +282,18 @@ def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
         if child is not None:
             if target.value(child) == DRAW:
                 found.append(child)
-        elif _is_drawn(position.after(move.source, move.target), target.rules):
+        elif _is_drawn(position.after(move.source, move.target), target.rule_set):
             found.append(None)
     return found
 
 
-def _is_drawn(position: Position, rules: Rules) -> bool:
+def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
     """Whether a position of a supporting table is a draw."""
     material = position.material
     if not material.needs_table:
         return True
     if position.is_swapped:
         position = position.swapped()
-    table = solution(material.name, rules)
+    table = solution_under(material.name, rule_set)
     code = int(table.plane(position.side)[table.layout.slot(position)])
     return code == table.code_space.draw

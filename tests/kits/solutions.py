@@ -16,15 +16,27 @@ def solution(
     metric: Metric = Metric.DTM,
     orders: int = 0,
     threads: int = 2,
+    *,
+    minor_chases: bool = True,
 ) -> Solution:
     """The solution of a material, by its canonical name; its supporting tables are DTM."""
     material = Material.parse(name)
     assert material.name == name
     return solve(
         material,
-        lambda child: solution(child.name, rules, Metric.DTM, orders, threads),
-        rule_set=RuleSet(rules, orders),
+        lambda child: solution(
+            child.name, rules, Metric.DTM, orders, threads, minor_chases=minor_chases
+        ),
+        rule_set=RuleSet(rules, orders, minor_chases),
         metric=metric,
         code_space=code_spaces(material, rules)[0],
         threads=threads,
+    )
+
+
+def solution_under(name: str, rule_set: RuleSet) -> Solution:
+    """The same under a rule set."""
+    assert rule_set.rules is not None
+    return solution(
+        name, rule_set.rules, orders=rule_set.orders, minor_chases=rule_set.minor_chases
     )

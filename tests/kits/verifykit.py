@@ -32,6 +32,12 @@ class Planted:
     def plane(self, side: int) -> np.ndarray:
         return self.planes[side]
 
+    def tiles(self, side: int) -> int:
+        return 1
+
+    def tile(self, side: int, number: int) -> list[tuple[int, np.ndarray]]:
+        return [(0, self.planes[side])]
+
     def position(self, side: int, slot: int) -> Position:
         position = self.layout.position(slot, Side(side))
         assert position is not None

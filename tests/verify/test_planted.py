@@ -6,13 +6,15 @@ import random
 
 import pytest
 
-from tbgen.tables.names import Rules
+from tbgen.tables.names import Rules, RuleSet
 from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
 
 
-@pytest.mark.parametrize("rules", list(Rules))
-def test_each_kind_is_found_in_a_small_table(rules: Rules) -> None:
-    target = Field("KNK", rules)
+@pytest.mark.parametrize(
+    "rule_set", [*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False)], ids=str
+)
+def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
+    target = Field("KNK", rule_set)
     assert target.is_sound()
     rng = random.Random(1)
     kinds = set()
@@ -28,7 +30,7 @@ def test_each_kind_is_found_in_a_small_table(rules: Rules) -> None:
 
 def test_whole_regions_are_found() -> None:
     """Values that agree with each other: only what they are to mean refutes them."""
-    target = Field("KRKN", Rules.CHECK)
+    target = Field("KRKN", RuleSet(Rules.CHECK))
     found = list(regions(target))
     assert [change.kind for change in found] == ["next order", "no orders", "loop"]
     for change in found:
@@ -41,7 +43,7 @@ def test_whole_regions_are_found() -> None:
 
 
 def test_what_is_no_change_would_not_be_found() -> None:
-    target = Field("KNK", Rules.NONE)
+    target = Field("KNK", RuleSet(Rules.NONE))
     node = target.random_node(random.Random(3))
     with pytest.raises(AssertionError):
         target.is_found(Change("none", {node: target.value(node)}))

@@ -108,7 +108,7 @@ def _wins_by_capture(side, order, bench, arrays):
 
 
 @part
-def _loses_from(slot, image, side, mover, target, bench, arrays):
+def loses_from(slot, image, side, mover, target, bench, arrays):
     """The order from which on a legal move counts as losing, and whether it may chase.
 
     NEVER + 1 where it counts by no order. Quiet moves may chase that give no check and lead to
@@ -143,7 +143,7 @@ def _loses_from(slot, image, side, mover, target, bench, arrays):
 
 
 @part
-def _is_legal(side, mover, target, desk, arrays):
+def is_legal(side, mover, target, desk, arrays):
     """Whether a move of a side leaves its king safe."""
     squares, board, men = desk.squares, desk.board, arrays.men
     source, taken = squares[mover], board[target]
@@ -175,7 +175,7 @@ def _weigh(slot, image, side, mover, target, limit, bench, arrays):
     """
     desk, after, firsts = bench.desk, bench.after, bench.first_orders
     squares, board = desk.squares, desk.board
-    from_order, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
+    from_order, may_chase = loses_from(slot, image, side, mover, target, bench, arrays)
     source = squares[mover]
     if may_chase:
         play(mover, target, after, squares, arrays.men)
@@ -220,7 +220,7 @@ def _find_first_orders(slot, image, side, limit, bench, arrays):
             target = targets[i]
             if _is_no_matter(slot, image, side, p, target, least, desk, arrays):
                 continue
-            if _is_legal(side, p, target, desk, arrays):
+            if is_legal(side, p, target, desk, arrays):
                 least = _weigh(slot, image, side, p, target, limit, bench, arrays)
                 if least > limit:
                     return False
@@ -259,7 +259,7 @@ def k_find_chasers(nodes, scan, bench, arrays):
 
 
 @part
-def _search(numbers, number):
+def search(numbers, number):
     """The place of the first of the chasers that is not smaller than a number.
 
     number : int64
@@ -283,13 +283,13 @@ def _find_chaser(side, victim, numbers, bench, arrays):
     squares = bench.desk.squares
     slot = slot_of_squares(squares, arrays.descriptor)
     first = SQUARES * (2 * slot + side)
-    at = _search(numbers, first)
+    at = search(numbers, first)
     if at == numbers.size or numbers[at] >= first + SQUARES:
         return -1
     place = squares[victim]
     if is_mirrored(slot, bench.replied, bench.desk.other, arrays):
         place = mirror_square(place)
-    at = _search(numbers, first + place)
+    at = search(numbers, first + place)
     if at == numbers.size or numbers[at] != first + place:
         return -1
     return at
@@ -399,8 +399,8 @@ def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, array
         count = list_legal(side, checked, board, desk.moves, squares, men)
         for i in range(count):
             mover, target = movers[i], targets[i]
-            loses_from, may_chase = _loses_from(slot, image, side, mover, target, bench, arrays)
-            if not may_chase or loses_from <= first_orders[n]:
+            order, may_chase = loses_from(slot, image, side, mover, target, bench, arrays)
+            if not may_chase or order <= first_orders[n]:
                 continue
             next_slot = slot_after(slot, image, mover, target, squares, arrays)
             source = play(mover, target, after, squares, men)
@@ -411,7 +411,7 @@ def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, array
                     chases[counts[0], CHASER] = n
                     chases[counts[0], NODE_AFTER] = 2 * next_slot + 1 - side
                     chases[counts[0], CHASING_MOVE] = mover * SQUARES + target
-                    chases[counts[0], LOSES_FROM] = loses_from
+                    chases[counts[0], LOSES_FROM] = order
                 replied[source] = EMPTY
                 replied[target] = men.pieces[mover]
                 _list_answers(side, victim, attackers, numbers, expansion, bench, arrays)

@@ -19,7 +19,7 @@ from tbgen.compiling.jit import part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, area, mirror_square
-from tbgen.verify.forward.lines import OFF
+from tbgen.verify.forward.lines import LANES, MARGIN, OFF, STAYS_ON_BOARD
 
 MIDS, COLUMNS, INNER_KIND, INNER_SIDE, LEAD_PIECES, TWIN, SIZES = range(7)
 """Words of `RowIndex.size`; TWIN is the last man of the group like the inner piece, or OFF."""
@@ -102,9 +102,11 @@ class Row(NamedTuple):
     hung: NDArray[np.uint8]
     """uint8 (2, n + 1): 1 in columns in which a side has a piece under attack."""
     best: NDArray[Any]
-    """ranks (n + 1,): the best of the moves."""
+    """ranks (lanes,): the best of the moves; `lanes` are columns, and more up to whole vectors."""
     within: NDArray[Any]
-    """ranks (n + 1,): what moves within the row lead to."""
+    """ranks (MARGIN + lanes + MARGIN,): what moves within the row lead to, 0 beyond its columns."""
+    free: NDArray[np.uint8]
+    """uint8 (MARGIN + lanes + MARGIN,): 1 for squares without an outer piece, 0 off the board."""
     passed: NDArray[np.int64]
     """int64 (20,): columns that a maximum is to leave as they are."""
     kept: NDArray[Any]
@@ -115,13 +117,16 @@ class Row(NamedTuple):
         """An empty one."""
         columns = int(index.size[COLUMNS]) + 1
         marks = np.zeros((4, columns), np.uint8)
+        lanes = -(-columns // LANES) * LANES
+        padded = MARGIN + max(lanes, STAYS_ON_BOARD.shape[1]) + MARGIN
         words = np.full(WORDS, OFF, np.int64)
         return cls(
             words, np.full(pieces, OFF, np.int64), np.zeros(pieces, np.int64),
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int64),
             np.zeros(len(index.groups), np.int64), np.zeros((2, 24, STEP_WORDS), np.int64),
-            np.zeros(2, np.int64), marks[:2], marks[2:], np.zeros(columns, ranks),
-            np.zeros(columns, ranks), np.zeros(20, np.int64), np.zeros(20, ranks),
+            np.zeros(2, np.int64), marks[:2], marks[2:], np.zeros(lanes, ranks),
+            np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(20, np.int64),
+            np.zeros(20, ranks),
         )  # fmt: skip
 
 

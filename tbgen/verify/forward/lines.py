@@ -18,6 +18,12 @@ OFF = -1
 ROOK, KNIGHT, CANNON, PAWN = 3, 4, 5, 6
 """The attackers' kinds as plain numbers, which compile faster than members of an enumeration."""
 
+LANES = 32
+"""How many columns of a row kernels take at once: loops of so many become vectors."""
+
+MARGIN = 19
+"""The most that a leap adds to a square."""
+
 DIRECTIONS, RAY_LENGTH, LEAP_COUNT, PAWN_STEPS = 4, 9, 8, 3
 
 
@@ -76,6 +82,21 @@ LEAPS_FROM = _leaps(backwards=False)
 
 LEAPS_TO = _leaps(backwards=True)
 """int64 (90, 8, 2): from where a knight may leap to a square, and over which leg."""
+
+LEAP_STEPS = np.array([(9 * rank + file, 9 * leg_rank + leg_file)
+                       for rank, file, leg_rank, leg_file in LEAPS], np.int64)  # fmt: skip
+"""int64 (8, 2): what each leap, and its leg, add to the knight's square."""
+
+
+def _stays_on_board() -> NDArray[np.uint8]:
+    """`STAYS_ON_BOARD`."""
+    stays = np.zeros((LEAP_COUNT, -(-SQUARES // LANES) * LANES), np.uint8)
+    stays[:, :SQUARES] = (LEAPS_FROM[:, :, 0] != OFF).T
+    return stays
+
+
+STAYS_ON_BOARD = _stays_on_board()
+"""uint8 (8, lanes): 1 for each leap and the squares that it may start from; 0 beyond the last."""
 
 PAWN_FROM = _pawn_steps(backwards=False)
 """int64 (2, 90, 3): where a side's pawn may step from a square."""

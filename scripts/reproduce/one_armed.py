@@ -1,0 +1,69 @@
+"""Where only one side can cross the river: candidates for patterns of repetition, and patterns.
+
+    python scripts/reproduce/one_armed.py --men 4               a look
+    python scripts/reproduce/one_armed.py --men 5               all that docs/proof.md speaks of
+    python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
+
+Tables are solved in memory, proven row by row, and searched for positions in which every legal
+move loses or is one offence (tests/kits/onearmed.py), then for patterns. A line for each material
+that has any, the sums at the end. Exit status 1 if there is a pattern: the solver would miss it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tbgen.indexing import Material
+from tbgen.retrograde.memory import code_spaces
+from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.solve import solve
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tests.kits.onearmed import find_candidates, one_armed_materials
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("materials", nargs="*", type=Material.parse, metavar="MATERIAL")
+    parser.add_argument("--men", type=int, default=5, help="Without materials: all up to so many.")
+    parser.add_argument("--minor-chases", action=argparse.BooleanOptionalAction, default=True)
+    options = parser.parse_args()
+    rule_set = RuleSet(Rules.WXF, 0, options.minor_chases)
+
+    @cache
+    def solved(material: Material) -> Solution:
+        space = code_spaces(material, rule_set.rules)[0]
+        return solve(material, solved, rule_set=rule_set, metric=Metric.DTM, code_space=space)
+
+    materials = options.materials or one_armed_materials(options.men)
+    print(f"{'':10} {'armed side, may':>23} {'armless side, may':>23} {'in':>9}")
+    print(
+        f"{'material':10} {'check':>11} {'chase':>11} {'check':>11} {'chase':>11} {'patterns':>9}"
+    )
+    found: dict[str, tuple[int, ...]] = {}
+    for material in materials:
+        counts = find_candidates(solved(material), solved, rule_set).counts
+        found[material.name] = counts
+        if any(counts):
+            show(material.name, counts)
+    show("sum", [sum(column) for column in zip(*found.values(), strict=True)])
+    print(f"{len(found)} materials, {sum(map(any, found.values()))} with candidates")
+    return 1 if any(counts[-1] for counts in found.values()) else 0
+
+
+def show(name: str, counts: Sequence[int]) -> None:
+    """A line of the table."""
+    *may, patterns = counts
+    print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Materials in which one side has no piece that can cross the river: who might offend there.
+
+The solver searches no patterns in them, and their tables have no orders. Candidates are positions
+that are drawn, and in which every legal move loses or is one offence: a check, or a chase of one
+piece. A pattern is what is left of them when the other side has to answer, again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tbgen.building.sets import materials_of
+from tbgen.indexing import Material, Side
+from tbgen.indexing.squares import SQUARES
+from tbgen.tables.names import RuleSet
+from tbgen.verify.arrays import Numbers, Table, gather
+from tbgen.verify.chase.bench import Bench
+from tbgen.verify.chase.edges import Scan, k_find_chasers
+from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.checks import Patterns
+from tbgen.verify.forward.first_pass import Passes
+from tbgen.verify.report import no_progress
+
+
+class Candidates(NamedTuple):
+    """Who might be an offender, and how many are in a pattern. Nodes: 2 * slot + side to move."""
+
+    armed_checkers: int
+    armless_checkers: int
+    armed_chasers: Numbers
+    armless_chasers: Numbers
+    in_patterns: int
+    """Offenders and winners of the patterns of checks and of chases, of the first order."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many of each."""
+        return (
+            self.armed_checkers, len(self.armed_chasers),
+            self.armless_checkers, len(self.armless_chasers), self.in_patterns,
+        )  # fmt: skip
+
+
+def one_armed_materials(men: int) -> list[Material]:
+    """All materials of at most so many men in which only one side is armed."""
+    return [material for material in materials_of([], men) if not material.both_armed]
+
+
+def find_candidates(
+    table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
+) -> Candidates:
+    """Search a table, given its supporting tables; its first pass must find nothing wrong."""
+    loaded = gather(table, supporting, rule_set)
+    arrays = loaded.arrays
+    found = Passes(arrays, table.layout, 1, no_progress).prove(list_checks=True)
+    assert not found.findings
+    armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
+    offends = [found.checkers % 2 == side for side in (1 - armless, armless)]
+    checkers = [Patterns(arrays, replace(found, checkers=found.checkers[of]), 1).offenders
+                for of in offends]  # fmt: skip
+    checks = Patterns(arrays, found, 1)
+    scan = Scan.make(8 * len(found.chasers))
+    k_find_chasers(found.chasers, scan, Bench.make(len(arrays.men.pieces)), arrays)
+    chasers = np.unique(scan.chasers[: scan.counts[0], 0] // SQUARES)
+    alive, _, _ = ChasePatterns(arrays, found, 1, no_progress).find(1)
+    return Candidates(
+        *checkers,
+        chasers[chasers % 2 != armless],
+        chasers[chasers % 2 == armless],
+        int(alive.sum()) + int(checks.graph.find(1).sum()),
+    )

@@ -1,0 +1,79 @@
+"""Where only one side can cross the river: candidates for a pattern there are, and no pattern.
+
+The solver does not look; the proof does. `scripts/reproduce/one_armed.py` looks at all materials
+of at most five men.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tbgen.indexing import Position, Side
+from tbgen.rules import in_check, legal_moves
+from tbgen.rules.chases import is_new_attack
+from tbgen.tables.codes import Outcome
+from tbgen.tables.names import Rules, RuleSet
+from tests.kits.onearmed import find_candidates, one_armed_materials
+from tests.kits.solutions import solution_under
+
+
+def search(name, *, minor_chases=True):
+    """The table and its candidates."""
+    rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
+
+    def own(child):
+        return solution_under(child.name, rule_set)
+
+    table = solution_under(name, rule_set)
+    return table, find_candidates(table, own, rule_set)
+
+
+def chased_by(position, move):
+    """The squares of the pieces that a quiet move chases, as the referee sees it."""
+    after = position.after(move.source, move.target)
+    before, board = list(position.board), list(after.board)
+    if in_check(after):
+        return set()
+    squares = [square for square in range(90) if board[square]]
+    return {
+        victim
+        for victim in squares
+        for attacker in squares
+        if is_new_attack(before, board, move.source, move.target, attacker, victim, True)
+    }
+
+
+def loses(table, after: Position):
+    """Whether a position without captures is won for the side to move."""
+    code = int(table.plane(after.side)[table.layout.slot(after)])
+    return table.code_space.decode(code).outcome == Outcome.WIN
+
+
+@pytest.mark.parametrize("name", ["KNKB", "KPKA"])
+def test_an_armless_side_may_have_to_chase_one_piece(name):
+    """With every move that does not lose; each candidate is looked at with the plain rules."""
+    table, found = search(name)
+    assert len(found.armless_chasers)
+    for node in found.armless_chasers.tolist():
+        position = table.layout.position(node // 2, Side(node % 2))
+        moves = [move for move in legal_moves(position) if not position.board[move.target]]
+        assert len(moves) == len(legal_moves(position))
+        held = [
+            move for move in moves if not loses(table, position.after(move.source, move.target))
+        ]
+        assert held
+        assert set.intersection(*(chased_by(position, move) for move in held))
+
+
+@pytest.mark.parametrize("minor_chases", [True, False])
+@pytest.mark.parametrize("name", ["KNKB", "KPKA", "KCKA", "KRK"])
+def test_nobody_is_in_a_pattern(name, minor_chases):
+    _, found = search(name, minor_chases=minor_chases)
+    assert not found.armless_checkers
+    assert not found.in_patterns
+
+
+def test_all_materials_with_one_armed_side_are_meant():
+    names = {material.name for material in one_armed_materials(4)}
+    assert {"KRK", "KNKB", "KPPK", "KCKA"} <= names
+    assert not {"KRKR", "KNKP"} & names

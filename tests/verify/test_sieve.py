@@ -1,0 +1,83 @@
+"""The sieve of possible chasers: what it leaves says the same of every order as all of them do."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Side
+from tbgen.indexing.squares import SQUARES
+from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.names import Rules, RuleSet
+from tbgen.verify.arrays import gather
+from tbgen.verify.chase import patterns
+from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.forward.first_pass import Passes
+from tbgen.verify.report import no_progress
+from tests.kits.solutions import solution
+from tests.kits.verifykit import recoded
+
+WXF = RuleSet(Rules.WXF)
+
+
+def search(table, monkeypatch, *, sieved):
+    """The chases of a table, and what they say of the orders 1 to 3."""
+    loaded = gather(table, lambda child: solution(child.name, Rules.WXF), WXF)
+    found = Passes(loaded.arrays, table.layout, 1, no_progress).prove(list_checks=True)
+    with monkeypatch.context() as patch:
+        if not sieved:
+            patch.setattr(patterns, "sift", lambda nodes, *rest: nodes)
+        chases = ChasePatterns(loaded.arrays, found, 1, no_progress)
+    return chases, [chases.check_order(order) for order in range(1, 4)]
+
+
+def claim_what_is_chased(table, chases, rng, count):
+    """Plant direct wins where a chase leads to, and losses where it comes from."""
+    won, lost = Value(Outcome.WIN, 1, 0), Value(Outcome.LOSS, 1, 1)
+    for place in rng.sample(range(len(chases)), count):
+        chaser, after = chases[place]
+        table.plant(Side(after % 2), after // 2, won)
+        if rng.random() < 0.5:
+            table.plant(Side(chaser % 2), chaser // 2, lost)
+
+
+def same(table, monkeypatch):
+    """The chases without a sieve and with one; what both say, and how many are alive by order."""
+    every, expected = search(table, monkeypatch, sieved=False)
+    kept, said = search(table, monkeypatch, sieved=True)
+    assert said == expected
+    assert set(kept.numbers) <= set(every.numbers)
+    found = []
+    for order in range(1, 4):
+        alive = every.numbers[every.find(order)[0]]
+        assert np.array_equal(alive, kept.numbers[kept.find(order)[0]])
+        found.append(len(alive))
+    return every, kept, said, found
+
+
+def compare(name, monkeypatch):
+    """A sound table, and the same with claims all over; how many were alive in the first."""
+    rng = random.Random(name)
+    table = recoded(solution(name, Rules.WXF), CodeSpace(2))
+    every, kept, said, alive = same(table, monkeypatch)
+    assert said == [[], [], []]
+    assert len(kept.numbers) < len(every.numbers)
+    nodes = every.numbers // SQUARES
+    chases = [(int(nodes[n]), int(after)) for n, after in every._chases[:, :2]]
+    claim_what_is_chased(table, chases, rng, min(40, len(chases)))
+    _, _, said, _ = same(table, monkeypatch)
+    assert any(said)
+    return alive
+
+
+@pytest.mark.parametrize("name", ["KNKP", "KNKB"])
+def test_a_sieve_changes_nothing_where_there_are_no_patterns(name, monkeypatch):
+    assert not any(compare(name, monkeypatch))
+
+
+@pytest.mark.certification
+def test_a_sieve_changes_no_pattern(monkeypatch):
+    """KNKPP is the smallest material in which there are some."""
+    assert any(compare("KNKPP", monkeypatch))
