@@ -140,7 +140,7 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "read_game": (read_game, InputError),
         "follows_position": (follows_position, ()),
         "read_sketch": (lambda text: read_sketch({"fen": text, "was": text}, endgame), InputError),
-        "read_wanted": (_wanted, ()),
+        "read_wanted": (_wanted, InputError),
         "read_material": (read_material, ()),
         "materials_of": (_materials, InputError),
         "read_index": (read_index, InputError),
