@@ -1,5 +1,7 @@
 """What holds of the solver beside the values: threads, symmetry, limits, bounds."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,26 @@ def test_the_first_order_is_the_paper_s() -> None:
         solved = solution(material, Rules.CHECK, orders=orders)
         found = sum(int((solved.plane(side) == solved.code_space.draw).sum()) for side in Side)
         assert found == draws
+
+
+def test_a_solved_material_keeps_no_sets() -> None:
+    """A plane of codes takes their place at once: nobody looks for garbage before."""
+    children = {
+        m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
+    }
+    gc.collect()
+    gc.disable()
+    try:
+        solved = solve(
+            Material.parse("KRKN"),
+            lambda child: children[child.name],
+            rule_set=RuleSet(Rules.WXF),
+            code_space=code_spaces(Material.parse("KRKN"), Rules.WXF)[0],
+        )
+        assert solved.journals
+        assert not any(isinstance(each, Propagation) for each in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
