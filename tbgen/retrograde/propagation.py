@@ -78,6 +78,10 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
     return settled
 
 
+def _nobody(order: int, number: int, changed: bool) -> None:
+    """The `Rest` of a propagation that nobody watches."""
+
+
 class Propagation:
     """The sets and journals of one material, and the plies that settle them.
 
@@ -91,7 +95,7 @@ class Propagation:
         positions: tuple[Sorted, Sorted],
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
-        rest: Rest = lambda order, number, changed: None,
+        rest: Rest = _nobody,
     ) -> None:
         """Take over the positions of both sides: their sets are changed from here on."""
         self.sets = sets
@@ -110,6 +114,14 @@ class Propagation:
         """Who is to be told what a side has won."""
         self._report = report
         self._rest = rest
+
+    def rest_no_more(self) -> None:
+        """Forget who is told between plies, as the last one has been settled.
+
+        Whoever keeps states knows this propagation: its sets would stay until somebody looks for
+        garbage, beside the plane of codes that is written next.
+        """
+        self._rest = _nobody
 
     def start(self) -> None:
         """Settle the positions without any move: the first seeds."""

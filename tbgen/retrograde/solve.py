@@ -108,11 +108,8 @@ def solve(
             propagation.run(0, course.number, course.changed)
         if rule_set.rules != Rules.NONE and material.both_armed:
             settle_orders(course, layout, rule_set, report)
-        solution = Solution(
+        propagation.rest_no_more()
+        return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
             propagation.journals, propagation.unknown, course.chase_patterns,
         )  # fmt: skip
-        # `rest` knows the course, and the course knows `rest`: all sets would stay until somebody
-        # looks for garbage, beside the plane that is written next.
-        del course
-        return solution
