@@ -92,7 +92,7 @@ def test_a_solved_material_keeps_no_sets() -> None:
             code_space=code_spaces(Material.parse("KRKN"), Rules.WXF)[0],
         )
         assert solved.journals
-        assert not any(isinstance(each, Propagation) for each in gc.get_objects())
+        assert not any(type(each) is Propagation for each in gc.get_objects())
     finally:
         gc.enable()
 
