@@ -1,11 +1,21 @@
-"""What a collection costs one by one, by processes and by dask, and that the tables are the same.
+"""What collections cost one by one, by processes and by dask, and that the tables are the same.
 
     python scripts/measure/bench_collections.py [MATERIAL... | --men N] [--jobs N] [--rounds N]
+    python scripts/measure/bench_collections.py --goals [--yardstick STUDY/bulk2.py] [--huge]
 
 Builds the collection in turn with `--jobs 1`, with `--jobs N` and, where dask is installed, with
 `--dask local:N`, each into a directory of its own, and prints wall and CPU seconds of all processes
 together, the share of the cores' time that was used, and the ratios to the first. Default: all
 materials of at most 4 men, two at once. Exit status 1 if any digest differs.
+
+`--goals` prints instead what the project's goals ask for:
+
+    set       all tables of at most 5 men: wall seconds with `--jobs 2`, against seconds that
+              `--yardstick` scales; how busy the cores are; bytes as built and packed densely
+    dask      the same without the ten largest: two workers against two processes, same digests
+    huge      with --huge: wall seconds and peak memory of the largest, supporting tables present
+
+`--tables` keeps what the last of these builds.
 """
 
 from __future__ import annotations
@@ -19,10 +29,29 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from bench_goals import yardstick
+from measuring import MIB, ROOT, Workshop, compile_kernels
+
+from tbgen.building.sets import materials_of
+from tbgen.indexing import Material
+from tbgen.indexing.layout import Layout
+from tbgen.tables.names import Rules
+
+MEN, LARGEST = 5, 10
+"""The set of the goals, and how many of its largest tables dask is compared without."""
+
+SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
+YARDSTICK_SECONDS = 1.5
+"""CPU seconds of the study's solve for which `SET_SECONDS` holds."""
+
+DASK_RATIO = 1.15
+
+HUGE = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
+"""Minutes on the clock and GiB that a table may take."""
 
 
 class Cost(NamedTuple):
@@ -33,6 +62,13 @@ class Cost(NamedTuple):
     """Of all processes together."""
     digests: dict[str, str]
     """By file."""
+    bytes: int
+    """Of the files."""
+
+    @property
+    def busy(self) -> float:
+        """Which part of all cores' time was used."""
+        return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
 def tbgen(*arguments: str) -> str:
@@ -44,19 +80,91 @@ def tbgen(*arguments: str) -> str:
     return done.stdout
 
 
-def measured(wanted: list[str], *how: str) -> Cost:
+def measured(folder: str, *command: str) -> Cost:
+    """Run a command on a folder of tables; what it took, and what is there afterwards."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    tbgen(*command, "--tables", folder)
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    listed = json.loads(tbgen("ls", "--tables", folder, "--json"))["tables"]
+    digests = {entry["file"]: entry["digest"] for entry in listed}
+    return Cost(wall, cpu, digests, sum(entry["bytes_on_disk"] for entry in listed))
+
+
+def built(wanted: Sequence[str], *how: str) -> Cost:
     """Build a collection into a folder that is empty."""
     with tempfile.TemporaryDirectory() as folder:
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        tbgen("build", *wanted, "--tables", folder, *how)
-        wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        listed = json.loads(tbgen("ls", "--tables", folder, "--json"))["tables"]
-        return Cost(wall, cpu, {entry["file"]: entry["digest"] for entry in listed})
+        return measured(folder, "build", *wanted, *how)
+
+
+def has_dask() -> bool:
+    """Whether there is a way by dask here."""
+    return importlib.util.find_spec("distributed") is not None
+
+
+def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
+    """Print a line for each way and round; whether all digests are the same."""
+    ways = [("--jobs", "1"), ("--jobs", str(jobs))]
+    if has_dask():
+        ways.append(("--dask", f"local:{jobs}"))
+    same = True
+    print(f"{'way':>15} {'wall s':>8} {'CPU s':>8} {'cores used':>11} {'wall x':>7} {'CPU x':>6}")
+    for _ in range(rounds):
+        first: Cost | None = None
+        for way in ways:
+            cost = built(wanted, *way)
+            first = first or cost
+            same = same and cost.digests == first.digests
+            ratios = f"{cost.wall / first.wall:7.2f} {cost.cpu / first.cpu:6.2f}"
+            print(f"{' '.join(way):>15} {cost.wall:8.1f} {cost.cpu:8.1f} {100 * cost.busy:9.0f} % "
+                  f"{ratios}", flush=True)  # fmt: skip
+        print(f"{len(first.digests) if first else 0} tables, digests "
+              f"{'the same' if same else 'DIFFER'}")  # fmt: skip
+    return same
+
+
+def bench_set(scale: float) -> bool:
+    """Print what the set of the goals takes; whether packing densely kept the digests."""
+    with tempfile.TemporaryDirectory() as folder:
+        cost = measured(folder, "build", "--men", str(MEN), "--jobs", "2")
+        print(f"set       {len(cost.digests)} tables: {cost.wall:.1f} s wall: "
+              f"{cost.wall / (SET_SECONDS * scale):.2f} of {SET_SECONDS * scale:.0f} s; "
+              f"{cost.cpu:.1f} CPU s, cores {cost.busy:.0%} busy (goal {SET_BUSY:.0%})",
+              flush=True)  # fmt: skip
+        dense = measured(folder, "index", "--dense")
+        print(f"          {cost.bytes / 1e6:.1f} MB as built, {dense.bytes / 1e6:.1f} MB packed "
+              f"densely: {dense.bytes / SET_BYTES:.2f} of {SET_BYTES / 1e6:.0f} MB",
+              flush=True)  # fmt: skip
+        return dense.digests == cost.digests
+
+
+def bench_dask() -> bool:
+    """Print what dask takes beside processes; whether it comes to the same digests."""
+    if not has_dask():
+        print("dask      not installed (extra `cluster`)")
+        return True
+    by_size = sorted(materials_of((), MEN), key=lambda material: Layout.of(material).slots)
+    names = [material.name for material in by_size[:-LARGEST]]
+    jobs, dask = built(names, "--jobs", "2"), built(names, "--dask", "local:2")
+    same = jobs.digests == dask.digests
+    print(f"dask      {len(dask.digests)} tables: {dask.wall:.1f} of {jobs.wall:.1f} s wall: "
+          f"{dask.wall / jobs.wall:.2f} (goal {DASK_RATIO}), digests "
+          f"{'the same' if same else 'DIFFER'}", flush=True)  # fmt: skip
+    return same
+
+
+def bench_huge(workshop: Workshop) -> None:
+    """Print what the largest tables take."""
+    for name, (minutes, gib) in HUGE.items():
+        used = workshop.measure(Material.parse(name))
+        wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)
+        print(f"huge      {name}: {wall:.1f} min wall: {wall / minutes:.2f} of {minutes} min; "
+              f"{used.process.cpu / 60:.1f} CPU min; {peak:.1f} GiB: {peak / gib:.2f} of {gib} "
+              f"GiB; {used.file_bytes / MIB:.0f} MiB", flush=True)  # fmt: skip
 
 
 def main() -> int:
-    """Print a line for each way and round; 1 if a digest differs."""
+    """Read the command line; 1 if a digest differs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -64,28 +172,21 @@ def main() -> int:
     parser.add_argument("--men", metavar="N")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
+    parser.add_argument("--goals", action="store_true", help="Measure the project's goals instead.")
+    parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
+    parser.add_argument("--huge", action="store_true", help=f"Add {' and '.join(HUGE)}.")
+    parser.add_argument("--tables", type=Path, help="Of --huge; default: a temporary folder.")
     options = parser.parse_args()
-    wanted = [*options.materials, *(("--men", options.men) if options.men else ())]
-    ways = [("--jobs", "1"), ("--jobs", str(options.jobs))]
-    if importlib.util.find_spec("distributed") is not None:
-        ways.append(("--dask", f"local:{options.jobs}"))
-    with tempfile.TemporaryDirectory() as folder:  # compiles what is not compiled
-        tbgen("build", "KRKN", "--tables", folder)
-    same = True
-    print(f"{'way':>15} {'wall s':>8} {'CPU s':>8} {'cores used':>11} {'wall x':>7} {'CPU x':>6}")
-    for _ in range(options.rounds):
-        first: Cost | None = None
-        for way in ways:
-            cost = measured(wanted or ["--men", "4"], *way)
-            first = first or cost
-            same = same and cost.digests == first.digests
-            used = cost.cpu / cost.wall / (os.cpu_count() or 1)
-            ratios = f"{cost.wall / first.wall:7.2f} {cost.cpu / first.cpu:6.2f}"
-            print(f"{' '.join(way):>15} {cost.wall:8.1f} {cost.cpu:8.1f} {100 * used:9.0f} % "
-                  f"{ratios}", flush=True)  # fmt: skip
-        print(f"{len(first.digests) if first else 0} tables, digests "
-              f"{'the same' if same else 'DIFFER'}")  # fmt: skip
-    return 0 if same else 1
+    compile_kernels(Rules.WXF)
+    if not options.goals:
+        wanted = [*options.materials, *(("--men", options.men) if options.men else ())]
+        return 0 if compare(wanted or ["--men", "4"], options.jobs, options.rounds) else 1
+    scale = yardstick(options.yardstick) / YARDSTICK_SECONDS if options.yardstick else 1.0
+    same = [bench_set(scale), bench_dask()]
+    if options.huge:
+        with tempfile.TemporaryDirectory() as folder:
+            bench_huge(Workshop(options.tables or Path(folder), Rules.WXF, threads=2))
+    return 0 if all(same) else 1
 
 
 if __name__ == "__main__":

@@ -45,7 +45,11 @@ class Exchange:
         """The files that are there; raises `ExchangeError`, and `InputError` for no address."""
         with self._opened() as (system, folder):
             system.makedirs(folder, exist_ok=True)
-            return {path.rstrip("/").rpartition("/")[2] for path in system.ls(folder, detail=False)}
+            try:
+                paths = system.ls(folder, detail=False)
+            except FileNotFoundError:  # an object store has folders once they have files
+                return set()
+            return {path.rstrip("/").rpartition("/")[2] for path in paths}
 
     def put(self, path: Path) -> None:
         """Give a file to others; it has its name there when it is whole."""

@@ -6,11 +6,15 @@ import json
 import pickle
 import shutil
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("fsspec", reason="the extra `cluster` is not installed")
+
+import fsspec
+from fsspec.implementations.memory import MemoryFileSystem
 
 from tbgen.building.builder import COMPILERS_BYTES
 from tbgen.building.collection import Collection
@@ -30,10 +34,23 @@ KRKN = Material.parse("KRKN")
 NAMES = [f"{name}.check.dtm.xqt" for name in ("KNK", "KRK", "KRKN")]
 
 
-@pytest.fixture(params=["file", "memory"])
+class ObjectStore(MemoryFileSystem):  # type: ignore[misc]
+    """Files in memory, and no folders: as in a bucket, they are what names begin with."""
+
+    protocol = "objects"
+    store: ClassVar[dict[str, Any]] = {}
+    pseudo_dirs: ClassVar[list[str]] = []
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Nothing is made."""
+
+
+fsspec.register_implementation("objects", ObjectStore)
+
+
+@pytest.fixture(params=["file", "memory", "objects"])
 def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
-    kind, folder = request.param, tmp_path / "exchange"
-    return Exchange(f"file://{folder}" if kind == "file" else f"memory://{folder}")
+    return Exchange(f"{request.param}://{tmp_path}/exchange")
 
 
 def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
