@@ -8,7 +8,7 @@
     schema      types and ranges of what files say as JSON
     choosing    the arrangement of slots in which a side is smallest
     writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
-    repacking   a finished table in a smaller file
+    compression, repacking         how blocks are packed; a finished table in a smaller file
     tablebase   probing directories of files; `batches` of boards; a `result`, or why there is none
     certificates, proofs           what was proven of a file, and of those below it
     errors      what can go wrong between a position and its value

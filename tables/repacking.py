@@ -17,25 +17,11 @@ from dataclasses import replace
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import zstandard
 
+from tbgen.tables.compression import DENSE, compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES
 from tbgen.tables.reader import TableFile
-
-DENSE = zstandard.ZstdCompressionParameters(
-    window_log=16,
-    hash_log=14,
-    chain_log=16,
-    search_log=5,
-    min_match=3,
-    target_length=256,
-    strategy=zstandard.STRATEGY_BTOPT,
-    write_content_size=True,
-    write_checksum=False,
-)
-"""An optimal parse that looks at many matches: a ninth smaller than what a builder writes, at ten
-times the time (docs/format.md)."""
 
 _BLOCKS_PER_TASK = 8
 
@@ -78,7 +64,7 @@ def _write(
             report(len(digests), sum(header.blocks))
     file.check_digest(digests)
     table_offset = out.tell()
-    metadata = _compressor().compress(file.metadata())
+    metadata = compressor(DENSE).compress(file.metadata())
     block_table = np.array(entries, "<u4").tobytes()
     packed = replace(
         header,
@@ -99,14 +85,14 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
     constant_code = file.header.spec.coding.constant_code
 
     def pack(first: int) -> list[_Packed]:
-        compressor = _compressor()
+        own = compressor(DENSE)
         packed: list[_Packed] = []
         for _, content in file.contents(first, min(first + _BLOCKS_PER_TASK, blocks)):
             digest, constant = hashlib.sha256(content).digest(), constant_code(content)
             if constant is not None:
                 packed.append(_Packed(b"", (0, constant), digest))
             else:
-                data = compressor.compress(content)
+                data = own.compress(content)
                 packed.append(_Packed(data, (len(data), zlib.crc32(data)), digest))
         return packed
 
@@ -115,8 +101,3 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
         # So many at once that no thread waits for the slowest of them for long.
         for group in range(0, len(tasks), 16 * threads):
             yield from pool.map(pack, tasks[group : group + 16 * threads])
-
-
-def _compressor() -> zstandard.ZstdCompressor:
-    """A compressor: one cannot be shared by threads."""
-    return zstandard.ZstdCompressor(compression_params=DENSE)

@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
 from tbgen.tables import schema
 from tbgen.tables.blockfile import BlockFile
 from tbgen.tables.blocks import Codes
 from tbgen.tables.codes import Outcome
+from tbgen.tables.compression import SMALLEST
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.names import MAX_ORDERS, Rules, TableName, WdlName
@@ -30,15 +30,8 @@ from tbgen.tables.writer import Packing
 BLOCK_SLOTS = 81_000
 """Slots of a block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
-PACKED = Packing(
-    block_slots=BLOCK_SLOTS,
-    tile_slots=256 * BLOCK_SLOTS,
-    compression=zstandard.ZstdCompressionParameters.from_level(
-        19, source_size=1 << 16, write_content_size=True, write_checksum=False
-    ),
-)
-"""How outcomes are packed: in large tiles, where more of the leads can be neighbours, and with
-the best parse that zstd has (decision 11)."""
+PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
+"""How outcomes are packed: in large tiles, where more of the leads can be neighbours."""
 
 PLAIN = replace(PACKED, plain=True)
 """The same, stored as it is."""

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, Protocol
 
 import numpy as np
-import zstandard
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
@@ -38,6 +37,7 @@ from tbgen.tables.blocks import (
 )
 from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
 from tbgen.tables.coding import Coding
+from tbgen.tables.compression import FAST, Compressor, Parameters, compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 
@@ -52,21 +52,6 @@ Encode = Callable[[Codes, int], bytes]
 
 Progress = Callable[[int, int], None]
 """`progress(done, total)`, in blocks, from the thread that writes."""
-
-FAST = zstandard.ZstdCompressionParameters(
-    window_log=16,
-    hash_log=15,
-    chain_log=16,
-    search_log=4,
-    min_match=5,
-    target_length=64,
-    strategy=zstandard.STRATEGY_LAZY2,
-    write_content_size=True,
-    write_checksum=False,
-)
-"""A quarter of the time of an optimal parse that looks at few matches, and 7 % larger
-(docs/format.md); `repacking.py` has one that looks at many. Frames tell their size, and the
-checksums are ours."""
 
 _BLOCKS_AT_ONCE = 4
 """Blocks that a thread takes together, so that handing them over costs little."""
@@ -90,7 +75,7 @@ class Packing:
     """Slots of a block; blocks of so many different codes that one exceeds 64 KiB get fewer."""
     tile_slots: int = TILE_SLOTS
     """Slots of a tile, unless one lead is more."""
-    compression: zstandard.ZstdCompressionParameters = FAST
+    compression: Parameters = FAST
     plain: bool = False
     """Whether blocks are stored as they are, where the coding can say so."""
 
@@ -146,16 +131,11 @@ class _Packer:
         data = self._own_compressor().compress(content)
         return content if plain is not None and len(data) >= plain else data
 
-    def _own_compressor(self) -> zstandard.ZstdCompressor:
+    def _own_compressor(self) -> Compressor:
         """This thread's compressor: one cannot be shared."""
         if not hasattr(self._local, "compressor"):
-            self._local.compressor = _compressor(self._packing.compression)
+            self._local.compressor = compressor(self._packing.compression)
         return self._local.compressor
-
-
-def _compressor(parameters: zstandard.ZstdCompressionParameters) -> zstandard.ZstdCompressor:
-    """A compressor for files."""
-    return zstandard.ZstdCompressor(compression_params=parameters)
 
 
 TABLES = Packing()
@@ -279,7 +259,7 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
     text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_METADATA:
         raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
-    metadata = _compressor(job.packing.compression).compress(text)
+    metadata = compressor(job.packing.compression).compress(text)
     block_table = np.array(entries[0] + entries[1], "<u4").tobytes()
     header = Header(
         spec=job.spec,
