@@ -20,6 +20,9 @@ from tbgen.scheduling.simulation import simulate
 _LEAST_SHARE = 0.02
 """Of all that there is to do, what must be done before it tells how fast things go."""
 
+_OVERDUE_SHARE = 0.1
+"""Of the time that a job has taken, what it is given still if it should have ended by now."""
+
 
 class Forecast(Observer):
     """Told of everything that happens, it knows what is left."""
@@ -58,23 +61,25 @@ class Forecast(Observer):
         self._ended(start)
 
     def seconds_left(self) -> float:
-        """Seconds until all is done, about."""
-        left, passed = self._simulated(), self._clock() - self._began
-        done = self._whole - left
+        """Seconds until all is done, about; what should have ended by now takes a while yet."""
+        passed, done = self._clock() - self._began, self._whole - self._simulated()
         if done > _LEAST_SHARE * self._whole and passed > 0:
             self._factor = passed / done
-        return left * self._factor
+        return self._simulated(_OVERDUE_SHARE) * self._factor
 
     def _ended(self, start: Start) -> None:
         self._running.pop(start.job.key, None)
 
-    def _simulated(self) -> float:
-        """Seconds that the rest is to take, by what was estimated; of what runs, its rest."""
+    def _simulated(self, overdue: float = 0.0) -> float:
+        """Seconds that the rest is to take, by what was estimated; of what runs, its rest.
+
+        overdue : which part of what it has taken that rest is at least
+        """
         now = self._clock()
         rest = []
         for key, job in self._left.items():
             if key in self._running:
                 gone = (now - self._running[key]) / self._factor
-                job = replace(job, seconds=max(0.0, job.seconds - gone))
+                job = replace(job, seconds=max(overdue * gone, job.seconds - gone))
             rest.append(job)
         return simulate(rest, self._slots, self._memory).seconds

@@ -36,3 +36,19 @@ def test_what_took_twice_as_long_will_again() -> None:
     for number in (2, 3):
         forecast.finished(start(number), None)
     assert forecast.seconds_left() == 0.0
+
+
+@pytest.mark.parametrize("looks", [1, 50])
+def test_what_should_have_ended_takes_longer_still(looks: int) -> None:
+    """However often one looks: the last table of a set that takes ten times what was planned."""
+    now = [0.0]
+    forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])
+    forecast.started(start(0))
+    now[0] = 10.0
+    forecast.finished(start(0), None)
+    forecast.started(start(1))
+    for look in range(1, looks + 1):
+        now[0] = 10.0 + 100.0 * look / looks
+        left = forecast.seconds_left()
+        assert left > 0
+    assert 5.0 < left < 50.0
