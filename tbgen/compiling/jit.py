@@ -71,8 +71,9 @@ _OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 """Of all that is compiled: no checks for division as in Python, and no entry from C."""
 
-_BORROWS = known_options(_nrt=False)
-"""No references to arrays are counted, so none can be created."""
+_BORROWS = known_options(_nrt=False, no_rewrites=True)
+"""No references to arrays are counted, so none can be created; and there are no expressions of
+whole arrays, for which numba would look."""
 
 
 def kernel(function: Function) -> Function:
