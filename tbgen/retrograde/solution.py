@@ -25,9 +25,6 @@ from tbgen.tables.blocks import Codes
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric
 
-TALLIES = 4
-"""Counts that are kept of each code, by turns."""
-
 
 class CodeCount(NamedTuple):
     """How often a code occurs."""
@@ -70,13 +67,11 @@ def _k_tally(codes, slot_0, counts, firsts):
 
     codes : unsigned (n,), in; the codes of the slots from `slot_0` on
     slot_0 : int, the first slot
-    counts : int64 (TALLIES, codes), inout; their sums are how often each code occurs
-    firsts : int64 (codes,), inout; where each occurs first
+    counts, firsts : int64 (codes,), inout; for each code, how often and where first
     """
     for i in range(codes.size):
         code = codes[i]
-        # Neighbours are alike, and a count is no sooner written than it can be read again.
-        counts[i % TALLIES, code] += 1
+        counts[code] += 1
         if firsts[code] > slot_0 + i:
             firsts[code] = slot_0 + i
 
@@ -89,8 +84,7 @@ class _Tally:
         self._arrays = None
         if code_space.width <= 2:
             codes = code_space.top + 1
-            firsts = np.full(codes, np.iinfo(np.int64).max)
-            self._arrays = np.zeros((TALLIES, codes), np.int64), firsts
+            self._arrays = np.zeros(codes, np.int64), np.full(codes, np.iinfo(np.int64).max)
 
     def add(self, slot_0: int, codes: Codes) -> None:
         """Count the codes of the slots from `slot_0` on."""
@@ -107,7 +101,7 @@ class _Tally:
         """What has been counted, by code."""
         if self._arrays is None:
             return self._found
-        counts, firsts = self._arrays[0].sum(axis=0), self._arrays[1]
+        counts, firsts = self._arrays
         return {
             int(code): CodeCount(int(counts[code]), int(firsts[code]))
             for code in np.flatnonzero(counts)
