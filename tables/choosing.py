@@ -5,13 +5,16 @@
 
 The blocks are spread over all tiles, and over all places in a tile. Leads differ more than
 arrangements do: those of one order of the leads see the same tiles; the two orders, whose tiles
-hold other leads, count in proportion to the sampled leads, each compressed by itself. The sample
-does not depend on the number of threads, and so neither does the choice.
+hold other leads, count in proportion to the sampled leads, each compressed by itself. Threads share
+the blocks of a tile; which blocks there are does not depend on their number, and so neither does
+the choice.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 import zstandard
 
@@ -41,24 +44,36 @@ def choose_arrangement(
     encode: Callable[[Codes], bytes],
     block_slots: int,
     tile_slots: int = TILE_SLOTS,
+    threads: int = 1,
 ) -> Arrangement:
-    """The best arrangement of a side; `encode` gives the bytes that are compressed."""
-    compress = zstandard.ZstdCompressor(level=_LEVEL).compress
+    """The best arrangement of a side.
+
+    encode : gives the bytes that are compressed; called from any thread
+    """
+    local = threading.local()
 
     def packed_size(codes: Codes) -> int:
-        return len(compress(encode(codes)))
+        if not hasattr(local, "compress"):
+            # Each thread's own: one cannot be shared.
+            local.compress = zstandard.ZstdCompressor(level=_LEVEL).compress
+        return len(local.compress(encode(codes)))
 
     chosen = possible_arrangements(layout, tile_slots)
-    for blocks, best in _ROUNDS:
-        if len(chosen) > best:
-            maps = [BlockMap(layout, each, block_slots) for each in chosen]
-            sizes = _compare(maps, read, packed_size, blocks)
-            chosen = sorted(chosen, key=sizes.__getitem__)[:best]
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        for blocks, best in _ROUNDS:
+            if len(chosen) > best:
+                maps = [BlockMap(layout, each, block_slots) for each in chosen]
+                sizes = _compare(maps, read, packed_size, blocks, pool)
+                chosen = sorted(chosen, key=sizes.__getitem__)[:best]
     return chosen[0]
 
 
 def _compare(
-    maps: list[BlockMap], read: ReadTile, packed_size: Callable[[Codes], int], blocks: int
+    maps: list[BlockMap],
+    read: ReadTile,
+    packed_size: Callable[[Codes], int],
+    blocks: int,
+    pool: Executor,
 ) -> dict[Arrangement, float]:
     """The size of each arrangement in a sample of so many blocks, in units of their own."""
     sizes: dict[Arrangement, float] = {}
@@ -69,11 +84,12 @@ def _compare(
         for tile, places in _sample(group[0], blocks).items():
             codes = read(group[0], tile)
             if len(orders) > 1:
-                for lead in codes.reshape(-1, group[0].lead_slots):
-                    alone += packed_size(lead[: group[0].block_slots])
-            for number, block_map in enumerate(group):
-                for place in places:
-                    totals[number] += packed_size(block_map.arrange_block(tile, codes, place))
+                leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
+                alone += sum(pool.map(packed_size, leads))
+            looks = [(number, place) for number in range(len(group)) for place in places]
+            arranged = (group[number].arrange_block(tile, codes, place) for number, place in looks)
+            for (number, _), size in zip(looks, pool.map(packed_size, arranged), strict=True):
+                totals[number] += size
         for block_map, total in zip(group, totals, strict=True):
             sizes[block_map.arrangement] = total / (alone or 1)
     return sizes

@@ -308,6 +308,7 @@ def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
         lambda codes: job.encode(codes, job.spec.coding.draw),
         job.packing.block_slots,
         job.packing.tile_slots,
+        job.threads,
     )
 
 

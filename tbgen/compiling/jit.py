@@ -24,7 +24,13 @@ from numba import njit
 from numba.extending import overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
-from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, HAS_RESOLUTION, known_options
+from tbgen.compiling.internals import (
+    HAS_DIGESTS,
+    HAS_INDICES,
+    HAS_PARTS,
+    HAS_RESOLUTION,
+    known_options,
+)
 from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
@@ -55,13 +61,19 @@ if HAS_RESOLUTION:
 
     remember_operations()
 
+if HAS_INDICES:
+    from tbgen.compiling.indices import count_from_the_front
+
+    count_from_the_front()
+
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
 }  # fmt: skip
 """Of all that is compiled: no checks for division as in Python, and no entry from C."""
 
-_BORROWS = known_options(_nrt=False)
-"""No references to arrays are counted, so none can be created."""
+_BORROWS = known_options(_nrt=False, no_rewrites=True)
+"""No references to arrays are counted, so none can be created; and there are no expressions of
+whole arrays, for which numba would look."""
 
 
 def kernel(function: Function) -> Function:

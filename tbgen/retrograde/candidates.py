@@ -168,8 +168,10 @@ class Search:
         assert memory.offending is not None
         assert memory.open is not None
         losable = p.losable[self.offender]
-        sets.put(memory.offending, self.win_candidates, within=p.unknown[self.winner])
-        sets.difference(self.live, self.win_candidates.rows, self.escapes)
+        marked = self.open
+        sets.empty_out(marked)
+        sets.add(memory.offending, marked, within=p.unknown[self.winner])
+        sets.difference(self.live, marked, self.escapes)
         with self.frontier() as newly_losing:
             with self.frontier() as cause:
                 sets.put(memory.won.take(), cause)
@@ -178,6 +180,8 @@ class Search:
                     sets.put(records, cause, within=losable)
                     sets.join(cause, newly_losing)
             self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
+        # Those escapes are wanted no more: `open` takes their room, and leaves its own.
+        self.open, self.escapes = self.escapes, marked
         sets.copy(self.loss_candidates.rows, self.open)
         sets.add(memory.open, self.open, within=losable)
         if lost is not None:
@@ -192,11 +196,10 @@ class Search:
         then. So what is not affected fails again.
 
         On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
-        are affected; `escapes` has the marked positions that are not.
+        are affected; `escapes` has the marked positions, and on return those that are not.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
-        sets.copy(wins.rows, unaffected)
         sets.clear(wins)
         sets.transfer(losses, self.open)
         with self.frontier() as new_wins, self.frontier() as new_losses:

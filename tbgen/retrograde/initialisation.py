@@ -52,21 +52,24 @@ def _k_sort(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
     mids = frame.size[MIDS]
     count = 0
     for row in range(lead_0 * mids, lead_1 * mids):
-        first = (row - lead_0 * mids) * STRIDE
         for word in range(2):
-            bits = legal[row, word]
-            without = EMPTY
+            if not legal[row, word]:
+                losable[row, word] = EMPTY
+                continue
+            first = row * STRIDE + WORD_SQUARES * word
+            without, drawn = EMPTY, EMPTY
+            # All squares, without a branch: vectors.
+            for s in range(WORD_SQUARES):
+                without |= np.uint64(codes[first + s] == 0) << np.uint64(s)
+                drawn |= np.uint64(codes[first + s] == draw) << np.uint64(s)
+            losable[row, word] = legal[row, word] & without
+            bits = legal[row, word] & ~(without | drawn)
             while bits:
-                s = lowest_bit(bits)
+                slot = first + lowest_bit(bits)
                 bits &= bits - ONE
-                code = codes[row * STRIDE + WORD_SQUARES * word + s]
-                if code == 0:
-                    without |= ONE << np.uint64(s)
-                elif code != draw:
-                    slots[count] = first + WORD_SQUARES * word + s
-                    waiting[count] = code
-                    count += 1
-            losable[row, word] = without
+                slots[count] = slot - lead_0 * mids * STRIDE
+                waiting[count] = codes[slot]
+                count += 1
     return count
 
 

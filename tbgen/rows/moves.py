@@ -16,6 +16,7 @@ from tbgen.compiling.jit import part
 from tbgen.rows.bitsets import (
     BIT,
     CANNON,
+    EMPTY,
     FULL,
     KNIGHT,
     KNIGHT_LEGS,
@@ -46,12 +47,11 @@ from tbgen.rows.frame import (
 @part
 def _add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row when it is new: the new count."""
-    if lo | hi:
-        if not (reached[mid, 0] | reached[mid, 1]):
-            touched[count] = mid
-            count += 1
-        reached[mid, 0] |= lo
-        reached[mid, 1] |= hi
+    # Nobody could foretell a branch here: the place after the list is written to for nothing.
+    touched[count] = mid
+    count += ((reached[mid, 0] | reached[mid, 1]) == EMPTY) & ((lo | hi) != EMPTY)
+    reached[mid, 0] |= lo
+    reached[mid, 1] |= hi
     return count
 
 

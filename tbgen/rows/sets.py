@@ -323,6 +323,10 @@ class Sets:
         self.copy(source, copy)
         return copy
 
+    def empty_out(self, target: Rows) -> None:
+        """Take everything out of a set."""
+        self._by_rows(lambda rows: rows.fill(0), target)
+
     def unite(self, members: Rows, target: Rows) -> None:
         """Add the positions of one set to another."""
         self._by_rows(np.bitwise_or, target, members, target)

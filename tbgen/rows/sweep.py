@@ -60,7 +60,7 @@ class Scratch(NamedTuple):
     live: NDArray[np.bool_]
     """bool (90,): squares whose rows are on the frontier."""
     touched: NDArray[np.int32]
-    """int32 (M,): rows that are not zero in `reached`."""
+    """int32 (M + 1,): rows that are not zero in `reached`, and room to write one for nothing."""
 
 
 def make_scratch(mids: int) -> Scratch:
@@ -72,7 +72,7 @@ def make_scratch(mids: int) -> Scratch:
         np.zeros((mids, 2), np.uint64),
         np.zeros(SQUARES, np.int64),
         np.zeros(SQUARES, np.bool_),
-        np.zeros(mids, np.int32),
+        np.zeros(mids + 1, np.int32),
     )
 
 

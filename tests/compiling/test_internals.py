@@ -69,7 +69,8 @@ by_python = sum(twice_shifted(small.tolist(), at, 9) for at in range(len(small))
 assert total(small, 9) == total(small.astype(np.int64), np.int64(9)) == by_python
 assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
-has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.known_options(_nrt=0)]
+has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.HAS_INDICES]
+has += [internals.known_options(_nrt=0)]
 print(json.dumps([*has, hits]))
 """
 
@@ -91,6 +92,7 @@ def test_this_numba_has_them() -> None:
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
     assert internals.HAS_RESOLUTION
+    assert internals.HAS_INDICES
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
@@ -108,9 +110,9 @@ def test_an_operation_on_numbers_is_looked_for_once(monkeypatch: pytest.MonkeyPa
 
 
 def test_kernels_without_them(tmp_path: Path) -> None:
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, {}, 0]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, False, {}, 0]
     # They are kept as numba itself keeps them.
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, {}, 3]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, False, {}, 3]
 
 
 @pytest.mark.certification

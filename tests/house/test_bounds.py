@@ -34,10 +34,11 @@ def read(values, at):
 def reach(values, at):
     return read(values, at)
 
-try:
-    reach(np.zeros(3), 7)
-except IndexError:
-    print("caught")
+for at in (7, -1):
+    try:
+        reach(np.zeros(3), at)
+    except IndexError:
+        print("caught", at)
 """
 
 
@@ -53,7 +54,7 @@ def run(folder: Path, *arguments: str) -> str:
 def test_bounds_are_checked_inside_parts(tmp_path: Path) -> None:
     # A file, since kernels are cached under the name of theirs.
     (tmp_path / "reach").with_suffix(".py").write_text(REACHING, "utf-8")
-    assert run(tmp_path, "-m", "reach") == "caught\n"
+    assert run(tmp_path, "-m", "reach") == "caught 7\ncaught -1\n"
 
 
 @pytest.mark.certification

@@ -363,13 +363,19 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _suspects(setting: Setting, places: Places, desk: Desk) -> Suspects:
+def _suspects(setting: Setting, places: Places, desks: list[Desk], workers: Workers) -> Suspects:
     """The loss candidates with their victims."""
     keys = np.zeros(int(np.bitwise_count(setting.losses).sum()), np.int64)
     keys = keys[: _k_list(setting.losses, keys, places.frame)]
     victims = np.zeros((len(keys), 2), np.uint64)
     suspects = Suspects(keys, victims, np.zeros(len(keys) + 1, np.int64))
-    _k_victims(0, len(keys), suspects, setting, places, desk)
+
+    def look_at(first: int, last: int, thread: int) -> None:
+        _k_victims(first, last, suspects, setting, places, desks[thread])
+
+    # Even where there are none, as for the edges.
+    look_at(0, 0, 0)
+    workers.run(look_at, len(keys))
     suspects.node_start[:] = _starts(np.bitwise_count(victims).sum(axis=1))
     return suspects
 
@@ -409,7 +415,7 @@ def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Wor
     """
     desks = [make_desk(places) for _ in range(workers.threads)]
     desk = desks[0]
-    suspects = _suspects(setting, places, desk)
+    suspects = _suspects(setting, places, desks, workers)
     edges = _edges(suspects, setting, places, desks, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
