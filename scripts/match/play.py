@@ -6,9 +6,11 @@
 Every opening is some random plies from the opening array, or with `--men` a random position of so
 many men that a short search calls nearly even, and is played twice with colours reversed. A game
 ends by mate or stalemate, by a repetition that the rules decide (with `--occurrences` of a
-position, 3 unless said otherwise), by a table where `--tables` has one, and is drawn after 120
-plies without a capture. An illegal move loses, and so does an engine that ends. Limits hold for
-both engines, `--nodes-2` and `--depth-2` for the second alone.
+position, 3 unless said otherwise), by a table where `--tables` has one, and is drawn after
+`--quiet-plies` without a capture, 120 unless said otherwise (100 for engines that would end such
+a game themselves). An illegal move loses, and so does an engine that ends; it is started again.
+Limits hold for both engines, `--nodes-2` and `--depth-2` for the second alone.
+
 Printed are the games of the first engine, its score with the standard error over pairs of games,
 and the difference in Elo that this stands for; then why games ended, and how each reason fell out
 for the first engine; at the end the processor time of each engine for a move, its start included,
@@ -42,7 +44,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import openings
-from games import Judges, Played, play_game, save, saved_games, signs
+from games import QUIET_PLIES, Judges, Played, play_game, save, saved_games, signs
 from players import Limit, PlayerError, open_player
 
 from tbgen.indexing import Side
@@ -91,10 +93,13 @@ class Match:
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = parse_options(options.option_1), parse_options(options.option_2)
-        self.players = [open_player(*each) for each in zip(options.engines, settings, strict=True)]
+        self.engines = list(zip(options.engines, settings, strict=True))
+        self.players = [open_player(*engine) for engine in self.engines]
+        self.seconds = [0.0, 0.0]
+        """Processor time of engines that have ended."""
         self.limits = limits_of(options)
         tables = open_tablebase(options.tables, rules=options.rules) if options.tables else None
-        self.judges = Judges(Rules(options.rules), options.occurrences, tables)
+        self.judges = Judges(Rules(options.rules), options.occurrences, tables, options.quiet_plies)
         self.file: Path | None = options.save
         self.saved = saved_games(self.file)
         self.moves = [0, 0]
@@ -111,6 +116,7 @@ class Match:
             if played.start != start or played.moves[: len(moves)] != moves:
                 raise ValueError(f"{self.file} has another match")
             return played
+        self._start_again()
         order = 1 if first == Side.RED else -1
         by_colour = self.players[::order]
         played = play_game(by_colour, start, moves, self.limits[::order], self.judges)
@@ -119,6 +125,13 @@ class Match:
         if self.file is not None:
             save(self.file, " - ".join(player.name for player in by_colour), played)
         return played
+
+    def _start_again(self) -> None:
+        """Start engines that failed in the game before."""
+        for number, player in enumerate(self.players):
+            if player.failed:
+                self.seconds[number] += player.close()
+                self.players[number] = open_player(*self.engines[number])
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
@@ -130,10 +143,11 @@ class Match:
 
     def close(self) -> list[str]:
         """End the engines; what a move has cost each, as lines of text."""
-        return [
-            f"{player.name}: {1000 * player.close() / max(1, moves):.1f} ms of CPU a move"
-            for player, moves in zip(self.players, self.moves, strict=True)
-        ]
+        lines = []
+        for player, seconds, moves in zip(self.players, self.seconds, self.moves, strict=True):
+            a_move = (seconds + player.close()) / max(1, moves)
+            lines.append(f"{player.name}: {1000 * a_move:.1f} ms of CPU a move")
+        return lines
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
@@ -166,6 +180,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rules", default="wxf", choices=[rules.value for rules in Rules])
     parser.add_argument("--occurrences", type=int, default=3)
+    parser.add_argument("--quiet-plies", type=int, default=QUIET_PLIES)
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()

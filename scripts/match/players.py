@@ -50,6 +50,8 @@ class Player:
             text=True, errors="replace",
         )  # fmt: skip
         self._lines: queue.Queue[str | None] = queue.Queue()
+        self.failed = False
+        """Whether it has ended, or said nothing when it had to: no game can be played with it."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -65,7 +67,7 @@ class Player:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise PlayerError(f"{self.name} has ended") from None
+            raise self._failure("has ended") from None
 
     def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
         """The lines up to one that begins with any of the words."""
@@ -75,12 +77,17 @@ class Player:
             try:
                 line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
-                raise PlayerError(f"{self.name} says no {' or '.join(words)}") from None
+                raise self._failure(f"says no {' or '.join(words)}") from None
             if line is None:
-                raise PlayerError(f"{self.name} has ended")
+                raise self._failure("has ended")
             heard.append(line)
             if line.startswith(words):
                 return heard
+
+    def _failure(self, what: str) -> PlayerError:
+        """The error to raise for an engine that is of no more use."""
+        self.failed = True
+        return PlayerError(f"{self.name} {what}")
 
     def begin(self) -> None:
         """Begin a new game."""
@@ -198,7 +205,7 @@ class Cecp(Player):
             raise PlayerError("options of CECP engines cannot be set")
         self.say("xboard")
         self.say("protover 2")
-        self._move_word = ""
+        self._move_word, self._answers_pings = "", False
         self._played = 0
         line = ""
         with contextlib.suppress(PlayerError):  # older engines say nothing
@@ -208,6 +215,9 @@ class Cecp(Player):
                     self.name = line.partition('myname="')[2].partition('"')[0]
                 if "usermove=1" in line:
                     self._move_word = "usermove "
+                if "ping=1" in line:
+                    self._answers_pings = True
+        self.failed = False
 
     def begin(self) -> None:
         """Begin a new game."""
@@ -224,6 +234,7 @@ class Cecp(Player):
             self.say(f"setboard {start.fen}")
         for move in moves[self._played :]:
             self.say(f"{self._move_word}{move.iccs}")
+        self._settle()
         if limit.seconds is not None:
             self.say(f"st {max(1, round(limit.seconds))}")
         elif limit.depth is not None:
@@ -240,6 +251,14 @@ class Cecp(Player):
         for move in moves:
             position = position.after(*move)
         return parse_move(position, answer.split()[1], "iccs")
+
+    def _settle(self) -> None:
+        """Drop what the engine has said so far: the result of a game, say, as it sees it."""
+        if self._answers_pings:
+            self.say("ping 1")
+            self.hear("pong 1")
+        while not self._lines.empty():
+            self._lines.get()
 
 
 PROTOCOLS = {"uci": Uci, "ucci": Ucci, "cecp": Cecp}
