@@ -142,11 +142,12 @@ class Match:
         return mine, made - mine
 
     def close(self) -> list[str]:
-        """End the engines; what a move has cost each, as lines of text."""
+        """End the engines; what a move has cost each that has made any, as lines of text."""
         lines = []
         for player, seconds, moves in zip(self.players, self.seconds, self.moves, strict=True):
-            a_move = (seconds + player.close()) / max(1, moves)
-            lines.append(f"{player.name}: {1000 * a_move:.1f} ms of CPU a move")
+            seconds += player.close()
+            if moves:
+                lines.append(f"{player.name}: {1000 * seconds / moves:.1f} ms of CPU a move")
         return lines
 
 
