@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tbgen.indexing import Move, Position
+from tbgen.indexing import START_FEN, Move, Position
 from tbgen.notation import format_move, parse_move
 
 PATIENCE = 60.0
@@ -50,6 +50,8 @@ class Player:
             text=True, errors="replace",
         )  # fmt: skip
         self._lines: queue.Queue[str | None] = queue.Queue()
+        self.failed = False
+        """Whether it has ended, or said nothing when it had to: no game can be played with it."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -65,7 +67,7 @@ class Player:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise PlayerError(f"{self.name} has ended") from None
+            raise self._failure("has ended") from None
 
     def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
         """The lines up to one that begins with any of the words."""
@@ -75,12 +77,17 @@ class Player:
             try:
                 line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
-                raise PlayerError(f"{self.name} says no {' or '.join(words)}") from None
+                raise self._failure(f"says no {' or '.join(words)}") from None
             if line is None:
-                raise PlayerError(f"{self.name} has ended")
+                raise self._failure("has ended")
             heard.append(line)
             if line.startswith(words):
                 return heard
+
+    def _failure(self, what: str) -> PlayerError:
+        """The error to raise for an engine that is of no more use."""
+        self.failed = True
+        return PlayerError(f"{self.name} {what}")
 
     def begin(self) -> None:
         """Begin a new game."""
@@ -146,7 +153,7 @@ class Uci(Player):
             words.append(format_move(position, move, self._notation))
             position = position.after(*move)
         played = f" moves {' '.join(words)}" if words else ""
-        self.say(f"position fen {start.fen} - - 0 1{played}")
+        self.say(f"position fen {start.fen}{played}")
         self.say(self.go(limit))
         answer = self.hear("bestmove", "nobestmove", seconds=(limit.seconds or 0) + PATIENCE)[-1]
         text = answer.split()[1:2]
@@ -198,24 +205,36 @@ class Cecp(Player):
             raise PlayerError("options of CECP engines cannot be set")
         self.say("xboard")
         self.say("protover 2")
+        self._move_word, self._answers_pings = "", False
+        self._played = 0
+        line = ""
         with contextlib.suppress(PlayerError):  # older engines say nothing
-            for line in self.hear("feature done=1", seconds=2):
+            while "done=1" not in line:
+                line = self.hear("feature", seconds=2)[-1]
                 if 'myname="' in line:
                     self.name = line.partition('myname="')[2].partition('"')[0]
+                if "usermove=1" in line:
+                    self._move_word = "usermove "
+                if "ping=1" in line:
+                    self._answers_pings = True
+        self.failed = False
 
     def begin(self) -> None:
         """Begin a new game."""
         for line in ("new", "variant xiangqi", "easy", "nopost", "force"):
             self.say(line)
+        self._played = 0
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """The engine's `move`, in a game set up anew: engines differ in what they can take back."""
-        self.begin()
-        self.say(f"setboard {start.fen} - - 0 1")
-        position = start
-        for move in moves:
-            self.say(f"usermove {move.iccs}")
-            position = position.after(*move)
+        """The engine's `move`; it is told what has been played since its last one.
+
+        A game from the opening array is not set up: some engines cannot, or read another FEN.
+        """
+        if self._played == 0 and start.fen != START_FEN:
+            self.say(f"setboard {start.fen}")
+        for move in moves[self._played :]:
+            self.say(f"{self._move_word}{move.iccs}")
+        self._settle()
         if limit.seconds is not None:
             self.say(f"st {max(1, round(limit.seconds))}")
         elif limit.depth is not None:
@@ -224,9 +243,22 @@ class Cecp(Player):
             raise PlayerError("CECP knows no limit of nodes")
         self.say("go")
         answer = self.hear("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
+        self.say("force")
+        self._played = len(moves) + 1
         if not answer.startswith("move "):
             return None
+        position = start
+        for move in moves:
+            position = position.after(*move)
         return parse_move(position, answer.split()[1], "iccs")
+
+    def _settle(self) -> None:
+        """Drop what the engine has said so far: the result of a game, say, as it sees it."""
+        if self._answers_pings:
+            self.say("ping 1")
+            self.hear("pong 1")
+        while not self._lines.empty():
+            self._lines.get()
 
 
 PROTOCOLS = {"uci": Uci, "ucci": Ucci, "cecp": Cecp}

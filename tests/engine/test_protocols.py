@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.indexing import START_FEN, Move, Position
+from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
 from tests.kits.paths import ROOT
@@ -233,22 +233,30 @@ def test_tables_are_found_without_options(tables_dir):
     assert gui.close() == 0
 
 
-def test_a_library_for_guis_understands_it(tmp_path, loaded):
-    """cchess speaks UCCI with it, in its own words."""
-    engine = pytest.importorskip("cchess.engine")
+@pytest.mark.parametrize("protocol", ["UcciEngine", "UciEngine"])
+def test_a_library_for_guis_plays_with_it(tmp_path, loaded, protocol):
+    """cchess speaks with it in its own words, and plays a game to mate, both sides."""
+    library = pytest.importorskip("cchess.engine")
     program = tmp_path / "engine"
     program.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
     program.chmod(0o755)
-    gui = engine.UcciEngine()
+    gui = getattr(library, protocol)()
     gui.load(str(program))
     assert gui.wait_for_ready(PATIENCE)
-    gui.go_from(START_FEN, {"depth": 3})
-    action, until = None, time.monotonic() + PATIENCE
-    while (not action or action["action"] != "bestmove") and time.monotonic() < until:
-        action = gui.get_action()
-        time.sleep(0.02)
+    position = Position.from_fen("4k4/9/9/9/9/9/9/R8/9/R2K5 w")
+    for _ in range(3):
+        assert legal_moves(position)
+        gui.go_from(position.fen, {"depth": 4})
+        action, until = None, time.monotonic() + PATIENCE
+        while (not action or action["action"] != "bestmove") and time.monotonic() < until:
+            action = gui.get_action()
+            time.sleep(0.02)
+        move = Move.from_iccs(action["move"])
+        assert move in legal_moves(position)
+        position = position.after(*move)
     gui.quit()
-    assert Move.from_iccs(action["move"]) in legal_moves(Position.from_fen(START_FEN))
+    assert position.side == Side.BLACK
+    assert not legal_moves(position)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])

@@ -65,9 +65,12 @@ def verdict_score(state, row, side, beta):
         beta <= DRAW,
         (state.scratch[0], state.scratch[1]),
     )
+    state.judged += 1
     ply = row - state.root
     state.depends[ply] = start
     if verdict == record.DRAW:
+        # Equal offences are counted too, though both sides were looked at: nobody tells them apart.
+        state.spared += beta <= DRAW
         return np.int64(DRAW)
     winner = np.int64(0)
     if verdict == record.BLACK_WINS:

@@ -53,7 +53,9 @@ class Iteration:
     """What a search to some depth has found; `complete` unless it was stopped on the way.
 
     `deepest` is the longest line looked at, in plies; `filled` the used share of the hash table
-    in thousandths; `nodes` and `table_hits` count from the beginning of the search.
+    in thousandths; `nodes` and `table_hits` count from the beginning of the search, and so do
+    `judged`, repetitions that the referee was asked about, and `spared`, those of them where a draw
+    was enough for a cutoff and the opponent's conduct was not looked at.
     """
 
     depth: int
@@ -63,6 +65,8 @@ class Iteration:
     table_hits: int
     filled: int
     complete: bool
+    judged: int
+    spared: int
 
 
 class Searcher:
@@ -164,6 +168,8 @@ class Searcher:
                     int(state["table_hits"].sum()),
                     self._filled(),
                     not stopped,
+                    int(state["judged"].sum()),
+                    int(state["spared"].sum()),
                 )
             if stopped:
                 return

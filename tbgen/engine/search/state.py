@@ -82,6 +82,8 @@ STATE = np.dtype(
         ("nodes", np.int64),
         ("node_limit", np.int64),
         ("table_hits", np.int64),
+        ("judged", np.int64),  # repetitions, and how many of them needed one side's conduct only
+        ("spared", np.int64),
         ("deepest", np.int64),
         ("full_width", np.int64),  # nothing is left out or searched less deep: for tests
         ("stop", np.int64),

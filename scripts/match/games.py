@@ -1,0 +1,133 @@
+"""A game between two engines: how it is played, what ends it, and how it is kept in a file.
+
+    players, start, opening, limits, judges  ->  play_game  ->  Played  ->  a line of text
+
+The engines only choose moves. Whether a game is over is for our referee to say, and for the tables
+where `Judges` have some. Where games begin is in `openings`, what they add up to in the scripts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from players import Limit, Player, PlayerError
+
+from tbgen.indexing import InputError, Move, Position, Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.play.tablebase import GameTablebase
+from tbgen.referee import Game, Rules, Verdict, verdict_on
+from tbgen.rules import is_terminal
+from tbgen.tables import TablebaseError
+
+QUIET_PLIES = 120
+"""Plies without a capture after which a game is drawn."""
+
+BY_THE_RULES = "the rules of repetition"
+"""The reason of a game that a perpetual check or chase has lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """What ends a game; `quiet_plies` without a capture draw it, None: it is never drawn so."""
+
+    rules: Rules
+    occurrences: int
+    tables: GameTablebase | None = None
+    quiet_plies: int | None = QUIET_PLIES
+
+    def verdict(self, game: Game, quiet: int) -> tuple[float, str] | None:
+        """Red's points and the reason, if the game is over."""
+        last = game.last
+        if is_terminal(last):
+            return float(last.side == Side.BLACK), "no legal move"
+        verdict = verdict_on(game, rules=self.rules, occurrences=self.occurrences)
+        if verdict == Verdict.DRAW:
+            return 0.5, "repetition"
+        if verdict != Verdict.UNDECIDED:
+            return float(verdict == Verdict.won_by(Side.RED)), BY_THE_RULES
+        if self.tables is not None and quiet == 0:
+            try:
+                outcome = self.tables.probe(last).outcome
+            except TablebaseError:
+                outcome = None
+            if outcome is not None:
+                points = (1 + outcome) / 2
+                return points if last.side == Side.RED else 1 - points, "table"
+        if self.quiet_plies is not None and quiet >= self.quiet_plies:
+            return 0.5, f"{self.quiet_plies} plies without a capture"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game that is over: where it began, its moves, Red's points, and why it ended."""
+
+    start: Position
+    moves: tuple[Move, ...]
+    points: float
+    reason: str
+
+    def points_of(self, side: Side) -> float:
+        """What the game gives to a side: 1, 0.5 or 0."""
+        return self.points if side == Side.RED else 1 - self.points
+
+
+def play_game(
+    players: Sequence[Player],
+    start: Position,
+    opening: Sequence[Move],
+    limits: Sequence[Limit],
+    judges: Judges,
+) -> Played:
+    """Play on from an opening; `players` and `limits` by colour, Red's first.
+
+    An illegal move loses, and so does an engine that ends, says nothing, or gives up.
+    """
+    game, moves, quiet = Game.read(start, opening), list(opening), 0
+    for player in players:
+        player.begin()
+    while (ended := judges.verdict(game, quiet)) is None:
+        side = game.last.side
+        try:
+            move = players[side].choose(start, moves, limits[side])
+            if move is None:
+                ended = float(side == Side.BLACK), f"{players[side].name} gave up"
+                break
+            quiet = quiet + 1 if game.last.board[move.target] == EMPTY else 0
+            game.push(move)
+        except (PlayerError, InputError) as error:
+            ended = float(side == Side.BLACK), f"{players[side].name}: {error}"
+            break
+        moves.append(move)
+    return Played(start, tuple(moves), *ended)
+
+
+def save(path: Path, names: str, played: Played) -> None:
+    """Append a game to a file: engines, Red's points, the reason, FEN and moves."""
+    text = " ".join(move.iccs for move in played.moves)
+    with path.open("a", encoding="utf-8") as games:
+        games.write(f"{names}\t{played.points}\t{played.reason}\t{played.start.fen}\t{text}\n")
+
+
+def saved_games(path: Path | None) -> list[Played]:
+    """The games of a file, none if there is no file; a line that was cut short is removed."""
+    if path is None or not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    games = []
+    for line in whole.splitlines():
+        _, points, reason, fen, text = line.split("\t")
+        moves = tuple(Move.from_iccs(each) for each in text.split())
+        games.append(Played(Position.from_fen(fen), moves, float(points), reason))
+    return games
+
+
+def signs(points: Counter[float]) -> str:
+    """`+3 =1 -2`: games won, drawn and lost."""
+    return f"+{points[1.0]} ={points[0.5]} -{points[0.0]}"

@@ -1,0 +1,86 @@
+"""Where games begin: positions that favour nobody much, the same ones for the same seed.
+
+array     some random plies from the opening array
+endings   random positions of so many men, which a short search calls nearly even
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tbgen.indexing import START_FEN, Move, Position, Side
+from tbgen.indexing.material import MAX_COUNT
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, area, piece_code
+from tbgen.rules import is_legal, legal_moves
+
+if TYPE_CHECKING:
+    from tbgen.engine.search.searcher import Searcher
+
+Opening = tuple[Position, tuple[Move, ...]]
+"""The first position of a game, and the moves that are played before the engines begin."""
+
+EVEN = 150
+"""Centipawns up to which a position counts as nearly even."""
+
+_NODES = 20_000
+"""What is searched to find that out."""
+
+
+def array(rng: random.Random, plies: int) -> Iterator[Opening]:
+    """Random legal plies from the opening array, after which the game goes on; without end."""
+    start = Position.from_fen(START_FEN)
+    while True:
+        position, moves = start, []
+        for _ in range(plies):
+            legal = legal_moves(position)
+            if not legal:
+                break
+            moves.append(rng.choice(legal))
+            position = position.after(*moves[-1])
+        if len(moves) == plies and legal_moves(position):
+            yield start, tuple(moves)
+
+
+def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
+    """Random legal positions of so many men, kings included, nearly even; without end.
+
+    Each side has half of the men, and the odd one is anybody's; each has a piece that can cross
+    the river. Nearly even is what the engine's own search says, without tables, of the position
+    and of the one with the other side to move.
+    """
+    from tbgen.engine.search.searcher import Searcher
+
+    searcher = Searcher(hash_mebibytes=4)
+    while True:
+        position = _scattered(rng, rng.choice(men))
+        if position is None or not position.material.both_armed:
+            continue
+        passed = Position(position.board, position.side.other)
+        if not all(is_legal(each) and legal_moves(each) for each in (position, passed)):
+            continue
+        if all(_is_even(searcher, each) for each in (position, passed)):
+            yield position, ()
+
+
+def _is_even(searcher: Searcher, position: Position) -> bool:
+    """Whether a short search sees nobody ahead."""
+    searcher.clear()
+    searcher.forgive()
+    *_, last = searcher.think([position], [], nodes=_NODES)
+    return abs(last.lines[0].score) <= EVEN
+
+
+def _scattered(rng: random.Random, men: int) -> Position | None:
+    """Pieces of a set on random squares of their own; None if two of them met."""
+    board = bytearray(SQUARES)
+    first = rng.choice(list(Side))
+    for side, count in ((first, (men + 1) // 2), (first.other, men // 2)):
+        rest = [kind for kind in list(PieceType)[1:] for _ in range(MAX_COUNT[kind])]
+        for kind in (PieceType.KING, *rng.sample(rest, count - 1)):
+            square = rng.choice(area(side, kind))
+            if board[square] != EMPTY:
+                return None
+            board[square] = piece_code(side, kind)
+    return Position(bytes(board), rng.choice(list(Side)))

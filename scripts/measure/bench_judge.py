@@ -1,0 +1,103 @@
+"""What the judge of repetitions costs the engine's search, and what its shortcut saves.
+
+    python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
+
+The same positions are searched under all rules of repetition, under perpetual checks only, and
+under none, where every repetition is a draw and nobody's conduct is looked at: those of
+scripts/measure/bench_engine.py, and all that `tests/data/repetition_cases.json` has loops from.
+Printed are nodes a CPU second, the least of R runs by turns, and their ratio to no rules; how many
+repetitions were judged in a thousand nodes; and how many of them needed the conduct of the side to
+move alone (the shortcut of Tan & Watkinson Medina, section 5.2).
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench_engine import SPEED_POSITIONS
+from engine_diagrams import CASES
+
+from tbgen.engine.search.searcher import Searcher
+from tbgen.indexing import Position, PositionError
+from tbgen.tables import Rules
+from tbgen.tables.names import RuleSet
+
+
+@dataclass(slots=True)
+class Cost:
+    """What searches under some rules have used and asked, added up over positions."""
+
+    seconds: float = 0.0
+    nodes: int = 0
+    judged: int = 0
+    spared: int = 0
+
+
+def diagrams() -> list[Position]:
+    """The positions that loops are shown from; those that no game can reach are left out."""
+    positions = {}
+    for case in json.loads(CASES.read_text(encoding="utf-8")):
+        try:
+            positions[case["fen"]] = Position.from_fen(case["fen"])
+        except PositionError:
+            continue
+    return list(positions.values())
+
+
+def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes: int) -> Cost:
+    """Search each position with nothing remembered."""
+    total = Cost()
+    for position in positions:
+        searcher.clear()
+        searcher.forgive()
+        begin = time.process_time()
+        *_, last = searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes)
+        total.seconds += time.process_time() - begin
+        total.nodes += last.nodes
+        total.judged += last.judged
+        total.spared += last.spared
+    return total
+
+
+def compare(
+    searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
+) -> None:
+    """Print what each rules cost in some positions."""
+    least: dict[Rules, Cost] = {}
+    for _ in range(options.repeat):
+        for rules in (Rules.NONE, Rules.CHECK, Rules.WXF):
+            used = cost(searcher, positions, rules, options.nodes)
+            if rules not in least or used.seconds < least[rules].seconds:
+                least[rules] = used
+    free = least[Rules.NONE].nodes / least[Rules.NONE].seconds
+    for rules, used in least.items():
+        rate = used.nodes / used.seconds
+        print(
+            f"{name:12} {rules:5} {rate / 1e6:5.2f} M nodes/s, {rate / free:.3f} of none; "
+            f"{1000 * used.judged / used.nodes:5.2f} judged in 1000 nodes, "
+            f"{100 * used.spared / max(1, used.judged):4.1f} % of them by one side's conduct",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--nodes", type=int, default=200_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    searcher = Searcher(hash_mebibytes=16)
+    searcher.warm_up()
+    for name, fen in SPEED_POSITIONS.items():
+        compare(searcher, name, [Position.from_fen(fen)], options)
+    compare(searcher, "diagrams", diagrams(), options)
+
+
+if __name__ == "__main__":
+    main()

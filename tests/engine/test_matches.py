@@ -1,0 +1,294 @@
+"""The match runner: openings, what ends a game, how games are kept and counted."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "match"))
+
+import infallible
+import openings
+import play
+from games import BY_THE_RULES, Judges, Played, play_game, save, saved_games
+from players import Limit, Player, PlayerError, open_player
+
+from tbgen.indexing import START_FEN, Material, Move, Position, Side
+from tbgen.play.tablebase import open_tablebase
+from tbgen.probing.dump import sampled_rows
+from tbgen.referee import Rules
+from tbgen.rules import is_legal, legal_moves
+
+START = Position.from_fen(START_FEN)
+CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
+"""Red's rook may chase the cannon for ever, and loses by it."""
+CHASING, FLEEING = ("c4b4", "b4c4"), ("b6c6", "c6b6")
+NOTHING = Limit()
+SHALLOW = Limit(depth=1)
+WXF = Judges(Rules.WXF, 3)
+
+
+class Scripted(Player):
+    """Plays some moves over and over, or those that a function chooses; None gives up."""
+
+    def __init__(self, *moves: str | None) -> None:
+        self.name = "scripted"
+        self.moves = moves
+        self.begun = 0
+
+    def begin(self) -> None:
+        self.begun += 1
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        text = self.moves[len(moves) // 2 % len(self.moves)]
+        return None if text is None else Move.from_iccs(text)
+
+
+class ByTable(Scripted):
+    """Plays what the tables say."""
+
+    def __init__(self, tables) -> None:
+        super().__init__()
+        self.tables = tables
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        positions = [start]
+        for move in moves:
+            positions.append(positions[-1].after(*move))
+        best = self.tables.best_move(positions[-1], positions[:-1])
+        return None if best is None else best.move
+
+
+class ByChance(Scripted):
+    """Plays anything legal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rng = random.Random(1)
+
+    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
+        for move in moves:
+            start = start.after(*move)
+        return self.rng.choice(legal_moves(start))
+
+
+def played(red: Player, black: Player, start: Position = CHASE, judges: Judges = WXF) -> Played:
+    return play_game((red, black), start, (), (NOTHING, NOTHING), judges)
+
+
+def test_the_referee_ends_a_game() -> None:
+    game = played(Scripted(*CHASING), Scripted(*FLEEING))
+    assert (game.points, game.reason, len(game.moves)) == (0.0, BY_THE_RULES, 8)
+    assert game.points_of(Side.BLACK) == 1.0
+
+
+def test_other_rules_other_results() -> None:
+    game = played(Scripted(*CHASING), Scripted(*FLEEING), judges=Judges(Rules.CHECK, 2))
+    assert (game.points, game.reason, len(game.moves)) == (0.5, "repetition", 4)
+
+
+def test_plies_without_a_capture_draw_a_game_unless_they_do_not_count() -> None:
+    quiet = Judges(Rules.WXF, 9, quiet_plies=10)
+    assert played(Scripted(*CHASING), Scripted(*FLEEING), judges=quiet).points == 0.5
+    endless = Judges(Rules.WXF, 9, quiet_plies=None)
+    game = played(Scripted(*CHASING), Scripted(*FLEEING), judges=endless)
+    assert (game.reason, len(game.moves)) == (BY_THE_RULES, 32)
+
+
+@pytest.mark.parametrize("move", ["c4c4", "c4d5", None])
+def test_an_illegal_move_loses_and_so_does_none(move: str | None) -> None:
+    game = played(Scripted(CHASING[0], move), Scripted(*FLEEING))
+    assert (game.points, len(game.moves)) == (0.0, 2)
+    assert game.reason.startswith("scripted")
+
+
+def test_tables_end_a_game_once_they_have_it(tables_dir: Path) -> None:
+    """After the capture that leads there, and not before."""
+    start = Position.from_fen("4k4/9/9/9/9/4n3n/9/9/9/3KR4 w")
+    after = start.after(*Move.from_iccs("e0e4"))
+    with open_tablebase(tables_dir, rules="check") as tables:
+        game = played(Scripted("e0e4"), Scripted(), start, Judges(Rules.CHECK, 3, tables))
+        points = (1 - tables.probe(after).outcome) / 2
+    assert (game.points, game.reason, len(game.moves)) == (points, "table", 1)
+
+
+def test_games_are_kept_and_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "games"
+    assert saved_games(path) == saved_games(None) == []
+    games = [
+        played(Scripted(*CHASING), Scripted(*FLEEING)),
+        played(Scripted(None), Scripted(*FLEEING)),
+    ]
+    for game in games:
+        save(path, "one - two", game)
+    assert saved_games(path) == games
+    whole = path.read_text()
+    path.write_text(whole[:-5])
+    assert saved_games(path) == games[:1]
+    assert whole.startswith(path.read_text())
+
+
+def test_openings_are_legal_and_the_same_for_a_seed() -> None:
+    def drawn() -> list[openings.Opening]:
+        return [*islice(openings.array(random.Random(1), 6), 5)]
+
+    assert drawn() == drawn()
+    assert len(set(drawn())) == 5
+    for start, moves in drawn():
+        assert start == START
+        assert len(moves) == 6
+        for move in moves:
+            assert move in legal_moves(start)
+            start = start.after(*move)
+
+
+def test_endings_are_legal_and_nearly_even(loaded: object) -> None:
+    men = (6, 7, 8)
+    begun = [*islice(openings.endings(random.Random(1), men), 4)]
+    assert begun == [*islice(openings.endings(random.Random(1), men), 4)]
+    for position, moves in begun:
+        assert moves == ()
+        assert is_legal(position)
+        assert position.material.men in men
+        assert position.material.both_armed
+    assert openings._is_even(loaded, START)
+    rook_ahead = Position.from_fen(START_FEN.replace("rnb", "1nb", 1))
+    assert not openings._is_even(loaded, rook_ahead)
+
+
+def test_a_match_is_counted_for_the_first_engine() -> None:
+    standing = play.Standing()
+    lost, drawn = Played(START, (), 0.0, BY_THE_RULES), Played(START, (), 0.5, "repetition")
+    standing.add([(lost, Side.RED), (lost, Side.BLACK)])
+    standing.add([(lost, Side.BLACK), (drawn, Side.BLACK)])
+    assert standing.pairs == [1.0, 1.5]
+    # A mean of 0.625 of two pairs, 0.5 and 0.75.
+    assert standing.summary().startswith("   4 games: +2 =1 -1, score 0.625 +- 0.125, Elo +89 ")
+    assert dict(standing.reasons[BY_THE_RULES]) == {0.0: 1, 1.0: 2}
+    assert play.elo(0.5) == 0
+    assert play.elo(10 / 11) == pytest.approx(400)
+
+
+@pytest.mark.parametrize(("plies", "mine"), [(0, 0), (1, 1), (2, 1), (3, 2)])
+def test_moves_are_counted_for_who_made_them(plies: int, mine: int) -> None:
+    game = Played(START, (Move(0, 9),) * (plies + 4), 0.5, "repetition")
+    assert play.Match._moves_made(game, 4, Side.RED) == (mine, plies - mine)
+    assert play.Match._moves_made(game, 4, Side.BLACK) == (plies - mine, mine)
+    assert play.Match._moves_made(game, 3, Side.BLACK)[0] == (plies + 2) // 2
+
+
+def test_the_second_engine_may_have_limits_of_its_own() -> None:
+    options = argparse.Namespace(seconds=0.1, nodes=9, depth=None, nodes_2=None, depth_2=4)
+    assert play.limits_of(options) == (Limit(0.1, 9, None), Limit(None, None, 4))
+    options.depth_2 = None
+    assert play.limits_of(options) == (Limit(0.1, 9, None),) * 2
+
+
+def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> None:
+    with open_tablebase(tables_dir, rules="check") as tables:
+        rows = sampled_rows(tables.table(Material.parse("KRKN")), 2_000, 1)
+        shares = [len(each) for each in infallible.kinds_of(rows).values()]
+        assert sum(shares) == (rows["outcome"] >= 0).sum()
+        assert min(shares) > 0
+        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 30)
+        assert sum(map(len, kinds.values())) == 30
+        for kind, positions in kinds.items():
+            for position in positions:
+                value = tables.probe(position)
+                assert value.outcome == (0 if kind == infallible.DRAWN else 1)
+                if kind != infallible.DRAWN:
+                    assert (value.order > 0) == (kind == infallible.WON_BY_RULES)
+
+
+def test_tables_spoil_nothing_and_chance_does(tables_dir: Path) -> None:
+    judges = Judges(Rules.CHECK, 3)
+    spoilt = {ByTable: 0, ByChance: 0}
+    with open_tablebase(tables_dir, rules="check") as tables:
+        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 18)
+        for kind, positions in kinds.items():
+            for position in positions:
+                for player in (ByTable(tables), ByChance()):
+                    by_colour = (player, ByChance())[:: 1 if position.side == Side.RED else -1]
+                    game = played(*by_colour, position, judges)
+                    spoilt[type(player)] += infallible.is_spoilt(kind, game)
+    assert spoilt[ByTable] == 0
+    assert spoilt[ByChance] > 0
+
+
+@pytest.mark.parametrize("text", ["uci", "xboard:sh", "uci:no-such-program"])
+def test_an_engine_that_is_none_is_an_error(text: str) -> None:
+    with pytest.raises(PlayerError):
+        open_player(text)
+
+
+TALKATIVE = """
+import sys
+print('feature myname="talkative" ping=1 done=1', flush=True)
+for line in sys.stdin:
+    if line.startswith("ping"):
+        print("pong" + line[4:], end="", flush=True)
+    if line == "go\\n":
+        print("move h9g7\\n1/2-1/2 {a draw, as I see it}", flush=True)
+    if line == "quit\\n":
+        break
+"""
+
+
+def test_a_result_that_nobody_asked_for_is_no_answer() -> None:
+    player = open_player(shlex.join(["cecp:" + sys.executable, "-c", TALKATIVE]))
+    for _ in range(2):
+        player.begin()
+        assert player.choose(START, [Move.from_iccs("h2e2")], SHALLOW) == Move.from_iccs("h9g7")
+    player.close()
+    assert (player.name, player.failed) == ("talkative", False)
+
+
+def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
+    """It loses the game; the next one is played with another process."""
+    ending = TALKATIVE.replace('print("move', 'sys.exit() or print("move')
+    commands = [["cecp:" + sys.executable, "-c", text] for text in (TALKATIVE, ending)]
+    options = argparse.Namespace(
+        engines=[shlex.join(command) for command in commands],
+        option_1=[], option_2=[], seconds=None, nodes=None, depth=1, nodes_2=None, depth_2=None,
+        tables=None, rules="wxf", occurrences=3, quiet_plies=120, save=tmp_path / "games",
+    )  # fmt: skip
+    match = play.Match(options)
+    opening = START, (Move.from_iccs("h2e2"),)
+    for _ in range(2):
+        game = match.play(opening, Side.BLACK)
+        assert (game.points, game.reason) == (0.0, "talkative: talkative has ended")
+    match.close()
+    assert len(saved_games(options.save)) == 2
+
+
+GAMES = "/usr/games"
+
+
+@pytest.mark.parametrize("name", ["hoixiangqi", "maxqi", "fairy-stockfish"])
+def test_engines_of_every_protocol_play_on(name: str) -> None:
+    """Some plies of a game against itself, in one process, as a match tells it of them."""
+    program = shutil.which(name) or shutil.which(name, path=GAMES)
+    if program is None:
+        pytest.skip(f"{name} is not installed")
+    player = open_player(f"{'uci' if name == 'fairy-stockfish' else 'cecp'}:{program}")
+    for _ in range(2):
+        player.begin()
+        position, moves = START, [Move.from_iccs("h2e2")]
+        for _ in range(3):
+            position = position.after(*moves[-1])
+            move = player.choose(START, moves, Limit(depth=2))
+            assert move in legal_moves(position)
+            position = position.after(*move)
+            moves += [move, random.Random(1).choice(legal_moves(position))]
+    player.close()
+    assert player.name != name
