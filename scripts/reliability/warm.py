@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from sys import argv
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -47,9 +48,10 @@ class Warm:
         environment : added to this process's
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__, *modules], env={**os.environ, **(environment or {})},
+            [sys.executable, "-P", __file__], env={**os.environ, **(environment or {})},
             preexec_fn=listen_to_stops, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self._ask({"import": modules})
         for command in commands:
             if self._ask({"load": _words(command)}) != 0:
                 sys.exit(f"it fails undisturbed: {_words(command)}")
@@ -107,8 +109,10 @@ def serve() -> None:
     _redirect(os.devnull, os.devnull)
     for line in orders:
         order = json.loads(line)
-        if "load" in order:
-            answer: Any = _load(order["load"])
+        if "import" in order:
+            answer: Any = [importlib.import_module(name).__name__ for name in order["import"]]
+        elif "load" in order:
+            answer = _load(order["load"])
         else:
             # A fork of several threads would have but one, and the locks that others held.
             assert threading.active_count() == 1, threading.enumerate()
@@ -117,7 +121,7 @@ def serve() -> None:
                 _redirect(order["out"], order["err"])
                 os.environ.update(order["environment"])
                 _arm()
-                sys.argv = ["tbgen", *order["words"]]
+                argv[:] = ["tbgen", *order["words"]]
                 return
             status, usage = reap(pid, order["patience"])
             answer = status, usage.ru_maxrss * 1024
@@ -150,8 +154,6 @@ def _arm() -> None:
 
 
 if __name__ == "__main__":
-    for module in sys.argv[1:]:
-        importlib.import_module(module)
     serve()
     from tbgen.__main__ import main
 
