@@ -8,6 +8,7 @@ Those that start many processes are certifications:
 from __future__ import annotations
 
 import errno
+import os
 import resource
 import sys
 from contextlib import closing
@@ -125,6 +126,7 @@ except OSError as error:
     sys.exit(f"error: {describe(error).message}")
 """
 
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 no_gcc = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
 
 
@@ -263,6 +265,7 @@ def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
         (mutants.numba, 600), pytest.param(mutants.c, 600, marks=no_gcc),
         (limits.addresses, 20), (limits.data, 10), (limits.files, 10),
         (directories.together, 2), (directories.vanishing, 10), (directories.forbidden, 10),
+        pytest.param(directories.foreign, 12, marks=only_root),
         (oddities.places, 30), (oddities.streams, 40), (oddities.damage, 4),
     ],
     ids=lambda value: f"{value.__module__} {value.__name__}" if callable(value) else str(value),
