@@ -8,8 +8,9 @@ clear line; either way all tables that are there are right and nothing else is, 
 comes to the digests of an undisturbed one; it is spared where one has begun with the same files
 before. A full disk fails from one call on.
 
-Tries are forks of an interpreter that has loaded what the command needs (warm.py): a second in
-place of five. In the part `kernels`, whose tries are about what is loaded, they have numba alone.
+Tries are forks of an interpreter that has loaded what the command needs (warm.py), for a quarter of
+the time. In the part `kernels`, whose tries are about what is loaded, they have numba alone, and a
+build that needs few kernels, since many tries compile all of them.
 The part `ways` compares forks with processes that are started from nothing.
 
     python scripts/reliability/disks.py --count 2000
