@@ -2,6 +2,7 @@
 
     open_to_read   a file to read; what is none is refused at once
     replacing      a file that gets its name when it is whole, and before that a temporary one
+    replacing_both two of which neither is there without the other
     continuing     the same for one that may be filled in several attempts
     locked         a lock file, there as long as somebody holds it
 
@@ -99,6 +100,35 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     killed process has left of the same file is removed. Raises `OSError`, which names `path` if
     there is no room or no such folder, and passes on what is raised meanwhile.
     """
+    with _begun(path) as (file, temporary):
+        yield file
+        _sync(file, path)
+        temporary.replace(path)
+
+
+@contextlib.contextmanager
+def replacing_both(path: Path, beside: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The same of two files of one folder: a new one, and another one that only goes with it.
+
+    Both are written and synced before one gets its name, `path` last. Should that fail, `beside`
+    is gone, and with it one that was there before: it would tell of another file.
+    """
+    with _begun(beside) as (other, other_temporary), _begun(path) as (file, temporary):
+        yield file, other
+        _sync(other, beside)
+        _sync(file, path)
+        other_temporary.replace(beside)
+        try:
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
+
+
+@contextlib.contextmanager
+def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """A temporary file in the folder of `path`, to be renamed; removed if that does not happen."""
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     # What has the name of this very process now cannot be of one that is alive.
@@ -108,10 +138,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             # Tells others that this file is being written; not every system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            temporary.replace(path)
+            yield file, temporary
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -119,6 +146,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
         ):
             error.filename = str(path)
+        raise
+
+
+def _sync(file: BinaryIO, path: Path) -> None:
+    """Have all that was written on the disk; raises `OSError`, which names `path`."""
+    try:
+        file.flush()
+        os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = str(path)
         raise
 
 
@@ -134,8 +171,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     with _open_own(part) as file:
         try:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            _sync(file, path)
             part.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):

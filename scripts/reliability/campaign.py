@@ -16,6 +16,7 @@ import hashlib
 import json
 import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -35,7 +36,7 @@ OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 _SHOWN = 20
 """Findings that are printed; the rest is counted."""
 
-_PATIENCE = 1800.0
+PATIENCE = 1800.0
 """Seconds after which a command counts as one that never ends: on a busy machine, few are long."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -88,24 +89,26 @@ class Started:
                 stdin=given, stdout=self._out, stderr=self._err,
             )  # fmt: skip
 
-    def wait(self, patience: float = _PATIENCE) -> Ended:
+    def wait(self, patience: float = PATIENCE) -> Ended:
         """Its end; a command that does not end is killed, and has no status."""
-        late = time.monotonic() + patience
-        while True:
-            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                break
-            if time.monotonic() > late:
-                self.process.kill()
-                _, _, usage = os.wait4(self.process.pid, 0)
-                status = None
-                break
-            time.sleep(0.005)
-        code = None if status is None else os.waitstatus_to_exitcode(status)
+        code, usage = reap(self.process.pid, patience)
         self.process.returncode = -9 if code is None else code
         seconds = time.monotonic() - self._begun
         return Ended(code, _read(self._out), _read(self._err).decode("utf-8", "replace"),
                      seconds, usage.ru_maxrss * 1024)  # fmt: skip
+
+
+def reap(pid: int, patience: float) -> tuple[int | None, resource.struct_rusage]:
+    """Wait for a child: its exit status, None if it had to be killed, and what it has used."""
+    late = time.monotonic() + patience
+    while True:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status), usage
+        if time.monotonic() > late:
+            os.kill(pid, signal.SIGKILL)
+            return None, os.wait4(pid, 0)[2]
+        time.sleep(0.005)
 
 
 def _read(stream: Any) -> bytes:
@@ -115,7 +118,7 @@ def _read(stream: Any) -> bytes:
     return content
 
 
-def run(command: list[str | bytes], *, patience: float = _PATIENCE, **how: Any) -> Ended:
+def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -> Ended:
     """Run a command to its end; `how` is as for `Started`."""
     return Started(command, **how).wait(patience)
 

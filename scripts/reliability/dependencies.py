@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from importlib import metadata
+from pathlib import Path
 from typing import NamedTuple
 
 PERMISSIVE = (
@@ -102,9 +103,12 @@ def is_permissive(licence: str) -> bool:
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
     """How many packages have known advisories, and which; None, and why, if nobody knows."""
-    if shutil.which("pip-audit") is None:
+    # Beside this interpreter, in an environment that nobody has activated, or wherever it is.
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("pip-audit", path=beside) or shutil.which("pip-audit")
+    if program is None:
         return None, "pip-audit is not installed"
-    command = ["pip-audit", "--format", "json", "--progress-spinner", "off", "--no-deps"]
+    command = [program, "--format", "json", "--progress-spinner", "off", "--no-deps"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
         listed.write("".join(f"{package.name}=={package.version}\n" for package in needed))
         listed.flush()

@@ -3,6 +3,7 @@
     together     builders at once on one directory, of the same and of different tables
     vanishing    the directory, or what is in it, removed or put elsewhere while a command runs
     forbidden    directories that may not be written, listed or entered
+    foreign      another user's directory, and another user's cache of kernels; only root can try
 
 Whatever happens, each command does its work or ends in one clear line; no table is wrong, and the
 next build on a directory that is there again comes to the right digests, with nothing beside them.
@@ -52,6 +53,14 @@ if os.getuid() == 0:
 def build(directory: Path, *names: str) -> list[str | bytes]:
     """Build tables under the rules that need every kernel."""
     return tbgen("build", *names, "--rules", "wxf", "--tables", directory)
+
+
+NOBODY = "65534"
+AS_NOBODY: list[str | bytes] = [
+    "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
+    "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
+]  # fmt: skip
+"""Another user, who may write to nothing of this one's; but read, wherever the interpreter lies."""
 
 
 class Site:
@@ -191,7 +200,47 @@ def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
             before = now
 
 
-PARTS = {"together": together, "vanishing": vanishing, "forbidden": forbidden}
+def foreign(tally: Tally, budget: Budget, seed: int) -> None:
+    """Another user reads the tables as their owner does, changes nothing, and is told so."""
+    if os.getuid() != 0:
+        sys.exit("only root can be another user")
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
+        Path(name).chmod(0o755)
+        site, own = Site(Path(name)), Path(name) / "temporary"
+        own.mkdir()
+        own.chmod(0o777)
+        where = ("--rules", "wxf", "--tables", site.finished)
+        reading = {
+            "ls": tbgen("ls", *where),
+            "probe": tbgen("probe", KRK, *where),
+            "stats": tbgen("stats", "KRKN", *where),
+            "dump": tbgen("dump", "KRK", *where),
+        }
+        writing = {
+            "build": tbgen("build", "KRKP", *where),
+            "build again": tbgen("build", "KRK", "--force", *where),
+            "pack": tbgen("pack", "KRK", *where),
+            "index": tbgen("index", "--tables", site.finished),
+        }
+        said = {command: run(words).stdout for command, words in reading.items()}
+        before = contents(site.finished)
+        while budget.take():
+            command = rng.choice([*reading, *writing])
+            words = (reading | writing)[command]
+            ended = run([*AS_NOBODY, *words], environment={"TMPDIR": str(own)})
+            tally.count("commands")
+            tally.count("refused", ended.status == REFUSED)
+            wrong = complaint(ended, [OK if command in reading else REFUSED])
+            tally.expect(wrong is None, f"{command}, by another user: {wrong}")
+            same = command in writing or ended.stdout == said[command]
+            tally.expect(same, f"{command}, by another user: {ended.stdout[:80]!r}")
+            tally.expect(contents(site.finished) == before, f"{command}: the directory has changed")
+
+
+PARTS = {
+    "together": together, "vanishing": vanishing, "forbidden": forbidden, "foreign": foreign,
+}  # fmt: skip
 
 if __name__ == "__main__":
     main("directories", __doc__, PARTS, 100)

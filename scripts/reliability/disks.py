@@ -5,19 +5,31 @@
 A first run counts the calls that a command makes on files of the tables (or of the kernels' cache);
 then each of them fails, one in each try. The command may go on without what failed, or end in one
 clear line; either way all tables that are there are right and nothing else is, and the next run
-comes to the digests of an undisturbed one. `full` fails from one call on, as a full disk does.
+comes to the digests of an undisturbed one; it is spared where one has begun with the same files
+before. A full disk fails from one call on.
 
-    python scripts/reliability/disks.py --count 1000
+Tries are forks of an interpreter that has loaded what the command needs (warm.py), for a quarter of
+the time. In the part `kernels`, whose tries are about what is loaded, they have numba alone, and a
+build that needs few kernels, since many tries compile all of them.
+The part `ways` compares forks with processes that are started from nothing.
+
+    python scripts/reliability/disks.py --count 2000
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import hashlib
+import json
+import os
 import random
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +41,8 @@ from campaign import (
     OK,
     REFUSED,
     Budget,
+    Ended,
+    Part,
     Tally,
     complaint,
     main,
@@ -38,6 +52,7 @@ from campaign import (
     tbgen,
 )
 from faulty import HALF, Disk, missing_tool
+from warm import Warm
 
 from tbgen.compiling.folder import find_kernel_folder
 
@@ -81,60 +96,166 @@ class Job(NamedTuple):
     command: list[str | bytes]
     under: Path
     reset: Callable[[], None]
-    check: Callable[[bool], str | None]
-    """What is wrong in the directory; told whether the command has come to its end."""
+    check: Callable[[Ended], str | None]
+    """What is wrong in the directory, after this end."""
+    touched: tuple[Path, ...]
+    """The directories that it writes to."""
+    environment: Mapping[str, str] = {}
+    loads: bool = False
+    """Whether the tries are about what the command loads, so that nothing of it may be loaded."""
 
 
-def cases(tally: Tally, disk: Disk, job: Job, rng: random.Random) -> list[tuple[Fault, int]]:
-    """Every call of every kind that the command makes, in random order."""
-    found = []
-    for fault in FAULTS:
+class Bench(NamedTuple):
+    """A disk, a job on it, and who runs its command: in a process of its own, or a fork."""
+
+    disk: Disk
+    job: Job
+    run: Callable[..., Ended]
+
+    def calls(self, fault: Fault) -> int:
+        """How many calls can fail so; they are made undisturbed."""
+        job = self.job
         job.reset()
-        ended, calls = disk.calls(job.command, job.under, fault.calls)
+        ended, calls = self.disk.calls(
+            job.command, job.under, fault.calls, self.run, **job.environment
+        )
         if ended.status != OK:
             sys.exit(f"it fails undisturbed: {ended.stderr}")
-        tally.count("arrays on disk", calls if fault == ALLOCATION else 0)
-        found += [(fault, at) for at in range(1, calls + 1)]
-    rng.shuffle(found)
-    tally.count("calls", len(found))
-    return found
+        return calls
+
+    def disturbed(self, fault: Fault, at: int) -> Ended:
+        """Run the command anew, with one call failing, counted from 1."""
+        job = self.job
+        job.reset()
+        faults = self.disk.environment(job.under, fault.calls, at, fault.error, lasts=fault.lasts)
+        return self.run(job.command, environment={**job.environment, **faults})
+
+    def undisturbed(self) -> Ended:
+        """Run the command on what is there."""
+        return self.run(self.job.command, environment=self.job.environment)
 
 
-def inject(tally: Tally, budget: Budget, job: Job, seed: int, folder: Path) -> None:
-    """Let the calls of a command fail, one after the other."""
+@contextlib.contextmanager
+def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
+    """A job in a new folder, and two who run it: processes of their own, and forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")
-    disk = Disk(folder)
-    for fault, at in cases(tally, disk, job, random.Random(seed)):
-        if not budget.take():
-            return
-        what = f"{fault}, call {at}"
+    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
+        disk, job = Disk(Path(name)), make(Path(name))
         job.reset()
-        environment = disk.environment(job.under, fault.calls, at, fault.error, lasts=fault.lasts)
-        ended = run(job.command, environment=environment)
-        tally.count("faults")
-        tally.count(f"faults {fault}")
-        tally.count("refused", ended.status != OK)
-        wrong = complaint(ended, [OK, FINDINGS, REFUSED, CORRUPT])
-        tally.expect(wrong is None, f"{what}: {wrong}")
-        wrong = job.check(ended.status == OK)
-        # What cannot be removed may stay, until the next run, and so may a lock that others hold.
-        if wrong is not None and not {"unlink", "lock"} & {*fault.calls}:
-            tally.finding(f"{what}: {wrong}")
-        wrong = complaint(run(job.command), [OK]) or job.check(True)
-        tally.expect(wrong is None, f"{what}, the next run: {wrong}")
+        modules, commands = (("numba", "numpy"), []) if job.loads else ((), [job.command])
+        with contextlib.closing(Warm(modules, commands, disk.harmless)) as warm:
+            yield Bench(disk, job, run), Bench(disk, job, warm.run)
+
+
+def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
+    """Let every call of every kind that a command makes fail, in random order."""
+    with benches(make) as (_, bench):
+        cases = []
+        for fault in FAULTS:
+            calls = bench.calls(fault)
+            tally.count("arrays on disk", calls if fault == ALLOCATION else 0)
+            cases += [(fault, at) for at in range(1, calls + 1)]
+        tally.count("calls", len(cases))
+        random.Random(seed).shuffle(cases)
+        mended: set[object] = set()
+        for fault, at in cases:
+            if not budget.take():
+                return
+            _try(tally, bench, fault, at, mended)
+
+
+def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
+    """The same of `paging`, which has arrays on disk, or tries nothing of its own."""
+    inject(paging, tally, budget, seed)
+    tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
+
+
+def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object]) -> None:
+    """Let a call fail, look at what is left, and run the command again.
+
+    mended : what was there when such a second run came to the right end; more is added
+    """
+    what = f"{fault}, call {at}"
+    ended = bench.disturbed(fault, at)
+    tally.count("faults")
+    tally.count(f"faults {fault}")
+    tally.count("refused", ended.status != OK)
+    wrong = complaint(ended, [OK, FINDINGS, REFUSED, CORRUPT])
+    tally.expect(wrong is None, f"{what}: {wrong}")
+    wrong = bench.job.check(ended)
+    # What cannot be removed may stay, until the next run, and so may a lock that others hold.
+    if wrong is not None and not {"unlink", "lock"} & {*fault.calls}:
+        tally.finding(f"{what}: {wrong}")
+    left = _what_is_in(bench.job.touched)
+    if left in mended:
+        return
+    ended = bench.undisturbed()
+    tally.count("next runs")
+    wrong = complaint(ended, [OK]) or bench.job.check(ended)
+    tally.expect(wrong is None, f"{what}, the next run: {wrong}")
+    if wrong is None:
+        mended.add(left)
+
+
+def _what_is_in(directories: tuple[Path, ...]) -> object:
+    """What is in directories; of papers, which tell times, only their form."""
+    return frozenset(
+        (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
+    )
+
+
+def _form(path: Path) -> str | None:
+    if not path.is_file() or path.stat().st_nlink > 1:  # a kernel that nobody has written
+        return None
+    data = path.read_bytes()
+    with contextlib.suppress(ValueError):
+        if path.suffix == ".json":
+            return ",".join(json.loads(data))
+    return hashlib.sha256(data).hexdigest()
+
+
+def ways(tally: Tally, budget: Budget, seed: int) -> None:
+    """Forks make the same calls as processes of their own, and come to the same ends."""
+    rng = random.Random(seed)
+    for name, make in JOBS.items():
+        with benches(make) as both:
+            for fault in FAULTS:
+                if not budget.take():
+                    return
+                what = f"{name}, {fault}"
+                own, forked = (bench.calls(fault) for bench in both)
+                tally.count("calls", own)
+                tally.expect(own == forked, f"{what}: {own} calls, {forked} in a fork")
+                if not own:
+                    continue
+                at = rng.randint(1, own)
+                own_end, forked_end = (_end(bench, fault, at) for bench in both)
+                tally.count("faults")
+                tally.expect(
+                    own_end == forked_end, f"{what}, call {at}: {own_end}, in a fork {forked_end}"
+                )
+
+
+def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
+    """What a failing call comes to: exit status, what is said, what is there."""
+    ended = bench.disturbed(fault, at)
+    said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
+    names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else None
+    return ended.status, said, [re.sub(r"[0-9]+\.tmp", "PID.tmp", name) for name in names or ()]
 
 
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
-) -> Callable[[bool], str | None]:
+) -> Callable[[Ended], str | None]:
     """All tables are right, and nothing else is there but, until it is finished, some files.
 
     may_stay : how their names end
     """
 
-    def check(finished: bool) -> str | None:
+    def check(ended: Ended) -> str | None:
+        finished = ended.status == OK
         if not directory.exists():
             return "there is no directory" if finished else None
         now, left = tables_of(directory), strangers(directory)
@@ -149,149 +270,148 @@ def _directory_check(
     return check
 
 
-def _builder(folder: Path, *options: str) -> Job:
-    """A build of three tables; what it comes to is what it came to without the options."""
+def _builder(
+    folder: Path, *options: str, of: tuple[str, str] = ("KRKN", "wxf"), may_stay: str | None = None
+) -> Job:
+    """A build of three tables; what it comes to is what it came to without the options.
+
+    of : a material and rules
+    """
     directory = folder / "tables"
-    command = tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
-    wrong = complaint(run(command), [OK])
-    if wrong is not None:
-        sys.exit(f"it fails undisturbed: {wrong}")
+    command = tbgen("build", of[0], "--rules", of[1], "--tables", directory)
+    _succeed(command)
 
     def reset() -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
-    return Job([*command, *options], directory, reset,
-               _directory_check(directory, tables_of(directory)))  # fmt: skip
+    check = _directory_check(directory, tables_of(directory), may_stay)
+    return Job([*command, *options], directory, reset, check, (directory,))
 
 
-def build(tally: Tally, budget: Budget, seed: int) -> None:
+def _succeed(command: list[str | bytes], environment: Mapping[str, str] | None = None) -> None:
+    """Run what the tries begin with."""
+    wrong = complaint(run(command, environment=environment), [OK])
+    if wrong is not None:
+        sys.exit(f"it fails undisturbed: {wrong}")
+
+
+def build(folder: Path) -> Job:
     """Building three tables."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        inject(tally, budget, _builder(Path(name)), seed, Path(name))
+    return _builder(folder)
 
 
-def paging(tally: Tally, budget: Budget, seed: int) -> None:
+def paging(folder: Path) -> Job:
     """The same with so little memory that arrays are on disk."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        job = _builder(Path(name), "--memory", "150MiB", "--threads", "1")
-        inject(tally, budget, job, seed, Path(name))
-        tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
+    return _builder(folder, "--memory", "150MiB", "--threads", "1")
 
 
-def dump(tally: Tally, budget: Budget, seed: int) -> None:
-    """A table as an array, and its description beside it."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        folder = Path(name)
-        _builder(folder)
-        out = folder / "out"
-        words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npy")
-        command = tbgen("dump", "KRK", *words, "--out", out / "rows.npy")
-
-        def reset() -> None:
-            shutil.rmtree(out, ignore_errors=True)
-            out.mkdir()
-
-        def check(finished: bool) -> str | None:
-            names = sorted(path.name for path in out.iterdir())
-            whole = ["rows.npy", "rows.npy.json"]
-            return None if names == whole or (not finished and not names) else f"{names}"
-
-        inject(tally, budget, Job(command, out, reset, check), seed, folder)
+def states(folder: Path) -> Job:
+    """Building with the state of each table saved as often as may be: it stays for the next."""
+    return _builder(folder, "--save-state", "0.000001", may_stay=".state")
 
 
-def states(tally: Tally, budget: Budget, seed: int) -> None:
-    """Building with the state of each table saved as often as may be."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        job = _builder(Path(name), "--save-state", "0.000001")
-        inject(tally, budget, job, seed, Path(name))
+def dump(folder: Path) -> Job:
+    """A table as an array, and its description beside it: both, or neither."""
+    _builder(folder)
+    out = folder / "out"
+    words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npy")
+
+    def reset() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+
+    def check(ended: Ended) -> str | None:
+        names = sorted(path.name for path in out.iterdir())
+        whole = ["rows.npy", "rows.npy.json"]
+        return None if names == whole or (ended.status != OK and not names) else f"{names}"
+
+    return Job(tbgen("dump", "KRK", *words, "--out", out / "rows.npy"), out, reset, check, (out,))
 
 
-def pack(tally: Tally, budget: Budget, seed: int) -> None:
+def pack(folder: Path) -> Job:
     """Win-draw-loss files beside tables."""
-    _derive(tally, budget, seed, "pack", "KRK", "--rules", "wxf")
+    return _deriver(folder, "pack", "KRK", "--rules", "wxf")
 
 
-def verify(tally: Tally, budget: Budget, seed: int) -> None:
-    """A proof, and its certificate."""
-    _derive(tally, budget, seed, "verify", "KRK", "--rules", "wxf")
+def verify(folder: Path) -> Job:
+    """A proof, and its certificate; where that cannot be written, a note says so."""
+    return _deriver(folder, "verify", "KRK", "--rules", "wxf")
 
 
-def index(tally: Tally, budget: Budget, seed: int) -> None:
+def index(folder: Path) -> Job:
     """A list of the directory for others."""
-    _derive(tally, budget, seed, "index")
+    return _deriver(folder, "index")
 
 
-def _derive(tally: Tally, budget: Budget, seed: int, *words: str) -> None:
-    """Let the calls of a command fail that adds to a directory; its tables stay what they are."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        _builder(Path(name))
-        command = tbgen(*words, "--tables", Path(name) / "derived")
-        inject(tally, budget, _deriver(Path(name), command), seed, Path(name))
-
-
-def _deriver(folder: Path, command: list[str | bytes]) -> Job:
-    """A command on a copy of the tables; what it adds is what it added undisturbed."""
+def _deriver(folder: Path, *words: str) -> Job:
+    """A command on a copy of the tables, which stay; what it adds is what it added undisturbed."""
+    _builder(folder)
     tables, directory = folder / "tables", folder / "derived"
+    command = tbgen(*words, "--tables", directory)
 
     def reset() -> None:
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tables, directory)
 
     reset()
-    wrong = complaint(run(command), [OK])
-    if wrong is not None:
-        sys.exit(f"it fails undisturbed: {wrong}")
+    _succeed(command)
     # A certificate tells how long the proof took: its name must be there, whatever is in it.
     names, expected = {path.name for path in directory.iterdir()}, tables_of(directory)
     whole = _directory_check(directory, expected)
 
-    def check(finished: bool) -> str | None:
-        missing = names - {path.name for path in directory.iterdir()} if finished else set()
-        return whole(finished) or (f"{missing} are missing" if missing else None)
+    def check(ended: Ended) -> str | None:
+        notes = [line for line in ended.stderr.splitlines() if line.startswith("note: ")]
+        missing = names - {path.name for path in directory.iterdir()}
+        unsaid = [name for name in missing if not any(name in note for note in notes)]
+        return whole(ended) or (f"{unsaid} are missing" if unsaid and ended.status == OK else None)
 
-    return Job(command, directory, reset, check)
+    return Job(command, directory, reset, check, (directory,))
 
 
-def fetch(tally: Tally, budget: Budget, seed: int) -> None:
+def fetch(folder: Path) -> Job:
     """Fetching tables: what has come stays, as a part, and the next fetch goes on."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        folder = Path(name)
-        _builder(folder)
-        tables, directory = folder / "tables", folder / "fetched"
-        if run(tbgen("index", "--tables", tables, "--no-values")).status != OK:
-            sys.exit("there is no index to fetch by")
-        command = tbgen("fetch", "KRKN", "--rules", "wxf", "--from", tables, "--tables", directory)
-        check = _directory_check(directory, tables_of(tables), may_stay=".part")
+    _builder(folder)
+    tables, directory = folder / "tables", folder / "fetched"
+    _succeed(tbgen("index", "--tables", tables, "--no-values"))
 
-        def reset() -> None:
-            shutil.rmtree(directory, ignore_errors=True)
+    def reset() -> None:
+        shutil.rmtree(directory, ignore_errors=True)
 
-        inject(tally, budget, Job(command, directory, reset, check), seed, folder)
+    command = tbgen("fetch", "KRKN", "--rules", "wxf", "--from", tables, "--tables", directory)
+    check = _directory_check(directory, tables_of(tables), may_stay=".part")
+    return Job(command, directory, reset, check, (directory,))
 
 
-def kernels(tally: Tally, budget: Budget, seed: int) -> None:
+def kernels(folder: Path) -> Job:
     """Building with a cache of kernels on the broken disk: it is never needed."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-disks-") as name:
-        folder = Path(name)
-        job = _builder(folder)
-        filled = find_kernel_folder().path
-        if filled is None:
-            sys.exit("there is no cache of kernels that could be damaged")
-        cache = folder / "kernels"
-        command = [b"/usr/bin/env", f"NUMBA_CACHE_DIR={cache}", *job.command]
+    job = _builder(folder, of=("KRK", "none"))
+    found = find_kernel_folder().path
+    if found is None:
+        sys.exit("there is no cache of kernels that could be damaged")
+    filled, cache = folder / "filled", folder / "kernels"
+    shutil.copytree(found, filled)
+    _succeed(job.command, {"NUMBA_CACHE_DIR": str(filled)})
 
-        def reset() -> None:
-            job.reset()
-            shutil.rmtree(cache, ignore_errors=True)
-            shutil.copytree(filled, cache)
+    def reset() -> None:
+        job.reset()
+        shutil.rmtree(cache, ignore_errors=True)
+        # Links: nothing writes into a file of a cache, or later tries would come to grief.
+        shutil.copytree(filled, cache, copy_function=os.link)
 
-        inject(tally, budget, Job(command, cache, reset, job.check), seed, folder)
+    environment = {"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(folder)}
+    touched = *job.touched, cache
+    return Job(job.command, cache, reset, job.check, touched, environment, loads=True)
 
 
-PARTS = {
+JOBS = {
     "build": build, "paging": paging, "states": states, "dump": dump, "pack": pack,
     "verify": verify, "index": index, "fetch": fetch, "kernels": kernels,
 }  # fmt: skip
 
+PARTS: dict[str, Part] = {
+    **{name: functools.partial(inject, make) for name, make in JOBS.items()},
+    "paging": inject_paging, "ways": ways,
+}  # fmt: skip
+
 if __name__ == "__main__":
-    main("disks", __doc__, PARTS, 1000)
+    main("disks", __doc__, PARTS, 2000)

@@ -29,8 +29,10 @@
 static int counted, at, error_number, lasts;
 static const char *under, *calls, *log_path;
 
-__attribute__((constructor)) static void begin(void)
+/* Done at the beginning, and by a process that was forked and is to fail (warm.py). */
+__attribute__((constructor)) void arm_faults(void)
 {
+    counted = 0;
     const char *text;
     under = getenv("FAULT_UNDER");
     calls = getenv("FAULT_CALLS");

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -49,7 +49,7 @@ class Disk:
         error : a number of `errno`, or `HALF`
         """
         return {
-            "LD_PRELOAD": str(self._library),
+            **self.harmless,
             "FAULT_UNDER": str(under),
             "FAULT_CALLS": ",".join(calls),
             "FAULT_AT": str(at),
@@ -57,12 +57,18 @@ class Disk:
             "FAULT_LASTS": str(int(lasts)),
         }
 
+    @property
+    def harmless(self) -> dict[str, str]:
+        """Variables for a process that makes no call fail, but whose forks may be armed."""
+        return {"LD_PRELOAD": str(self._library)}
+
     def calls(
-        self, command: list[str | bytes], under: Path | str, calls: Sequence[str], **how: str
-    ) -> tuple[Ended, int]:
+        self, command: list[str | bytes], under: Path | str, calls: Sequence[str],
+        run: Callable[..., Ended] = run, **how: str,
+    ) -> tuple[Ended, int]:  # fmt: skip
         """Run a command undisturbed; how it ended, and how many such calls it has made.
 
-        how : more environment
+        run : `campaign.run`, or that of a warm interpreter; how : more environment
         """
         self._log.unlink(missing_ok=True)
         environment = {**how, **self.environment(under, calls), "FAULT_LOG": str(self._log)}

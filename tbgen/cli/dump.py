@@ -6,7 +6,6 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +59,7 @@ def dump(
     wanted = Material.parse(material)
     # Legality is compiled: numba is loaded here only.
     from tbgen.probing import dump as dumping
-    from tbgen.tables.files import replacing
+    from tbgen.tables.files import replacing, replacing_both
 
     with selection.open() as opened:
         file = opened.table(wanted)
@@ -75,16 +74,14 @@ def dump(
             dumping.write_csv(file.layout, chunks, sys.stdout)
             return
         answer: dict[str, Any] = dumping.description(file, rows)
-        with ExitStack() as files:
-            if style == "npy":
-                # Begun first and finished last: once the array is there, this needs no more room.
-                beside = files.enter_context(replacing(out.with_name(f"{out.name}.json")))
+        if style == "npy":
+            with replacing_both(out, out.with_name(f"{out.name}.json")) as (stream, beside):
+                # First: a description for which there is no room is refused before the work.
                 beside.write((json.dumps(answer, indent=2) + "\n").encode("ascii"))
                 beside.flush()
-            stream = files.enter_context(replacing(out))
-            if style == "npy":
                 dumping.write_array(file.layout, rows, chunks, stream)
-            else:
+        else:
+            with replacing(out) as stream:
                 text = io.TextIOWrapper(stream, "ascii")
                 dumping.write_csv(file.layout, chunks, text)
                 text.detach()

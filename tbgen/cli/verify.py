@@ -85,7 +85,8 @@ def verify(
 
     A certificate says which contents were proven, given which others; `ls` and `stats` tell what
     certificates amount to. With --closure, a table whose certificate holds is read, and not proven
-    again. The certificate of a table that is refuted is removed.
+    again. The certificate of a table that is refuted is removed. One that cannot be written, as
+    on a full disk, is told of in a note; the proof stands, and so does the exit status.
 
     A win-draw-loss file is consistent if every outcome is the best of its moves, and proven if it
     is also equal to the table of the digest that it names.

@@ -117,8 +117,24 @@ def test_kernels_without_them(tmp_path: Path) -> None:
 
 @pytest.mark.certification
 def test_tables_without_them(tmp_path: Path) -> None:
+    """And a second process loads what the first one compiled: it takes a sixth, mostly to start."""
     script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
-    hidden(tmp_path, script, "build", "KRKN", "--rules", "wxf", "--tables", str(tmp_path))
+    seconds = []
+    for _ in range(2):
+        before = os.times().children_user
+        hidden(
+            tmp_path,
+            script,
+            "build",
+            "KRKN",
+            "--rules",
+            "wxf",
+            "--tables",
+            str(tmp_path),
+            "--force",
+        )
+        seconds.append(os.times().children_user - before)
+    assert seconds[1] < seconds[0] / 6
     with (DOCS / "digests.csv").open(newline="") as file:
         known = {row["file"]: row["digest"] for row in csv.DictReader(file)}
     tables = sorted(tmp_path.glob("*.xqt"))

@@ -8,8 +8,10 @@ Those that start many processes are certifications:
 from __future__ import annotations
 
 import errno
+import os
 import resource
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,8 @@ import oddities
 import texts
 from campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
 from faulty import HALF, Disk, missing_tool
+from limits import KRK
+from warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:
@@ -122,6 +126,7 @@ except OSError as error:
     sys.exit(f"error: {describe(error).message}")
 """
 
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 no_gcc = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
 
 
@@ -148,6 +153,69 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
         assert (ended.status == OK) == (error == HALF)
         assert ended.stderr.startswith("error: ") == (error != HALF)
         assert len(ended.stderr.splitlines()) == int(error != HALF)
+
+
+WRITE_BOTH = """
+import sys
+from pathlib import Path
+from tbgen.answers.failures import describe
+from tbgen.tables.files import replacing_both
+path = Path(sys.argv[1])
+try:
+    with replacing_both(path, path.with_name("beside")) as (file, other):
+        for stream in (other, file):
+            stream.write(b"after")
+            stream.flush()
+except OSError as error:
+    sys.exit(f"error: {describe(error).message}")
+"""
+
+
+@no_gcc
+def test_a_file_and_what_describes_it_belong_together(tmp_path: Path) -> None:
+    disk, folder = Disk(tmp_path), tmp_path / "disk"
+    target, beside = folder / "file", folder / "beside"
+    command: list[str | bytes] = [sys.executable, "-c", WRITE_BOTH, str(target)]
+    folder.mkdir()
+    for kind, calls in (("open", 2), ("write", 2), ("sync", 2), ("rename", 2)):
+        beside.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+        ended, found = disk.calls(command, folder, (kind,))
+        assert (ended.status, found) == (OK, calls)
+        assert (target.read_bytes(), beside.read_bytes()) == (b"after", b"after")
+        for before in (None, b"before"):
+            for at in range(1, calls + 1):
+                for path in (target, beside):
+                    path.unlink(missing_ok=True)
+                    if before is not None:
+                        path.write_bytes(before)
+                ended = run(command, environment=disk.environment(folder, (kind,), at, errno.EIO))
+                assert ended.status != OK
+                assert ended.stderr.startswith("error: ")
+                assert (target.read_bytes() if target.exists() else None) == before
+                # It would describe another file, or none.
+                assert not beside.exists() or beside.read_bytes() == before
+                assert {path.name for path in folder.iterdir()} <= {"file", "beside"}
+
+
+@no_gcc
+def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
+    """Its streams, its exit status, its variables and its faults are not those of the others."""
+    disk, out = Disk(tmp_path), tmp_path / "disk" / "board.svg"
+    out.parent.mkdir()
+    commands = (tbgen("convert", KRK, "--to", "six"), tbgen("diagram", "nonsense"))
+    draw = tbgen("diagram", KRK, "--out", out)
+    with closing(Warm((), [tbgen("convert", KRK)], disk.harmless)) as warm:
+        for command in commands:
+            own, forked = run(command), warm.run(command)
+            assert forked[:3] == own[:3]
+        faults = disk.environment(out.parent, ("rename",), 1, errno.EIO)
+        own, forked = (how(draw, environment=faults) for how in (run, warm.run))
+        assert forked[:3] == own[:3]
+        assert forked.status == REFUSED
+        assert warm.run(draw).status == OK
+        assert out.exists()
+        assert warm.run(draw, patience=0.0).status is None
 
 
 # -- memory ----------------------------------------------------------------------------------
@@ -195,19 +263,28 @@ def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
     [
         (kills.processes, 12), (kills.sets, 8), (kills.boards, 4), (texts.lines, 10_000),
         (mutants.numba, 600), pytest.param(mutants.c, 600, marks=no_gcc),
-        pytest.param(disks.build, 20, marks=no_gcc), pytest.param(disks.paging, 20, marks=no_gcc),
-        pytest.param(disks.states, 10, marks=no_gcc), pytest.param(disks.dump, 20, marks=no_gcc),
-        pytest.param(disks.pack, 6, marks=no_gcc), pytest.param(disks.verify, 6, marks=no_gcc),
-        pytest.param(disks.index, 6, marks=no_gcc), pytest.param(disks.fetch, 8, marks=no_gcc),
-        pytest.param(disks.kernels, 20, marks=no_gcc),
         (limits.addresses, 20), (limits.data, 10), (limits.files, 10),
         (directories.together, 2), (directories.vanishing, 10), (directories.forbidden, 10),
+        pytest.param(directories.foreign, 12, marks=only_root),
         (oddities.places, 30), (oddities.streams, 40), (oddities.damage, 4),
     ],
     ids=lambda value: f"{value.__module__} {value.__name__}" if callable(value) else str(value),
 )  # fmt: skip
 def test_processes(part: object, count: int) -> None:
     assert not findings(part, count)
+
+
+@pytest.mark.certification
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("build", 20), ("paging", 20), ("states", 10), ("dump", 26), ("pack", 20), ("verify", 34),
+        ("index", 20), ("fetch", 20), ("kernels", 20), ("ways", len(disks.FAULTS)),
+    ],
+)  # fmt: skip
+@no_gcc
+def test_disks(name: str, count: int) -> None:
+    assert not findings(disks.PARTS[name], count)
 
 
 @pytest.mark.certification

@@ -1,0 +1,160 @@
+"""A warm interpreter: whatever it has loaded, a process forked from it need not load again.
+
+    Warm(...)       a process that has imported modules, run commands, and waits for orders
+    Warm.run(...)   what `campaign.run` does, in a fork of it
+
+Loading numba and kernels takes seconds, of which a fork is spared all. It is a process of its own
+from there on: its streams, its exit, its exit status and its peak of memory are its own, and only
+it is armed with faults (faults.c). What a command does before it is loaded shows in processes that
+are started from nothing alone. `disks.py --only ways` compares the two.
+
+Run as a script, this is that interpreter: orders and answers are lines of JSON.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from sys import argv
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from campaign import PATIENCE, Ended, listen_to_stops, reap, tbgen
+
+
+class Warm:
+    """The interpreter; ends with `close`, as by `contextlib.closing`."""
+
+    def __init__(
+        self,
+        modules: Sequence[str],
+        commands: Sequence[list[str | bytes]] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start it.
+
+        modules : what it imports
+        commands : what it runs itself, so that the forks have what they load
+        environment : added to this process's
+        """
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", __file__], env={**os.environ, **(environment or {})},
+            preexec_fn=listen_to_stops, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self._ask({"import": modules})
+        for command in commands:
+            if self._ask({"load": _words(command)}) != 0:
+                sys.exit(f"it fails undisturbed: {_words(command)}")
+
+    def run(
+        self,
+        command: list[str | bytes],
+        *,
+        environment: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
+    ) -> Ended:
+        """Run a command of `campaign.tbgen` to its end, in a fork; as `campaign.run` does."""
+        with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+            order = {
+                "words": _words(command), "environment": {**(environment or {})},
+                "out": out.name, "err": err.name, "patience": patience,
+            }  # fmt: skip
+            began = time.monotonic()
+            status, peak = self._ask(order)
+            seconds = time.monotonic() - began
+            said = err.read().decode("utf-8", "replace")
+            return Ended(status, out.read(), said, seconds, peak)
+
+    def _ask(self, order: dict[str, Any]) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            sys.exit(f"the warm interpreter has ended: {self._process.wait()}")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """End it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def _words(command: list[str | bytes]) -> list[str]:
+    """The words of a command after `python -m tbgen`."""
+    begins = tbgen()
+    assert command[: len(begins)] == begins, "only tbgen's own commands can be forked"
+    return [os.fsdecode(word) for word in command[len(begins) :]]
+
+
+# -- the interpreter ---------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """Obey orders until there are none; in a fork, return to be the command that was asked for."""
+    orders = os.fdopen(os.dup(0), "r")
+    answers = os.fdopen(os.dup(1), "w")
+    _redirect(os.devnull, os.devnull)
+    for line in orders:
+        order = json.loads(line)
+        if "import" in order:
+            answer: Any = [importlib.import_module(name).__name__ for name in order["import"]]
+        elif "load" in order:
+            answer = _load(order["load"])
+        else:
+            # A fork of several threads would have but one, and the locks that others held.
+            assert threading.active_count() == 1, threading.enumerate()
+            pid = os.fork()
+            if pid == 0:
+                _redirect(order["out"], order["err"])
+                os.environ.update(order["environment"])
+                _arm()
+                argv[:] = ["tbgen", *order["words"]]
+                return
+            status, usage = reap(pid, order["patience"])
+            answer = status, usage.ru_maxrss * 1024
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+    sys.exit()
+
+
+def _redirect(out: str, err: str) -> None:
+    """Let the standard streams be files."""
+    for number, path in enumerate((os.devnull, out, err)):
+        descriptor = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _load(words: list[str]) -> int:
+    """Run a command here, for what it loads; its exit status."""
+    from tbgen.cli import main
+
+    status: int | None = main(words, prog_name="tbgen", standalone_mode=False)
+    return status or 0
+
+
+def _arm() -> None:
+    """Let faults.c, if it is preloaded, look at the environment again."""
+    arm = getattr(ctypes.CDLL(None), "arm_faults", None)
+    if arm is not None:
+        arm()
+
+
+if __name__ == "__main__":
+    serve()
+    from tbgen.__main__ import main
+
+    main()
