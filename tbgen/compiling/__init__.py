@@ -7,7 +7,8 @@
     remains    what killed processes have left in it
     parts      how a function is compiled into the kernels that call it, and no further
     resolution operations on numbers, which numba looks for once instead of at every use
-    internals  which of the undocumented things that those three are made of this numba has
+    indices    that none is negative, in the packages where none is
+    internals  which of the undocumented things that those are made of this numba has
 
 Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
 the compiled half of `tbgen.referee`. Nothing that only probes or plays does.

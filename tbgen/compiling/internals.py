@@ -5,6 +5,7 @@
     HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
     HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
     HAS_RESOLUTION  what `resolution` is made of                    else numba looks again
+    HAS_INDICES     what `indices` is made of                       else they may be negative
 
 What is not documented may be gone with any version. Only names are looked at here: what they do is
 tried by `python scripts/reliability/versions.py`, with the oldest and the newest numba.
@@ -52,6 +53,8 @@ HAS_DIGESTS = (
     and _has("core.caching", "FunctionCache._load_overload")
     and _has("core.serialize", "dumps")
 )
+
+HAS_INDICES = _has("np.arrayobj", "fix_integer_index")
 
 HAS_RESOLUTION = _has("core.types", "Function.get_call_type", "Number", "Boolean")
 

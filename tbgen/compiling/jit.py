@@ -24,7 +24,13 @@ from numba import njit
 from numba.extending import overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
-from tbgen.compiling.internals import HAS_DIGESTS, HAS_PARTS, HAS_RESOLUTION, known_options
+from tbgen.compiling.internals import (
+    HAS_DIGESTS,
+    HAS_INDICES,
+    HAS_PARTS,
+    HAS_RESOLUTION,
+    known_options,
+)
 from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
@@ -54,6 +60,11 @@ if HAS_RESOLUTION:
     from tbgen.compiling.resolution import remember_operations
 
     remember_operations()
+
+if HAS_INDICES:
+    from tbgen.compiling.indices import count_from_the_front
+
+    count_from_the_front()
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),

@@ -91,6 +91,7 @@ def test_this_numba_has_them() -> None:
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
     assert internals.HAS_RESOLUTION
+    assert internals.HAS_INDICES
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
