@@ -3,6 +3,7 @@
     jit        kernels, parts and scalars; the lock of the cache
     folder     where the cache of compiled code is
     cache      that what is damaged in it is compiled again
+    lending    a value's address, handed on in its place
     fetching   a hint to the processor which memory will be read
     remains    what killed processes have left in it
     parts      how a function is compiled into the kernels that call it, and no further

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import borrow
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
@@ -44,17 +45,19 @@ def _bucket(table, key):
 
 
 @part
-def fetch_bucket(table, key):
+def fetch_bucket(shared, key):
     """Begin to load what `look_up` will look at.
 
     key : int64; the position's
     """
+    table = borrow(shared).table
     fetch(table, _bucket(table, key))
 
 
 @part
-def look_up(state, table, row):
+def look_up(state, shared, row):
     """The data of the position, or 0."""
+    table = borrow(shared).table
     key = state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -128,7 +131,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 
 @part
-def store(state, table, row, ply, depth, bound, score, move):
+def store(state, shared, row, ply, depth, bound, score, move):
     """Remember what was found.
 
     bound : int64; `UPPER`, `LOWER` or `EXACT`
@@ -138,7 +141,7 @@ def store(state, table, row, ply, depth, bound, score, move):
         score += ply
     elif score < -MAX_EVALUATION:
         score -= ply
-    key = state.keys[row]
+    table, key = borrow(shared).table, state.keys[row]
     at = _bucket(table, key)
     first = table[at, 1]
     mine = table[at, 0] ^ first == key
