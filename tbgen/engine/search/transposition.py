@@ -24,6 +24,7 @@ NO_BOUND, UPPER, LOWER, EXACT = range(4)
 """What a stored score says of the value: nothing, at most, at least, equal."""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
+_MOVES = (1 << _BOUND) - 1
 _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
@@ -73,7 +74,7 @@ def move_of(data):
 
     data : int64; an entry's data
     """
-    return data & 0x3FFF
+    return data & _MOVES
 
 
 @part
@@ -128,6 +129,25 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
     if score <= alpha and bound & UPPER:
         return score
     return UNKNOWN
+
+
+@part
+def remember_move(state, shared, row, move):
+    """Remember a move where the value may not be: it depends on how the position was reached.
+
+    What is already known of the position stays. Otherwise the second entry of the bucket gives way.
+    """
+    table, key = borrow(shared).table, state.keys[row]
+    at = _bucket(table, key)
+    for entry in range(at, at + 2):
+        data = table[entry, 1]
+        if table[entry, 0] ^ data == key and data != 0:
+            break
+    else:
+        entry = at + 1
+        data = NO_BOUND << _BOUND | state.generation << _GENERATION | _SCORE_OFFSET << _SCORE
+    data = data & ~_MOVES | move
+    table[entry, 0], table[entry, 1] = key ^ data, data
 
 
 @part

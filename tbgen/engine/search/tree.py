@@ -195,6 +195,8 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     state.depends[ply] = depends
     if depends >= row:
         entry.store(state, shared, row, ply, depth, bound, best, best_move)
+    elif best_move != 0:
+        entry.remember_move(state, shared, row, best_move)
     return best
 
 
