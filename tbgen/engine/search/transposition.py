@@ -40,6 +40,7 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 def _bucket(table, key):
     """Where the bucket of a position begins.
 
+    table : int64 (2 * buckets, 2), in; the hash table
     key : int64; the position's
     """
     return (key & ((len(table) >> 1) - 1)) << 1
