@@ -115,6 +115,22 @@ def play(state, shared, row, side, move):
     push(state, row, side, source, target)
 
 
+@part
+def _remember(state, shared, row, depth, depends, bound, score, move):
+    """Say what the score depends on, and remember it where that is no earlier position.
+
+    depends : int64; the first row that the score rests on
+    bound : int64; what the score says of the value (`transposition`)
+    score : int64; seen from the root
+    """
+    ply = row - state.root
+    state.depends[ply] = depends
+    if depends >= row:
+        entry.store(state, shared, row, ply, depth, bound, score, move)
+    elif move != 0:
+        entry.remember_move(state, shared, row, move)
+
+
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
     """The score of a position; 0 once the search is stopped.
@@ -192,11 +208,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         bound, depends = entry.LOWER, state.depends[ply + 1]
         if state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
-    state.depends[ply] = depends
-    if depends >= row:
-        entry.store(state, shared, row, ply, depth, bound, best, best_move)
-    elif best_move != 0:
-        entry.remember_move(state, shared, row, best_move)
+    _remember(state, shared, row, depth, depends, bound, best, best_move)
     return best
 
 
