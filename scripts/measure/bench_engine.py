@@ -34,7 +34,7 @@ def speed(searcher: Searcher, nodes: int) -> None:
         searcher.forgive()
         begin = time.process_time()
         *_, last = searcher.think([position], [], nodes=nodes)
-        rate = last.nodes / (time.process_time() - begin)
+        rate = searcher.nodes / (time.process_time() - begin)
         print(
             f"{name:12} perft {perft / 1e6:5.1f} M/s   search {rate / 1e6:5.2f} M/s   "
             f"ratio {rate / perft:.3f}   depth {last.depth}"

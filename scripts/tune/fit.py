@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.engine.search import tracing
-from tbgen.engine.search.evaluation import FULL_PHASE
 from tbgen.engine.search.features import FEATURES, GROUPS, MAX_LISTED
 from tbgen.engine.search.state import STATE
+from tbgen.engine.search.worths import FULL_PHASE
 from tbgen.indexing.squares import FILES, RANKS, SQUARES, PieceType
 
 Floats = NDArray[np.float64]

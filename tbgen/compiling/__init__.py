@@ -3,12 +3,13 @@
     jit        kernels, parts and scalars; the lock of the cache
     folder     where the cache of compiled code is
     cache      that what is damaged in it is compiled again
+    lending    a value's address, handed on in its place
     fetching   a hint to the processor which memory will be read
     remains    what killed processes have left in it
     parts      how a function is compiled into the kernels that call it, and no further
     resolution operations on numbers, which numba looks for once instead of at every use
     indices    they count from the front, in kernels that count no references
-    internals  which of the undocumented things that those four are made of this numba has
+    internals  which of the undocumented things that these are made of this numba has
 
 Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
 the compiled half of `tbgen.referee`. Nothing that only probes or plays does.

@@ -9,12 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 from tbgen.engine.search import weights
+from tbgen.engine.search.features import GROUPS
 from tbgen.engine.search.scores import INFINITE
 from tbgen.engine.search.state import STATE
 from tbgen.engine.search.tracing import evaluate_board, trace
 from tbgen.indexing import START_FEN, Position, Side
 from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square, piece_kind
 from tbgen.rules import legal_moves
+from tbgen.rules.attacks import attacks
+from tbgen.rules.moves import piece_moves
 
 
 def value(position: Position, alpha: int = -INFINITE, beta: int = INFINITE) -> int:
@@ -116,6 +119,35 @@ def test_what_is_traced_is_what_is_there() -> None:
         sliding = np.isin(codes & 7, (4, 5, 6)).sum()
         assert (row >= 0).sum() >= 1 + 2 + 16 + sliding
         assert row[0] & 1 == side
+
+
+def test_mobility_is_what_the_rules_allow() -> None:
+    """Of every rook and cannon the quiet moves; of every knight the leaps whose leg is free."""
+    first = dict(zip(GROUPS, np.cumsum([0, *GROUPS.values()]).tolist(), strict=False))
+    mobility = {4: first["rook's mobility"], 6: first["cannon's mobility"]}
+    mobility[5] = first["knight's mobility"]
+    positions = random_positions(6, 6)
+    for position, row in zip(positions, traced(positions)[0], strict=True):
+        expected, targets = [], [0] * 32
+        for square, code in enumerate(position.board):
+            if code & 7 in mobility:
+                # Pieces where a knight could leap to do not count, its own side.s neither.
+                board = bytearray(position.board)
+                if code & 7 == 5:
+                    for other in range(SQUARES):
+                        if attacks(board, square, other):
+                            board[other] = EMPTY
+                count = piece_moves(board, square, targets, 0)
+                quiet = sum(board[target] == EMPTY for target in targets[:count])
+                expected.append(2 * (mobility[code & 7] + quiet) + (code >> 3))
+        listed = [
+            number
+            for number in row.tolist()
+            if any(
+                0 <= number // 2 - mobility[kind] < (9 if kind == 5 else 18) for kind in mobility
+            )
+        ]
+        assert sorted(listed) == sorted(expected), position.fen
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,36 @@ def test_bounds_are_checked_inside_parts(tmp_path: Path) -> None:
     assert run(tmp_path, "-m", "reach") == "caught 7\ncaught -1\n"
 
 
+SEARCHING = """
+from tbgen.engine.search.searcher import Searcher
+from tbgen.indexing import START_FEN, Position
+
+searcher = Searcher(hash_mebibytes=1)
+for fen in (
+    START_FEN,
+    "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w",
+    "3ak4/4a4/4b4/9/2p3N2/6P2/4r4/4B4/4A4/R2AK4 b",
+    "9/9/3k5/9/9/4n4/9/4R4/9/4K4 w",
+):
+    searcher.forgive()
+    *_, last = searcher.think([Position.from_fen(fen)], [], nodes=60_000)
+    print(last.lines[0].score)
+"""
+
+
+@pytest.mark.certification
+def test_the_search_stays_in_bounds(tmp_path: Path) -> None:
+    """It counts all indices from the front (`tbgen.compiling.indices`): none may be negative."""
+    path = (tmp_path / "searching").with_suffix(".py")
+    path.write_text(SEARCHING, "utf-8")
+    checked = run(tmp_path, "-m", "searching")
+    unchecked = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert checked == unchecked.stdout
+    assert len(checked.split()) == 4
+
+
 @pytest.mark.certification
 def test_the_phases_stay_in_bounds(tmp_path: Path) -> None:
     run(tmp_path, "-m", "tbgen", "build", "KRKN", "KNKPP", "--tables", "tables")

@@ -11,6 +11,7 @@
     safety         which of them leave the king safe
     evaluation     pieces on squares and features, tapered from the opening to the ending
     features       what it sees besides: mobility, lines to the king, siege, guards
+    worths         the weights as they are added up, opening and ending at once
     weights        what each of them is worth, written by a script
     outcomes       how often a material is won, drawn and lost, written by a script
     tracing        evaluation and exchange from outside, for that script and for tests
@@ -27,8 +28,7 @@ once. What calls itself passes on no literals (`tbgen.compiling.jit.recursive_pa
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`
-    table : int64 (2 * buckets, 2), inout; the hash table (`transposition`)
-    buffers : `Buffers`, in; the tables, empty where there are none
+    shared : `Shared`, inout; the address of one (`tbgen.compiling.lending`): hash table and tables
     row : int64; the position: its row in the record
     ply : int64; plies from the root of the search, `row - state.root`
     side : int64; the side to move, 0 Red, 1 Black

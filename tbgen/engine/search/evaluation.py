@@ -27,19 +27,16 @@ from tbgen.engine.search.features import (
     KNIGHT,
     PAWN,
     ROOK,
-    list_features,
+    see_features,
 )
 from tbgen.engine.search.scores import MAX_EVALUATION
-from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, flip_square, piece_code
+from tbgen.engine.search.worths import FEATURE_WORTHS, mixed
+from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 
 PHASES = np.zeros(16, np.int64)
 """What a piece code adds to the phase: 32 in the opening, 0 without rook, knight and cannon."""
 for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
     PHASES[[_code, _code + 8]] = _weight
-FULL_PHASE = 32
-
-_HALF = 32
-"""Worths are packed: the opening's in the bits from here on, the ending's in those below."""
 
 LAZY_MARGIN = 320
 """All features of a position together count for no more than this, either way."""
@@ -47,31 +44,6 @@ LAZY_MARGIN = 320
 EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 """int64 (16,): what a piece code is worth in an exchange, wherever it stands; a king most."""
 
-
-def _packed(opening: NDArray[np.int64], ending: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Worths of opening and ending in one number each, to be added up together (`_mixed`)."""
-    return (opening << _HALF) + ending
-
-
-def _square_worths() -> NDArray[np.int64]:
-    """`SQUARE_WORTHS`."""
-    tables = np.zeros((2, 16, SQUARES), np.int64)
-    half = FILES // 2 + 1
-    for kind in PieceType:
-        for square in range(SQUARES):
-            rank, file = divmod(square, FILES)
-            for stage in range(2):
-                worth = weights.PLACES[kind][stage][half * rank + min(file, FILES - 1 - file)]
-                tables[stage, piece_code(0, kind), square] = worth
-                tables[stage, piece_code(1, kind), flip_square(square)] = -worth
-    return _packed(*tables)
-
-
-SQUARE_WORTHS = _square_worths()
-"""int64 (16, 90): what a piece code on a square is worth to Red, for opening and ending."""
-
-FEATURE_WORTHS = _packed(*np.array(weights.FEATURES, np.int64))
-"""int64 (features,): what each feature is worth to its side, for opening and ending."""
 
 GUARD_WORTHS = FEATURE_WORTHS[GUARD_FEATURES].sum(axis=-1)
 """int64 (162, 9): the sum of the features that a side's attackers have against these guards."""
@@ -117,18 +89,6 @@ def _decided_share(state, row):
 
 
 @part
-def _mixed(worths, phase):
-    """Packed worths mixed by what is left on the board.
-
-    worths : int64; a sum of packed worths
-    phase : int64; 0 to `FULL_PHASE`
-    """
-    ending = (worths + (1 << _HALF - 1) & (1 << _HALF) - 1) - (1 << _HALF - 1)
-    opening = worths - ending >> _HALF
-    return (opening * phase + ending * (FULL_PHASE - phase)) // FULL_PHASE
-
-
-@part
 def evaluate(state, row, side, alpha, beta):
     """The guess for the side to move, at most `MAX_EVALUATION` either way.
 
@@ -136,7 +96,7 @@ def evaluate(state, row, side, alpha, beta):
     not looked at where they could not bring it in.
     """
     phase = np.int64(state.phase[row])
-    score = _mixed(state.worths[row], phase)
+    score = mixed(state.worths[row], phase)
     rough = score - 2 * score * side
     if phase > FEW_PHASE and rough + LAZY_MARGIN <= alpha:
         return max(rough + LAZY_MARGIN, -MAX_EVALUATION)
@@ -145,10 +105,8 @@ def evaluate(state, row, side, alpha, beta):
     red, black = state.material[row, 0], state.material[row, 1]
     seen = GUARD_WORTHS[red & ATTACKERS, black >> GUARD_SHIFT]
     seen -= GUARD_WORTHS[black & ATTACKERS, red >> GUARD_SHIFT]
-    for i in range(list_features(state, row, side)):
-        sign = 1 - 2 * (state.features[i] & 1)
-        seen += sign * FEATURE_WORTHS[state.features[i] >> 1]
-    score += min(max(_mixed(seen, phase), -LAZY_MARGIN), LAZY_MARGIN)
+    seen += see_features(state, row, side)
+    score += min(max(mixed(seen, phase), -LAZY_MARGIN), LAZY_MARGIN)
     if state.material[row, np.int64(score < 0)] & ATTACKERS == 0:
         score = np.int64(0)
     elif phase <= FEW_PHASE:

@@ -8,10 +8,10 @@
     guards          attackers of each kind, by the advisors and elephants they meet
     pawns           two beside each other past the river
 
-`list_features` writes numbers of features, once for each time one is there; what each is worth is
-in `weights`, and is added up by `evaluation`. The script that finds the weights reads the same
-list. Pieces on squares are not in it: their sums are kept from move to move (`state`). Neither are
-guards, which follow from the material: `GUARD_FEATURES` has them.
+`see_features` adds up what they are worth, each once for each time it is there, and writes their
+numbers into a list for the script that finds the weights. Pieces on squares are not among them:
+their sums are kept from move to move (`state`). Neither are guards, which follow from the material:
+`GUARD_FEATURES` has them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.geometry import FREE, LEGS, TARGETS, sight
+from tbgen.engine.search.geometry import (
+    DISTANCES,
+    FILE_OF,
+    LEG_LEAPS,
+    LEG_SQUARES,
+    RANK_OF,
+    free_squares,
+)
+from tbgen.engine.search.worths import FEATURE_WORTHS
 from tbgen.indexing.squares import EMPTY, FILES, PieceType, piece_code
 
 ROOK, KNIGHT, CANNON = (
@@ -115,14 +123,15 @@ side's guards, by theirs."""
 
 
 @part
-def _note(state, count, side, feature):
-    """Append a feature of a side, and return the new count.
+def _note(state, side, feature):
+    """What a feature is worth to the side that has it; noted where somebody asks for a list.
 
-    count : int64; features so far
     feature : int64; its number
     """
-    state.features[count] = feature << 1 | side
-    return count + 1
+    if state.listing != 0:
+        state.features[state.listed] = feature << 1 | side
+        state.listed += 1
+    return FEATURE_WORTHS[feature]
 
 
 @part
@@ -133,7 +142,7 @@ def _between(board, square, king):
     square, king : int64; different squares
     """
     step = np.int64(1)
-    if (square - king) % FILES == 0:
+    if FILE_OF[square] == FILE_OF[king]:
         step = np.int64(FILES)
     if square > king:
         step = -step
@@ -147,64 +156,58 @@ def _between(board, square, king):
 
 
 @part
-def _list_slider(state, row, count, side, square, kind, king):
-    """List what a rook or cannon adds; returns the new count.
+def _see_slider(state, row, side, square, kind, king):
+    """What is seen of a rook or cannon, in worths.
 
-    count : int64; features so far
     square, kind : int64; the piece
+    king : int64; the square of the other side's king
+    """
+    free, lines = free_squares(state, row, square), np.int64(_CANNON_FILE)
+    if kind == ROOK:
+        lines = np.int64(_ROOK_FILE)
+        seen = _note(state, side, _ROOK_MOBILITY + free)
+    else:
+        seen = _note(state, side, _CANNON_MOBILITY + free)
+    if FILE_OF[square] == FILE_OF[king]:
+        seen += _note(state, side, lines + _between(state.boards[row], square, king))
+    elif RANK_OF[square] == RANK_OF[king]:
+        lines += _BETWEEN
+        seen += _note(state, side, lines + _between(state.boards[row], square, king))
+    return seen
+
+
+@part
+def _see_knight(state, board, side, square, king):
+    """What is seen of a knight, in worths.
+
+    board : int8 (90,); piece codes
+    square : int64; where it stands
     king : int64; the square of the other side's king
     """
     free = np.int64(0)
     for direction in range(4):
-        free += sight(state, row, square, direction) & FREE
-    lines = np.int64(_CANNON_FILE)
-    if kind == ROOK:
-        lines = np.int64(_ROOK_FILE)
-        count = _note(state, count, side, _ROOK_MOBILITY + free)
-    else:
-        count = _note(state, count, side, _CANNON_MOBILITY + free)
-    if square % FILES == king % FILES:
-        count = _note(state, count, side, lines + _between(state.boards[row], square, king))
-    elif square // FILES == king // FILES:
-        count = _note(
-            state, count, side, lines + _BETWEEN + _between(state.boards[row], square, king)
-        )
-    return count
+        if board[LEG_SQUARES[square, direction]] == EMPTY:
+            free += LEG_LEAPS[square, direction]
+    return _note(state, side, _KNIGHT_MOBILITY + free) + _note(
+        state, side, np.int64(_DISTANCE) + DISTANCES[square, king]
+    )
 
 
 @part
-def _list_knight(state, board, count, side, square, king):
-    """List what a knight adds; returns the new count.
+def see_features(state, row, side):
+    """What all features of a position but guards are worth to Red, packed.
 
-    board : int8 (90,); piece codes
-    count : int64; features so far
-    square : int64; where it stands
-    king : int64; the square of the other side's king
-    """
-    free, i = np.int64(0), 0
-    while TARGETS[KNIGHT, square, i] >= 0:
-        if board[LEGS[KNIGHT, square, i]] == EMPTY:
-            free += 1
-        i += 1
-    count = _note(state, count, side, _KNIGHT_MOBILITY + free)
-    ranks = abs(square // FILES - king // FILES)
-    files = abs(square % FILES - king % FILES)
-    return _note(state, count, side, _DISTANCE + max(ranks, files))
-
-
-@part
-def list_features(state, row, side):
-    """Write the features of a position but for guards to `state.features`; returns how many.
-
-    Each is `2 * number + side` of the side that has it.
+    Where `state.listing` is set, they are also written to `state.features`, `state.listed` of them:
+    each is `2 * number + side` of the side that has it.
     """
     board = state.boards[row]
-    count = _note(state, np.int64(0), side, np.int64(_MOVE))
+    state.listed = 0
+    seen = (1 - 2 * side) * _note(state, side, np.int64(_MOVE))
     for owner in range(2):
         king = np.int64(state.squares[row, state.kings[1 - owner]])
-        across = np.int64(0)
+        across, own = np.int64(0), np.int64(0)
         for man in range(state.attacker_count[owner]):
-            number = state.attackers[owner, man]
+            number = np.int64(state.attackers[owner, man])
             square = np.int64(state.squares[row, number])
             if square < 0:
                 continue
@@ -212,10 +215,11 @@ def list_features(state, row, side):
             past = (square >= 45) == (owner == 0)
             across += np.int64(past)
             if kind == KNIGHT:
-                count = _list_knight(state, board, count, owner, square, king)
+                own += _see_knight(state, board, owner, square, king)
             elif kind != PAWN:
-                count = _list_slider(state, row, count, owner, square, kind, king)
-            elif past and square % FILES < FILES - 1 and board[square + 1] == board[square]:
-                count = _note(state, count, owner, np.int64(_BESIDE))
-        count = _note(state, count, owner, _ACROSS + across)
-    return count
+                own += _see_slider(state, row, owner, square, kind, king)
+            elif past and FILE_OF[square] < FILES - 1 and board[square + 1] == board[square]:
+                own += _note(state, owner, np.int64(_BESIDE))
+        own += _note(state, owner, _ACROSS + across)
+        seen += (1 - 2 * owner) * own
+    return seen

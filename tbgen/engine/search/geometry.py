@@ -3,8 +3,10 @@
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     SIGHTS            what stands on a line with a square, by which squares of the line are taken
+    FREE_ALONG        how many squares are free on a line with a square, both ways
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
+    LEG_SQUARES       a knight's legs, and how many leaps each opens
     CONCERNS          whether what happens on one square can matter to a king on another
 
 `tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
@@ -31,6 +33,9 @@ SHORT_RANGE = (
     PieceType.KNIGHT,
     PieceType.PAWN,
 )
+
+RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
+"""int8 (90,): the rank and the file of each square."""
 
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 """int64 (4,): what a step in each direction adds to a square."""
@@ -59,10 +64,10 @@ def _leg(kind: PieceType, source: int, target: int) -> int:
     return -1
 
 
-def _short_range() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """`TARGETS` and `LEGS`."""
-    targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int64)
-    legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int64)
+    targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
+    legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
         for kind in SHORT_RANGE:
             code = piece_code(side, kind)
@@ -77,7 +82,7 @@ def _short_range() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return targets, legs
 
 
-def _sources() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """`SOURCES` and `SOURCE_LEGS`: the tables of targets, backwards."""
     sources, legs = np.full_like(TARGETS, -1), np.full_like(LEGS, -1)
     for code, square in np.ndindex(sources.shape[:2]):
@@ -115,6 +120,27 @@ _ALONG_FILES = 2
 """So many of the directions, the first ones, run along a file."""
 
 
+def _free_along() -> NDArray[np.int8]:
+    """`FREE_ALONG`."""
+    files, ranks = SIGHTS[:_ALONG_FILES] & FREE, SIGHTS[_ALONG_FILES:] & FREE
+    return np.stack([files.sum(axis=0), ranks.sum(axis=0)]).astype(np.int8)
+
+
+FREE_ALONG = _free_along()
+"""int8 (2, 10, 1024): how many free squares there are both ways on a file, or on a rank."""
+
+
+@part
+def free_squares(state, row, square):
+    """How many free squares a rook on a square could go to.
+
+    square : int64
+    """
+    rank, file = RANK_OF[square], FILE_OF[square]
+    files = np.int64(FREE_ALONG[0, rank, state.lines[row, RANKS + file]])
+    return files + FREE_ALONG[1, file, state.lines[row, rank]]
+
+
 @part
 def sight(state, row, square, direction):
     """What is seen from a square in a direction (`SIGHTS`).
@@ -122,29 +148,55 @@ def sight(state, row, square, direction):
     square : int64
     direction : int64; of `STEPS`
     """
-    rank, file = square // FILES, square % FILES
+    rank, file = RANK_OF[square], FILE_OF[square]
     if direction < _ALONG_FILES:
         return np.int64(SIGHTS[direction, rank, state.lines[row, RANKS + file]])
     return np.int64(SIGHTS[direction, file, state.lines[row, rank]])
 
 
 TARGETS, LEGS = _short_range()
-"""int64 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
+"""int8 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
 square that must be empty, or -1: a knight's leg, an elephant's eye."""
 
 SOURCES, SOURCE_LEGS = _sources()
-"""int64 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
+"""int8 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
 up to the first -1, and the square that must be empty for that, or -1."""
+
+
+def _legs_around() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """`LEG_SQUARES` and `LEG_LEAPS`."""
+    knight = piece_code(Side.RED, PieceType.KNIGHT)
+    squares = np.repeat(np.arange(SQUARES, dtype=np.int8)[:, None], len(STEPS), axis=1)
+    leaps = np.zeros_like(squares)
+    for square, direction in np.ndindex(squares.shape):
+        leg = square + STEPS[direction]
+        count = np.count_nonzero((LEGS[knight, square] == leg) & (TARGETS[knight, square] >= 0))
+        if count:
+            squares[square, direction], leaps[square, direction] = leg, count
+    return squares, leaps
+
+
+LEG_SQUARES, LEG_LEAPS = _legs_around()
+"""int8 (90, 4), by a knight's square and direction: the leg, and how many leaps it opens; the
+square itself, and none, where there is no leap."""
+
+
+def _distances() -> NDArray[np.int8]:
+    """`DISTANCES`."""
+    squares = np.arange(SQUARES)
+    ranks, files = squares // FILES, squares % FILES
+    away = np.abs(ranks[:, None] - ranks), np.abs(files[:, None] - files)
+    return np.maximum(*away).astype(np.int8)
+
+
+DISTANCES = _distances()
+"""int8 (90, 90): ranks or files between two squares, whichever are more."""
 
 
 def _concerns() -> NDArray[np.bool_]:
     """`CONCERNS`: lines for rooks, cannons and kings, leaps and legs for knights."""
-    squares = np.arange(SQUARES)
-    ranks, files = squares // FILES, squares % FILES
-    away_ranks = np.abs(ranks[:, None] - ranks)
-    away_files = np.abs(files[:, None] - files)
-    near = np.maximum(away_ranks, away_files) <= 2
-    return (away_ranks == 0) | (away_files == 0) | near
+    same_rank, same_file = (of[:, None] == of for of in (RANK_OF, FILE_OF))
+    return same_rank | same_file | (DISTANCES <= 2)
 
 
 CONCERNS = _concerns()

@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import borrow
 from tbgen.engine.search.scores import (
     DRAW,
     MAX_ORDER,
@@ -102,7 +103,7 @@ def _score_of_probe(value, ply):
 
 
 @part
-def table_score(state, buffers, row, side):
+def table_score(state, shared, row, side):
     """The score of a position that nothing can have repeated, or `UNKNOWN`.
 
     That is one right after a capture or a pawn's advance, where history does not matter.
@@ -111,7 +112,7 @@ def table_score(state, buffers, row, side):
         return UNKNOWN
     if state.men_left[row] > state.table_pieces:
         return UNKNOWN
-    status, value = probe_board(buffers, state.boards[row], side)
+    status, value = probe_board(borrow(shared).buffers, state.boards[row], side)
     if status != OK:
         return UNKNOWN
     state.table_hits += 1

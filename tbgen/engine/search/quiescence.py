@@ -27,7 +27,7 @@ _MARGIN = 150
 
 
 @recursive_part
-def quiesce(state, table, buffers, row, side, alpha, beta):
+def quiesce(state, shared, row, side, alpha, beta):
     """The score of a position once the captures have been made; fail-soft."""
     ply = row - state.root
     state.nodes += 1
@@ -36,10 +36,10 @@ def quiesce(state, table, buffers, row, side, alpha, beta):
     if ply >= MAX_PLY:
         return np.int64(evaluate(state, row, side, alpha, beta))
     if state.table_pieces > 0:
-        known = table_score(state, buffers, row, side)
+        known = table_score(state, shared, row, side)
         if known != UNKNOWN:
             return known
-    data = entry.look_up(state, table, row)
+    data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:
         known = entry.cutoff_score(state, data, ply, 0, alpha, beta)
         if known != UNKNOWN:
@@ -72,9 +72,9 @@ def quiesce(state, table, buffers, row, side, alpha, beta):
                 continue
         if not is_safe(state, row, side, source, target):
             continue
-        entry.fetch_bucket(table, key_after(state, row, source, target))
+        entry.fetch_bucket(shared, key_after(state, row, source, target))
         push(state, row, side, source, target)
-        score = -quiesce(state, table, buffers, row + 1, 1 - side, -beta, -alpha)
+        score = -quiesce(state, shared, row + 1, 1 - side, -beta, -alpha)
         if score > best:
             best = score
             if score > alpha:
@@ -82,5 +82,5 @@ def quiesce(state, table, buffers, row, side, alpha, beta):
     if state.stop == 0:
         if best >= beta:
             bound = entry.LOWER
-        entry.store(state, table, row, ply, 0, bound, best, best_move)
+        entry.store(state, shared, row, ply, 0, bound, best, best_move)
     return best

@@ -122,6 +122,11 @@ class Searcher:
         state = self._begin([position], [], _WXF, NO_LIMIT)
         return int(perft(state[:1], depth))
 
+    @property
+    def nodes(self) -> int:
+        """How many positions the last search has looked at, those after its last depth too."""
+        return int(self._states["nodes"].sum())
+
     def stop(self) -> None:
         """End the search as soon as it looks at the next position."""
         self._states["stop"][0] = 1
@@ -164,7 +169,7 @@ class Searcher:
                     reached,
                     int(state["deepest"].max()),
                     tuple(found),
-                    int(state["nodes"].sum()),
+                    self.nodes,
                     int(state["table_hits"].sum()),
                     self._filled(),
                     not stopped,

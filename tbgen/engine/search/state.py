@@ -13,14 +13,19 @@ Rows before `root` are the game since its last capture or pawn's advance, at mos
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.engine.search.evaluation import PHASES, SQUARE_WORTHS
+from tbgen.engine.search.evaluation import PHASES
 from tbgen.engine.search.features import KING, MAX_LISTED, ROOK, STRENGTHS
 from tbgen.engine.search.geometry import CONCERNS, LINES
 from tbgen.engine.search.safety import is_king_attacked
+from tbgen.engine.search.worths import SQUARE_WORTHS
 from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES
+from tbgen.probing import Buffers
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
@@ -70,7 +75,9 @@ STATE = np.dtype(
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
-        ("features", np.int32, MAX_LISTED),  # see `features`
+        ("features", np.int32, MAX_LISTED),  # see `features`, like the next two
+        ("listing", np.int64),
+        ("listed", np.int64),
         ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
@@ -91,6 +98,16 @@ STATE = np.dtype(
     align=True,
 )
 """The record of a search."""
+
+
+class Shared(NamedTuple):
+    """What all threads of a search share; handed on by its address (`tbgen.compiling.lending`)."""
+
+    table: NDArray[np.int64]
+    """The hash table (`transposition`)."""
+    buffers: Buffers
+    """The tables, empty where there are none."""
+
 
 State = np.record
 """One such record, as kernels know it; in Python it is the element of an array of one."""

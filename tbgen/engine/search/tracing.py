@@ -11,7 +11,7 @@ import numpy as np
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search.evaluation import evaluate
 from tbgen.engine.search.exchange import is_sound
-from tbgen.engine.search.features import ATTACKERS, GUARD_FEATURES, GUARD_SHIFT, list_features
+from tbgen.engine.search.features import ATTACKERS, GUARD_FEATURES, GUARD_SHIFT, see_features
 from tbgen.engine.search.state import begin
 from tbgen.indexing.squares import SQUARES
 
@@ -24,7 +24,7 @@ def trace(states, no_moves, boards, sides, features, phases):
     no_moves : int32 (0,), in
     boards : int8 (n, 90), in; piece codes
     sides : int64 (n,), in; who is to move
-    features : int32 (n, MAX_LISTED), out; as `list_features` writes them, then guards; -1 where
+    features : int32 (n, MAX_LISTED), out; as `see_features` writes them, then guards; -1 where
         there is none
     phases : int64 (n,), out; 0 to `FULL_PHASE`
     """
@@ -33,7 +33,10 @@ def trace(states, no_moves, boards, sides, features, phases):
         for square in range(SQUARES):
             state.boards[0, square] = boards[i, square]
         begin(states, no_moves, sides[i])
-        count = list_features(state, np.int64(0), sides[i])
+        state.listing = 1
+        see_features(state, np.int64(0), sides[i])
+        state.listing = 0
+        count = state.listed
         for k in range(features.shape[1]):
             features[i, k] = -1
             if k < count:

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import borrow
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
 """What a stored score says of the value: nothing, at most, at least, equal."""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
+_MOVES = (1 << _BOUND) - 1
 _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
@@ -38,23 +40,26 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 def _bucket(table, key):
     """Where the bucket of a position begins.
 
+    table : int64 (2 * buckets, 2), in; the hash table
     key : int64; the position's
     """
     return (key & ((len(table) >> 1) - 1)) << 1
 
 
 @part
-def fetch_bucket(table, key):
+def fetch_bucket(shared, key):
     """Begin to load what `look_up` will look at.
 
     key : int64; the position's
     """
+    table = borrow(shared).table
     fetch(table, _bucket(table, key))
 
 
 @part
-def look_up(state, table, row):
+def look_up(state, shared, row):
     """The data of the position, or 0."""
+    table = borrow(shared).table
     key = state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -70,7 +75,7 @@ def move_of(data):
 
     data : int64; an entry's data
     """
-    return data & 0x3FFF
+    return data & _MOVES
 
 
 @part
@@ -128,7 +133,26 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 
 @part
-def store(state, table, row, ply, depth, bound, score, move):
+def remember_move(state, shared, row, move):
+    """Remember a move where the value may not be: it depends on how the position was reached.
+
+    What is already known of the position stays. Otherwise the second entry of the bucket gives way.
+    """
+    table, key = borrow(shared).table, state.keys[row]
+    at = _bucket(table, key)
+    for entry in range(at, at + 2):
+        data = table[entry, 1]
+        if table[entry, 0] ^ data == key and data != 0:
+            break
+    else:
+        entry = at + 1
+        data = NO_BOUND << _BOUND | state.generation << _GENERATION | _SCORE_OFFSET << _SCORE
+    data = data & ~_MOVES | move
+    table[entry, 0], table[entry, 1] = key ^ data, data
+
+
+@part
+def store(state, shared, row, ply, depth, bound, score, move):
     """Remember what was found.
 
     bound : int64; `UPPER`, `LOWER` or `EXACT`
@@ -138,7 +162,7 @@ def store(state, table, row, ply, depth, bound, score, move):
         score += ply
     elif score < -MAX_EVALUATION:
         score -= ply
-    key = state.keys[row]
+    table, key = borrow(shared).table, state.keys[row]
     at = _bucket(table, key)
     first = table[at, 1]
     mine = table[at, 0] ^ first == key

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part, recursive_part
+from tbgen.compiling.lending import lend
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.evaluation import evaluate
 from tbgen.engine.search.judging import CLEAN, table_score, verdict_score
@@ -33,7 +34,7 @@ from tbgen.engine.search.selectivity import (
     stands_badly,
     stands_well,
 )
-from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
+from tbgen.engine.search.state import MAX_PLY, Shared, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
@@ -52,7 +53,7 @@ def _keep_line(state, ply, move):
 
 
 @part
-def _enter(state, buffers, row, side, beta):
+def _enter(state, shared, row, side, beta):
     """Begin a node: count it, and return what is known of it, or `UNKNOWN`."""
     ply = row - state.root
     state.depends[ply] = CLEAN
@@ -63,7 +64,7 @@ def _enter(state, buffers, row, side, beta):
         return np.int64(0)
     score = verdict_score(state, row, side, beta)
     if score == UNKNOWN and state.table_pieces > 0:
-        score = table_score(state, buffers, row, side)
+        score = table_score(state, shared, row, side)
     return score
 
 
@@ -105,31 +106,47 @@ def _settled(state, row, side, data, depth, alpha, beta):
 
 
 @part
-def play(state, table, row, side, move):
+def play(state, shared, row, side, move):
     """Play a move, and say which piece has come where."""
     source, target = move >> 7, move & 127
-    entry.fetch_bucket(table, key_after(state, row, source, target))
+    entry.fetch_bucket(shared, key_after(state, row, source, target))
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
     push(state, row, side, source, target)
 
 
+@part
+def _remember(state, shared, row, depth, depends, bound, score, move):
+    """Say what the score depends on, and remember it where that is no earlier position.
+
+    depends : int64; the first row that the score rests on
+    bound : int64; what the score says of the value (`transposition`)
+    score : int64; seen from the root
+    """
+    ply = row - state.root
+    state.depends[ply] = depends
+    if depends >= row:
+        entry.store(state, shared, row, ply, depth, bound, score, move)
+    elif move != 0:
+        entry.remember_move(state, shared, row, move)
+
+
 @recursive_part
-def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
+def search(state, shared, row, side, depth, alpha, beta, may_pass):
     """The score of a position; 0 once the search is stopped.
 
     may_pass : bool; a null move may be tried: there was none just before
     """
     ply, narrow = row - state.root, beta - alpha == 1
-    known = _enter(state, buffers, row, side, beta)
+    known = _enter(state, shared, row, side, beta)
     if known != UNKNOWN:
         return known
     if state.log[row, CHECKED] != 0:
         depth += 1
     if depth <= 0 or ply >= MAX_PLY:
-        return quiesce(state, table, buffers, row, side, alpha, beta)
+        return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
-    data = entry.look_up(state, table, row)
+    data = entry.look_up(state, shared, row)
     known = _settled(state, row, side, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
@@ -137,14 +154,14 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
     yes, no = ply >= 0, ply < 0
     if narrow:
         if stands_badly(state, ply, depth, alpha):
-            score = quiesce(state, table, buffers, row, side, alpha, beta)
+            score = quiesce(state, shared, row, side, alpha, beta)
             if score <= alpha:
                 return score
         less = np.int64(null_depth(state, row, side, depth, beta))
         if may_pass and less >= 0:
             push_null(state, row)
             state.played[ply + 1] = 0
-            score = -search(state, table, buffers, row + 1, 1 - side, less, -beta, 1 - beta, no)
+            score = -search(state, shared, row + 1, 1 - side, less, -beta, 1 - beta, no)
             if score >= beta and state.stop == 0:
                 state.depends[ply] = state.depends[ply + 1]
                 return min(score, MAX_EVALUATION)
@@ -163,13 +180,13 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
             continue
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        play(state, table, row, side, move)
+        play(state, shared, row, side, move)
         less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
         window = beta
         if searched > 0:
             window = alpha + 1
         while True:
-            score = -search(state, table, buffers, row + 1, 1 - side, less, -window, -alpha, yes)
+            score = -search(state, shared, row + 1, 1 - side, less, -window, -alpha, yes)
             full = less == depth - 1
             if score <= alpha or (full and (window == beta or score >= beta)):
                 break
@@ -191,9 +208,7 @@ def search(state, table, buffers, row, side, depth, alpha, beta, may_pass):
         bound, depends = entry.LOWER, state.depends[ply + 1]
         if state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
-    state.depends[ply] = depends
-    if depends >= row:
-        entry.store(state, table, row, ply, depth, bound, best, best_move)
+    _remember(state, shared, row, depth, depends, bound, best, best_move)
     return best
 
 
@@ -205,25 +220,27 @@ def search_root(states, table, buffers, moves, first, depth, low, high):
     moves : int32 (n,), inout; legal moves; the best comes to `first`, with its line in
         `line[0]`, and so does every move that was best for a while
     first : int64; the moves before this one are left out (they have lines of their own)
+    table : int64 (2 * buckets, 2), inout; the hash table (`transposition`)
+    buffers : `Buffers`, in; the tables, empty where there are none
     low, high : int64; the window that the score is expected in
 
     A move that brings the score above `low` leaves a line; where none has, `line_length[0]` is 0.
     Once the search is stopped the score is that of the moves searched so far.
     """
-    state = states[0]
+    state, shared = states[0], lend(Shared(table, buffers))
     row, side = state.root, state.root_side
     state.line_length[0] = 0
     best, alpha = np.int64(-INFINITE), low
     i = first
     while i < len(moves) and best < high:
         move = np.int64(moves[i])
-        play(state, table, row, side, move)
+        play(state, shared, row, side, move)
         window = high
         if i > first:
             window = alpha + 1
         while True:
             score = -search(
-                state, table, buffers, row + 1, 1 - side, depth - 1, -window, -alpha, i >= first
+                state, shared, row + 1, 1 - side, depth - 1, -window, -alpha, i >= first
             )
             if score <= alpha or score >= high or window == high:
                 break

@@ -1,0 +1,46 @@
+"""The hash table: what is remembered of a value that depends on the way to the position."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.lending import lend
+from tbgen.engine.search import transposition as entry
+from tbgen.engine.search.scores import UNKNOWN
+from tbgen.engine.search.state import STATE, Shared
+from tbgen.probing import Buffers, NumbaTables
+from tbgen.tables import Rules, Tablebase
+
+KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
+
+
+@borrowing_kernel
+def tell(states, table, buffers, depth, move, found):  # type: ignore[no-untyped-def]
+    """Store a bound of -55 where `depth` is not negative, then a move; look both up again."""
+    state, shared = states[0], lend(Shared(table, buffers))
+    row = np.int64(0)
+    if depth >= 0:
+        entry.store(state, shared, row, 0, depth, entry.UPPER, -55, OTHER_MOVE)
+    entry.remember_move(state, shared, row, move)
+    data = entry.look_up(state, shared, row)
+    found[0], found[1] = entry.move_of(data), entry.cutoff_score(state, data, 0, 3, 0, 1)
+
+
+@pytest.fixture(scope="module")
+def buffers() -> Buffers:
+    return NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
+
+
+@pytest.mark.parametrize(
+    ("depth", "score"),
+    [(-1, UNKNOWN), (2, UNKNOWN), (5, -55)],
+    ids=["nothing known", "a shallower bound", "a deep enough bound"],
+)
+def test_a_move_is_remembered_without_a_value(buffers: Buffers, depth: int, score: int) -> None:
+    states, found = np.zeros(1, STATE), np.zeros(2, np.int64)
+    states["keys"][0, 0] = KEY
+    states["generation"] = 1
+    tell(states, entry.new_table(1), buffers, depth, MOVE, found)
+    assert found.tolist() == [MOVE, score]
