@@ -197,41 +197,32 @@ def _unpack(
 
     slots : of the planes of the supporting tables; seek : whether the rules know repetition
     """
-    table, supporting = loaded[0], loaded[1:]
+    table = loaded[0]
     # A byte does without repetition rules. With them it rarely does, and each type has kernels of
     # its own, which take long to compile: so it is two bytes then, even where one would do.
     dtypes = (np.uint16,) if seek else (np.uint8, np.uint16)
     packed, codes = unpack_own(table, reserve, dtypes, threads)
-    low, high = reserve(slots, np.uint8), reserve(slots, np.uint8)
-    keys = [
-        [
-            keys_of_palette(
-                unpack_side(each, side, low[line[side] :], high[line[side] :], threads),
-                each.code_space,
-            )
-            for side in Side
-        ]
-        for each, line in zip(supporting, tables[1:], strict=True)
-    ]
+    low, high, keys = reserve(slots, np.uint8), reserve(slots, np.uint8), {}
+    for number, child in enumerate(loaded[1:], start=1):
+        for side in Side:
+            at = tables[number, side]
+            theirs = unpack_side(child, side, low[at:], high[at:], threads)
+            keys[number, side] = keys_of_palette(theirs, child.code_space)
     if table.metric == Metric.DTC:
-        keys = [[after_conversion(each) for each in both] for both in keys]
-    values = make_values(
-        keys_of_palette(codes, table.code_space),
-        np.concatenate([np.zeros(0, np.int64), *(each for both in keys for each in both)]),
-        seek=seek,
-    )
+        keys = {plane: after_conversion(each) for plane, each in keys.items()}
+    own = keys_of_palette(codes, table.code_space)
+    values = make_values(own, np.concatenate([own[:0], *keys.values()]), seek=seek)
     if values.own.itemsize > packed.itemsize:
         wider = reserve(len(packed), values.own.dtype)
         wider[:] = packed
         packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))
-    most = max((len(each) for both in keys for each in both), default=0)
+    most = max(map(len, keys.values()), default=0)
     ranks = np.zeros((len(loaded), len(Side), most), packed.dtype)
     is_wide = np.zeros(ranks.shape[:2], np.bool_)
-    for number, both in enumerate(keys, start=1):
-        for side, each in enumerate(both):
-            ranks[number, side, : len(each)] = values.translate(each, CAPTURE)
-            is_wide[number, side] = len(each) > BYTE
+    for (number, side), each in keys.items():
+        ranks[number, side, : len(each)] = values.translate(each, CAPTURE)
+        is_wide[number, side] = len(each) > BYTE
     return packed, codes, Supports(low, high, is_wide, ranks), values
 
 

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-calls
+# mypy: allow-untyped-defs, allow-untyped-calls
 """The codes of tables, unpacked: which there are, and the place of each slot's among them.
 
     file  --tile by tile-->  codes  --pack-->  places in a palette
@@ -169,23 +169,21 @@ def unpack_own(
 
     Raises `LimitExceededError` where none can.
     """
-    slots = table.layout.slots
     for dtype in dtypes:
-        places, palette = reserve(len(Side) * slots + SLACK, dtype), Palette.make()
-
-        def write(
-            side: int,
-            first: int,
-            codes: NDArray[Any],
-            places: NDArray[Any] = places,
-            palette: Palette = palette,
-        ) -> bool:
-            at = side * slots + first
-            return bool(k_pack(codes, palette, places[at : at + len(codes)]))
-
-        if all(_over_tiles(table, side, write, threads) for side in Side):
+        places, palette = reserve(len(Side) * table.layout.slots + SLACK, dtype), Palette.make()
+        if _unpack_both(table, palette, places, threads):
             return places, palette.list_codes()
     raise LimitExceededError("a table has more different values than 16 bits can tell apart")
+
+
+def _unpack_both(table: Table, palette: Palette, places: NDArray[Any], threads: int) -> bool:
+    """Write the places of both planes; whether their type can tell them apart."""
+
+    def write(side: int, first: int, codes: NDArray[Any]) -> bool:
+        at = side * table.layout.slots + first
+        return bool(k_pack(codes, palette, places[at : at + len(codes)]))
+
+    return all(_over_tiles(table, side, write, threads) for side in Side)
 
 
 def unpack_side(
