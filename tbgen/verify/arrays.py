@@ -1,4 +1,3 @@
-# mypy: allow-untyped-calls
 """Everything that the proof of one material reads, as a few flat arrays for the kernels.
 
     ranks        the planes of this table (number 0)

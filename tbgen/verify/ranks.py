@@ -1,7 +1,6 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
 """Values as ranks: small numbers, the same for every table of a proof, that rows are maxima of.
 
-    stored codes  --pack-->  places in the table's palette  --translate-->  ranks
+    stored codes  --planes-->  places in a palette  --here-->  ranks
 
 A rank says what a position is worth to the side that *moved there*: the larger, the better for
 him, so that the best of his moves is the maximum of the ranks of the positions after them.
