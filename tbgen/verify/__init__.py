@@ -1,7 +1,8 @@
 """Proving finished tables from the rules alone.
 
     keys       values as comparable numbers, the same for every table
-    ranks      the same as small numbers, of which rows are maxima
+    planes     the codes of tables, unpacked, as places in palettes
+    ranks      values as small numbers, of which rows are maxima
     arrays     a table and its supporting tables as flat arrays
     forward    every position against its children, by rows
     moves      the legal moves of a position, and what the tables say of each child

@@ -1,8 +1,7 @@
-# mypy: allow-untyped-calls
 """Everything that the proof of one material reads, as a few flat arrays for the kernels.
 
-    ranks        the planes of all tables, one after another: this table (number 0), then those
-                 that captures lead to
+    ranks        the planes of this table (number 0)
+    supports     those of the tables that captures lead to, one after another (`planes`)
     tables       one line per table: where its planes and its descriptor are
     descriptors  the layouts of all tables (`tbgen.indexing.slots`), one after another
     men          this table's pieces in the order of `Layout.piece_codes`
@@ -18,45 +17,36 @@ makes ranks of them. What is read from the arrays, and how, is in `moves`.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from tbgen.compiling.jit import compile_lock
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
-from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.ranks import (
-    CAPTURE,
-    Palette,
-    Values,
-    after_conversion,
-    k_pack,
-    keys_of_palette,
-    make_values,
+from tbgen.verify.planes import (
+    BYTE,
+    Reserve,
+    Supporting,
+    Supports,
+    Table,
+    reserve,
+    unpack_own,
+    unpack_side,
 )
+from tbgen.verify.ranks import CAPTURE, Values, after_conversion, keys_of_palette, make_values
 
-# Columns of `tables`. The planes' offsets in `ranks` are the columns 0 (Red to move) and 1.
+# Columns of `tables`. Where the planes begin, in `ranks` or in `supports`, is in the columns 0 (Red
+# to move) and 1.
 FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 
 # Columns of `captures`; from SOURCES on, which of this table's pieces each piece there is.
 TABLE, SWAPPED, SOURCES = 0, 1, 2
-
-_PIECE = 1 << 20
-"""Slots that are translated at a time."""
-
-SLACK = 64
-"""Ranks beyond the planes: whole vectors are read where the last row ends."""
 
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
@@ -67,35 +57,6 @@ Numbers = NDArray[np.int64]
 
 Members = NDArray[np.bool_]
 """A set: one flag for each of a list."""
-
-
-class Table(Protocol):
-    """A finished table, in a file or in memory."""
-
-    @property
-    def layout(self) -> Layout:
-        """Its index."""
-
-    @property
-    def code_space(self) -> CodeSpace:
-        """How it codes values."""
-
-    @property
-    def metric(self) -> Metric:
-        """What its distances count to."""
-
-    def tiles(self, side: int) -> int:
-        """Into how many tiles the codes of a side are divided."""
-
-    def tile(self, side: int, number: int) -> Sequence[tuple[int, NDArray[Any]]]:
-        """The codes of a tile: for each run of slots the first one, and (n,) codes.
-
-        Anything may be said of slots that hold no canonical position.
-        """
-
-
-Supporting = Callable[[Material], Table]
-"""Opens the table of a material that a capture leads to; only asked for those that need one."""
 
 
 class Men(NamedTuple):
@@ -110,11 +71,12 @@ class Men(NamedTuple):
 class Arrays(NamedTuple):
     """The arrays of the module's picture, and figures, as kernels take them.
 
-    Shapes: S slots of all planes, T tables, P pieces, L leads.
+    Shapes: S slots of both planes, T tables, P pieces, L leads.
     """
 
     ranks: NDArray[Any]
-    """uint8 or uint16 (S + SLACK,): the planes; `forward.complete` writes to those of table 0."""
+    """uint8 or uint16 (S + SLACK,): the planes; `forward.complete` writes to them."""
+    supports: Supports
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
@@ -175,10 +137,10 @@ def gather(
     wanted = {child.name: child for child in children.values() if child.needs_table}
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    reserve = partial(_reserve, memory=memory, folder=folder)
+    room = partial(reserve, memory=memory, folder=folder)
     seek = rule_set.rules != Rules.NONE
-    packed, tables, palettes = _join_planes(loaded, reserve, seek, threads)
-    ranks, values = _rank(packed, tables, palettes, reserve, table.metric == Metric.DTC, seek)
+    tables, slots = _plan(loaded)
+    ranks, codes, supports, values = _unpack(loaded, tables, slots, room, seek, threads)
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
     pieces = layout.piece_codes
@@ -194,6 +156,7 @@ def gather(
     kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
     arrays = Arrays(
         ranks=ranks,
+        supports=supports,
         tables=tables,
         descriptors=descriptors,
         descriptor=descriptors[: tables[0, END_WORD]],
@@ -209,98 +172,57 @@ def gather(
         seek_chases=rule_set.rules == Rules.WXF,
         minor_chases=rule_set.minor_chases,
     )
-    return Loaded(arrays, palettes[0][0])
+    return Loaded(arrays, codes)
 
 
-Listed = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""The codes of a palette by their places, and their keys."""
-
-
-Reserve = Callable[[int, DTypeLike], NDArray[Any]]
-"""`_reserve`, with its limit and its folder."""
-
-
-def _reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | None) -> NDArray[Any]:
-    """Room for so many slots: in memory, or in a file that is gone when nobody uses it."""
-    if memory is None or slots * np.dtype(dtype).itemsize <= memory:
-        return np.empty(slots, dtype)
-    with tempfile.TemporaryFile(dir=folder) as file:
-        return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
-
-
-def _join_planes(
-    loaded: list[Table], reserve: Reserve, seek: bool, threads: int
-) -> tuple[NDArray[Any], NDArray[np.int64], list[Listed]]:
-    """The planes of all tables as places of palettes, `Arrays.tables`, and the palettes.
-
-    A byte does without repetition rules. With them it rarely does, and each type has kernels of
-    its own, which take long to compile: so it is two bytes then, even where one would do.
-    """
+def _plan(loaded: list[Table]) -> tuple[NDArray[np.int64], int]:
+    """`Arrays.tables`, and how many slots the planes of the supporting tables have."""
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
-    at = words = 0
-    for line, each in zip(tables, loaded, strict=True):
-        line[:] = at, at + each.layout.slots, words, words + each.layout.descriptor.size
-        at, words = at + len(Side) * each.layout.slots, int(line[END_WORD])
-    for dtype in (np.uint16,) if seek else (np.uint8, np.uint16):
-        packed = reserve(at + SLACK, dtype)
-        palettes = [
-            _pack(each, packed[line[0] :], threads)
-            for line, each in zip(tables, loaded, strict=True)
-        ]
-        if all(palette is not None for palette in palettes):
-            return packed, tables, [palette for palette in palettes if palette is not None]
-    raise LimitExceededError("a table has more different values than 16 bits can tell apart")
+    words = at = 0
+    for number, (line, each) in enumerate(zip(tables, loaded, strict=True)):
+        slots = each.layout.slots
+        line[:] = at, at + slots, words, words + each.layout.descriptor.size
+        words = int(line[END_WORD])
+        if number:  # this table's are elsewhere
+            at += len(Side) * slots
+    return tables, at
 
 
-def _pack(table: Table, places: NDArray[Any], threads: int) -> Listed | None:
-    """Write both planes of a table, tile by tile; None where the palette has no more room."""
-    palette, turn = Palette.make(), Lock()
-    slots = table.layout.slots
+def _unpack(
+    loaded: list[Table], tables: NDArray[np.int64], slots: int, reserve: Reserve, seek: bool,
+    threads: int,
+) -> tuple[NDArray[Any], NDArray[np.int64], Supports, Values]:  # fmt: skip
+    """`Arrays.ranks`, still places; this table's codes; `Arrays.supports`, and `Arrays.values`.
 
-    def pack(side: int, number: int) -> bool:
-        fits = True
-        for first, codes in table.tile(side, number):
-            at = side * slots + first
-            with turn:
-                fits = fits and k_pack(codes, palette, places[at : at + len(codes)])
-        return fits
-
-    tasks = [(side, number) for side in Side for number in range(table.tiles(side))]
-    with compile_lock():
-        fits = pack(*tasks[0])
-    with ThreadPoolExecutor(threads) as pool:
-        if not all([fits, *pool.map(lambda task: pack(*task), tasks[1:])]):
-            return None
-    codes = palette.listed[: palette.used[0]].copy()
-    return codes, keys_of_palette(codes, table.code_space)
-
-
-def _rank(
-    packed: NDArray[Any],
-    tables: NDArray[np.int64],
-    palettes: list[Listed],
-    reserve: Reserve,
-    conversion: bool,
-    seek: bool,
-) -> tuple[NDArray[Any], Values]:
-    """`Arrays.ranks` and `Arrays.values`: in place where the ranks fit there."""
-    others = [after_conversion(keys) if conversion else keys for _, keys in palettes[1:]]
-    values = make_values(
-        palettes[0][1], np.concatenate([np.zeros(0, np.int64), *others]), seek=seek
-    )
+    slots : of the planes of the supporting tables; seek : whether the rules know repetition
+    """
+    table = loaded[0]
+    # A byte does without repetition rules. With them it rarely does, and each type has kernels of
+    # its own, which take long to compile: so it is two bytes then, even where one would do.
+    dtypes = (np.uint16,) if seek else (np.uint8, np.uint16)
+    packed, codes = unpack_own(table, reserve, dtypes, threads)
+    low, high, keys = reserve(slots, np.uint8), reserve(slots, np.uint8), {}
+    for number, child in enumerate(loaded[1:], start=1):
+        for side in Side:
+            at = tables[number, side]
+            theirs = unpack_side(child, side, low[at:], high[at:], threads)
+            keys[number, side] = keys_of_palette(theirs, child.code_space)
+    if table.metric == Metric.DTC:
+        keys = {plane: after_conversion(each) for plane, each in keys.items()}
+    own = keys_of_palette(codes, table.code_space)
+    values = make_values(own, np.concatenate([own[:0], *keys.values()]), seek=seek)
     if values.own.itemsize > packed.itemsize:
         wider = reserve(len(packed), values.own.dtype)
         wider[:] = packed
         packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))
-    ends = [*tables[1:, 0].tolist(), len(packed) - SLACK]
-    for first, end, keys in zip(ends, ends[1:], others, strict=False):
-        translation = values.translate(keys, CAPTURE).astype(packed.dtype)
-        # In pieces: numpy makes a copy.
-        for at in range(first, end, _PIECE):
-            piece = packed[at : min(at + _PIECE, end)]
-            piece[:] = translation[piece]
-    return packed, values
+    most = max(map(len, keys.values()), default=0)
+    ranks = np.zeros((len(loaded), len(Side), most), packed.dtype)
+    is_wide = np.zeros(ranks.shape[:2], np.bool_)
+    for (number, side), each in keys.items():
+        ranks[number, side, : len(each)] = values.translate(each, CAPTURE)
+        is_wide[number, side] = len(each) > BYTE
+    return packed, codes, Supports(low, high, is_wide, ranks), values
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:

@@ -320,7 +320,7 @@ def _list_answers(n, side, slot, image, goal, offenders, found, expansion, desk,
     squares, board = desk.squares, desk.board
     movers, targets = desk.moves.movers, desk.moves.targets
     count = list_legal(side, expansion.in_check[n], board, desk.moves, squares, arrays.men)
-    order = order_of_key(load_key(0, side, slot, arrays))
+    order = order_of_key(load_key(side, slot, arrays))
     expansion.orders[n] = NEVER
     for i in range(count):
         mover, target = movers[i], targets[i]
@@ -377,7 +377,7 @@ def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
                 order = order_of_key(key)
             else:
                 after = slot_after(slot, image, p, target, squares, arrays)
-                child = load_key(0, 1 - side, after, arrays)
+                child = load_key(1 - side, after, arrays)
                 if is_open(child) and gives_check(side, p, target, board, squares, men):
                     found = _add(n, 2 * after + 1 - side, found, expansion)
                     continue
@@ -387,7 +387,7 @@ def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
                 expansion.orders[n] = NEVER + 1
                 return before
             first_order = max(first_order, order)
-    if first_order > order_of_key(load_key(0, side, slot, arrays)):
+    if first_order > order_of_key(load_key(side, slot, arrays)):
         expansion.orders[n] = NEVER + 1
         return before
     expansion.orders[n] = first_order

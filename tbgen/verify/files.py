@@ -168,10 +168,11 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
         spec.name, spec.codes, file.layout.slots, proof.histograms, {},
         proof.chase_patterns if recorded else None,
     )  # fmt: skip
+    recount = counted.to_json()
     problems = [
-        f"the stored {field} is {_shorten(ours)}, counted is {_shorten(theirs)}"
+        f"the stored {field} is {_shorten(ours)}, counted is {_shorten(recount[field])}"
         for field, ours in stored.to_json().items()
-        if field != "longest" and ours != (theirs := counted.to_json()[field])
+        if field != "longest" and ours != recount[field]
     ]
     wanted = {
         (order, side): code

@@ -35,6 +35,7 @@ from tbgen.verify.arrays import (
     Numbers,
 )
 from tbgen.verify.keys import key_after_move
+from tbgen.verify.planes import rank_after_capture
 
 
 class MoveList(NamedTuple):
@@ -189,12 +190,9 @@ def gives_check(side, mover, target, board, squares, men):
 
 
 @part
-def load_key(table, side, slot, arrays):
-    """The key that a table stores for a slot.
-
-    table : int, its number
-    """
-    return arrays.values.keys[arrays.ranks[arrays.tables[table, side] + slot]]
+def load_key(side, slot, arrays):
+    """The key that this table stores for a slot."""
+    return arrays.values.keys[arrays.ranks[arrays.tables[0, side] + slot]]
 
 
 @part
@@ -247,7 +245,7 @@ def key_after_capture(side, mover, taken, desk, arrays):
             other[q] = flip_square(other[q])
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return load_key(table, to_move, slot, arrays)
+    return arrays.values.keys[rank_after_capture(table, to_move, slot, arrays)]
 
 
 @part
@@ -266,7 +264,7 @@ def _k_load_keys(nodes, keys, arrays):
     nodes : int64 (n,); keys : int64 (n,), out
     """
     for n in range(nodes.size):
-        keys[n] = load_key(0, nodes[n] % 2, nodes[n] // 2, arrays)
+        keys[n] = load_key(nodes[n] % 2, nodes[n] // 2, arrays)
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:

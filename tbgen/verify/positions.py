@@ -96,7 +96,7 @@ def _find_best(slot, side, checked, desk, arrays):
         mover, target = movers[i], targets[i]
         if board[target] == EMPTY:
             after = slot_after(slot, image, mover, target, squares, arrays)
-            key = key_after_move(load_key(0, 1 - side, after, arrays))
+            key = key_after_move(load_key(1 - side, after, arrays))
         else:
             key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
         best = max(best, key)
@@ -120,7 +120,7 @@ def k_examine(nodes, testimony, desk, arrays):
         if slot_of_squares(squares, arrays.descriptor) == slot and not is_checked(
             desk.board, other_king, king, 1 - side
         ):
-            stored = load_key(0, side, slot, arrays)
+            stored = load_key(side, slot, arrays)
             checked = is_checked(desk.board, king, other_king, side)
             best = _find_best(slot, side, checked, desk, arrays)
             testimony[n, EXISTS] = 1

@@ -21,11 +21,12 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import Arrays, Loaded, Numbers, Supporting, Table, gather
+from tbgen.verify.arrays import Arrays, Loaded, Numbers, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import NOBODY, Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
+from tbgen.verify.planes import Supporting, Table
 from tbgen.verify.positions import (
     BEST,
     EXISTS,

@@ -1,7 +1,6 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
 """Values as ranks: small numbers, the same for every table of a proof, that rows are maxima of.
 
-    stored codes  --pack-->  places in the table's palette  --translate-->  ranks
+    stored codes  --planes-->  places in a palette  --here-->  ranks
 
 A rank says what a position is worth to the side that *moved there*: the larger, the better for
 him, so that the best of his moves is the maximum of the ranks of the positions after them.
@@ -32,7 +31,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.verify.keys import (
     DECIDED_BY_RULES,
@@ -50,57 +48,8 @@ ATTACKING = KINDS
 NO_POSITION = ATTACKING + 1
 """The line for what is none."""
 
-PALETTE = 1 << 17
-"""Room of a palette; twice as many as there are ranks of 16 bits."""
-
 NO_RANK = -1
 """In `Values`: no stored value is that of a move; no move gives that value."""
-
-
-class Palette(NamedTuple):
-    """The different codes of a table, in the order in which they were met."""
-
-    codes: NDArray[np.int64]
-    """int64 (PALETTE,): a hash table of codes, -1 where it is free."""
-    places: NDArray[np.int64]
-    """int64 (PALETTE,): the place of each code of the hash table."""
-    listed: NDArray[np.int64]
-    """int64 (PALETTE,): the codes by place."""
-    used: NDArray[np.int64]
-    """int64 (1,): how many they are."""
-
-    @classmethod
-    def make(cls) -> Palette:
-        """An empty one."""
-        codes = np.full(PALETTE, -1, np.int64)
-        places, listed = np.zeros(PALETTE, np.int64), np.zeros(PALETTE, np.int64)
-        return cls(codes, places, listed, np.zeros(1, np.int64))
-
-
-@borrowing_kernel
-def k_pack(codes, palette, places):
-    """Write the places of codes; False where the type of `places` cannot tell them apart.
-
-    codes : unsigned (n,); palette : Palette, inout
-    places : uint8 or uint16 (n,), out
-    """
-    limit = 256 if places.itemsize == 1 else 1 << 16
-    for slot in range(codes.size):
-        code = np.int64(codes[slot])
-        at = code % PALETTE
-        while palette.codes[at] != code:
-            if palette.codes[at] < 0:
-                count = palette.used[0]
-                if count == limit:
-                    return False
-                palette.codes[at] = code
-                palette.places[at] = count
-                palette.listed[count] = code
-                palette.used[0] = count + 1
-                break
-            at = (at + 1) % PALETTE
-        places[slot] = palette.places[at]
-    return True
 
 
 class Values(NamedTuple):

@@ -87,7 +87,7 @@ def test_children_of_a_sample(name):
                 if position.board[move.target] == EMPTY:
                     child_slot = slot_after(slot, image, mover, move.target, squares, arrays)
                     assert child_slot == layout.slot(after), (position.fen, move)
-                    key = load_key(0, 1 - side, child_slot, arrays)
+                    key = load_key(1 - side, child_slot, arrays)
                     assert key == key_of(table, after)
                 else:
                     taken = desk.piece_on[move.target]

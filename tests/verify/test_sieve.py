@@ -13,6 +13,7 @@ from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Rules, RuleSet
 from tbgen.verify.arrays import gather
 from tbgen.verify.chase import patterns
+from tbgen.verify.chase.edges import CHASER, NODE_AFTER
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.report import no_progress
@@ -67,9 +68,17 @@ def compare(name, monkeypatch):
     nodes = every.numbers // SQUARES
     chases = [(int(nodes[n]), int(after)) for n, after in every._chases[:, :2]]
     claim_what_is_chased(table, chases, rng, min(40, len(chases)))
-    _, _, said, _ = same(table, monkeypatch)
+    every, kept, said, _ = same(table, monkeypatch)
     assert any(said)
+    assert lead_to_claims(every)
+    assert lead_to_claims(every) <= set(kept.numbers.tolist())
     return alive
+
+
+def lead_to_claims(chases):
+    """The chasers with a chase that leads to a claim: claims may rest on them (`patterns`)."""
+    claimed = np.isin(chases._chases[:, NODE_AFTER], chases.claims)
+    return set(chases.numbers[chases._chases[claimed, CHASER]].tolist())
 
 
 @pytest.mark.parametrize("name", ["KNKP", "KNKB"])

@@ -108,11 +108,20 @@ def _wins_by_capture(side, order, bench, arrays):
 
 
 @part
-def loses_from(slot, image, side, mover, target, bench, arrays):
+def after_quiet(slot, image, side, mover, target, desk, arrays):
+    """Where a move to an empty square leads: the slot after it, and what is stored there."""
+    after = slot_after(slot, image, mover, target, desk.squares, arrays)
+    return after, load_key(1 - side, after, arrays)
+
+
+@part
+def loses_from(side, mover, target, child, bench, arrays):
     """The order from which on a legal move counts as losing, and whether it may chase.
 
     NEVER + 1 where it counts by no order. Quiet moves may chase that give no check and lead to
     what is open.
+
+    child : int, the key after a quiet move (`after_quiet`); no matter for a capture
     """
     desk = bench.desk
     squares, board = desk.squares, desk.board
@@ -123,8 +132,6 @@ def loses_from(slot, image, side, mover, target, bench, arrays):
         if key < 0:
             order = order_of_key(key)
         return order, may_chase
-    after = slot_after(slot, image, mover, target, squares, arrays)
-    child = load_key(0, 1 - side, after, arrays)
     if not is_open(child):
         if child > 0:
             order = 1
@@ -155,27 +162,16 @@ def is_legal(side, mover, target, desk, arrays):
 
 
 @part
-def _is_no_matter(slot, image, side, mover, target, least, desk, arrays):
-    """Whether a quiet move loses from some order on that all moves are known to need.
-
-    least : int, the least of the first orders
-    """
-    if desk.board[target] != EMPTY:
-        return False
-    after = slot_after(slot, image, mover, target, desk.squares, arrays)
-    child = load_key(0, 1 - side, after, arrays)
-    return child > 0 and order_of_key(child) < least
-
-
-@part
-def _weigh(slot, image, side, mover, target, limit, bench, arrays):
+def _weigh(side, mover, target, child, limit, bench, arrays):
     """Let a legal move say from which order on each piece may still be the one that all chase.
 
     Returns the least of these orders; beyond `limit` if there is none left.
+
+    child : int, the key after a quiet move
     """
     desk, after, firsts = bench.desk, bench.after, bench.first_orders
     squares, board = desk.squares, desk.board
-    from_order, may_chase = loses_from(slot, image, side, mover, target, bench, arrays)
+    from_order, may_chase = loses_from(side, mover, target, child, bench, arrays)
     source = squares[mover]
     if may_chase:
         play(mover, target, after, squares, arrays.men)
@@ -217,11 +213,14 @@ def _find_first_orders(slot, image, side, limit, bench, arrays):
             continue
         count = piece_moves(board, squares[p], targets, 0)
         for i in range(count):
-            target = targets[i]
-            if _is_no_matter(slot, image, side, p, target, least, desk, arrays):
-                continue
+            target, child = targets[i], np.int64(0)
+            if board[target] == EMPTY:
+                _, child = after_quiet(slot, image, side, p, target, desk, arrays)
+                # It loses from some order on that all moves are known to need.
+                if child > 0 and order_of_key(child) < least:
+                    continue
             if is_legal(side, p, target, desk, arrays):
-                least = _weigh(slot, image, side, p, target, limit, bench, arrays)
+                least = _weigh(side, p, target, child, limit, bench, arrays)
                 if least > limit:
                     return False
     # Where every move loses by then, chase or not, there is no pattern.
@@ -244,7 +243,7 @@ def k_find_chasers(nodes, scan, bench, arrays):
     counts[:] = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
-        limit = order_of_key(load_key(0, side, slot, arrays))
+        limit = order_of_key(load_key(side, slot, arrays))
         set_up(slot, desk, arrays)
         copy_board(board, bench.after)
         image = image_of(slot, squares, arrays)
@@ -399,10 +398,12 @@ def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, array
         count = list_legal(side, checked, board, desk.moves, squares, men)
         for i in range(count):
             mover, target = movers[i], targets[i]
-            order, may_chase = loses_from(slot, image, side, mover, target, bench, arrays)
+            next_slot, child = np.int64(0), np.int64(0)
+            if board[target] == EMPTY:
+                next_slot, child = after_quiet(slot, image, side, mover, target, desk, arrays)
+            order, may_chase = loses_from(side, mover, target, child, bench, arrays)
             if not may_chase or order <= first_orders[n]:
                 continue
-            next_slot = slot_after(slot, image, mover, target, squares, arrays)
             source = play(mover, target, after, squares, men)
             attackers = _list_attackers(source, target, victim, bench, arrays)
             # A move that is no chase of this victim loses by every order that matters here.

@@ -27,7 +27,7 @@ from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench, copy_board, is_chased, play
-from tbgen.verify.chase.edges import is_legal, loses_from, search
+from tbgen.verify.chase.edges import after_quiet, is_legal, loses_from, search
 from tbgen.verify.keys import MATE, ORDER, is_open, order_of_key
 from tbgen.verify.moves import clear, image_of, load_key, set_up, slot_after
 
@@ -112,7 +112,7 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
     """
     desk, men, before = bench.desk, arrays.men, found
     squares, board, targets = desk.squares, desk.board, desk.moves.targets
-    limit = order_of_key(load_key(0, side, slot, arrays))
+    limit = order_of_key(load_key(side, slot, arrays))
     image = image_of(slot, squares, arrays)
     victims = np.int64(0)
     for v in range(squares.size):
@@ -127,8 +127,7 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
             target = targets[i]
             child, after = np.int64(0), np.int64(0)
             if board[target] == EMPTY:
-                after = slot_after(slot, image, p, target, squares, arrays)
-                child = load_key(0, 1 - side, after, arrays)
+                after, child = after_quiet(slot, image, side, p, target, desk, arrays)
                 if is_open(child) and child > 0 and (MATE - child) % ORDER == 0:
                     node = 2 * after + 1 - side
                     at = search(claims, node)
@@ -138,7 +137,7 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
                     continue
             if not is_legal(side, p, target, desk, arrays):
                 continue
-            order, may_chase = loses_from(slot, image, side, p, target, bench, arrays)
+            order, may_chase = loses_from(side, p, target, child, bench, arrays)
             if order <= limit:
                 continue
             chased = np.int64(0)
@@ -216,15 +215,19 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
     """
     pieces = len(arrays.men.pieces)
 
-    def find(some: Numbers) -> tuple[NDArray[np.uint8], Numbers]:
+    def find(some: Numbers) -> tuple[Numbers, Members, Numbers]:
+        """Who is held, which of them lead to a claim, and their binding moves."""
         room = _FIRST_ROOM
         while True:
             verdicts = np.empty(len(some), np.uint8)
             moves = np.empty((room, BINDING_COLUMNS), np.int64)
             found = k_find_binding(some, claims, verdicts, moves, Bench.make(pieces), arrays)
             if found <= room:
-                return verdicts, moves[:found].copy()
+                break
             room = found
+        held, moves = np.flatnonzero(verdicts != OUT), moves[:found].copy()
+        moves[:, PLACE] = np.searchsorted(held, moves[:, PLACE])
+        return some[held], verdicts[held] == LEADS_TO_CLAIM, moves
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
@@ -232,19 +235,22 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         return answered
 
     with compile_lock():
-        find(nodes[:0])
+        _, _, moves = find(nodes[:0])
         directory = Directory.of(nodes[:0])
         k_enter(directory)
-        answer(np.empty((0, BINDING_COLUMNS), np.int64))
-    starts = range(0, len(nodes), _RANGE_NODES)
-    results = list(pool.map(find, [nodes[at : at + _RANGE_NODES] for at in starts]))
-    verdicts = np.concatenate([np.empty(0, np.uint8), *(each for each, _ in results)])
-    for start, (_, moves) in zip(starts, results, strict=True):
-        moves[:, PLACE] += start
-    moves = np.concatenate([np.empty((0, BINDING_COLUMNS), np.int64), *(m for _, m in results)])
-    held = np.flatnonzero(verdicts != OUT)
-    moves[:, PLACE] = np.searchsorted(held, moves[:, PLACE])
-    directory = Directory.of(nodes[held])
+        answer(moves)
+    ranges = [nodes[at : at + _RANGE_NODES] for at in range(0, len(nodes), _RANGE_NODES)]
+    kept, claiming, binding = [nodes[:0]], [np.empty(0, np.bool_)], [moves[:0]]
+    count = 0
+    for some, leads, listed in pool.map(find, ranges):
+        listed[:, PLACE] += count
+        count += len(some)
+        kept.append(some)
+        claiming.append(leads)
+        binding.append(listed)
+    moves = np.concatenate(binding)
+    binding.clear()  # as large again
+    directory = Directory.of(np.concatenate(kept))
     k_enter(directory)
     while True:
         starts = range(0, len(moves), _RANGE_NODES)
@@ -255,4 +261,4 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
             break
         directory.alive[lost] = False
         moves = moves[directory.alive[moves[:, PLACE]]]
-    return nodes[held][directory.alive | (verdicts[held] == LEADS_TO_CLAIM)]
+    return directory.nodes[directory.alive | np.concatenate(claiming)]

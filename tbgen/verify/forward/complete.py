@@ -37,6 +37,7 @@ from tbgen.verify.forward.index import (
 )
 from tbgen.verify.forward.lines import OFF
 from tbgen.verify.forward.marks import mark_checks, mark_hung
+from tbgen.verify.planes import rank_after_capture
 from tbgen.verify.ranks import ATTACKING, CHASE, CHECK, FREE, NO_POSITION
 
 
@@ -60,7 +61,7 @@ def _rank_after(taken, to_move, row, arrays):
         to_move = 1 - to_move
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return np.int64(arrays.ranks[line[to_move] + slot])
+    return rank_after_capture(table, to_move, slot, arrays)
 
 
 @part

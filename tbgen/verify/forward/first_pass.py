@@ -157,9 +157,9 @@ class Passes:
                 left += self._over_rows(settle, "checks")
         return arrays._replace(values=values), replace(
             found,
-            checkers=np.sort(np.concatenate([notes.checkers for notes in left])),
-            checked_wins=np.sort(np.concatenate([notes.checked_wins for notes in left])),
-            chasers=np.sort(np.concatenate([found.chasers, *(notes.chasers for notes in left)])),
+            checkers=_join([notes.checkers for notes in left]),
+            checked_wins=_join([notes.checked_wins for notes in left]),
+            chasers=_join([found.chasers, *(notes.chasers for notes in left)]),
         )
 
     def _row(self) -> Row:
@@ -178,3 +178,10 @@ class Passes:
                 results.append(result)
                 self._report(phase, end, rows)
         return results
+
+
+def _join(parts: list[Numbers]) -> Numbers:
+    """Lists of nodes as one, in ascending order."""
+    nodes = np.concatenate(parts)
+    nodes.sort()  # in place: of the chasers there are millions
+    return nodes

@@ -1,0 +1,71 @@
+"""Unpacked planes: places in palettes, of one byte and of two."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tbgen.tables.codes import LimitExceededError
+from tbgen.verify.planes import Supports, rank_after_capture, reserve, unpack_own, unpack_side
+
+
+def tiled(*planes):
+    """A table of planes of so many different codes each, in tiles of two runs, last slots first."""
+    slots = len(planes[0])
+    half = slots // 2
+    return SimpleNamespace(
+        layout=SimpleNamespace(slots=slots),
+        tiles=lambda side: 2,
+        tile=lambda side, number: [
+            (first, planes[side][first : first + 75])
+            for first in ((half, half + 75) if number == 0 else range(0, half, 75))
+        ],
+    )
+
+
+def plane(different):
+    """300 slots with so many different codes, none of which is its own place."""
+    return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
+
+
+def in_memory(slots, dtype):
+    return reserve(slots, dtype, None, None)
+
+
+@pytest.mark.parametrize("different", [3, 256, 257, 300])
+def test_what_captures_lead_to_is_found_again(different):
+    """Both sides, each with a palette of its own; ranks are the codes here."""
+    planes = plane(different), plane(5)[::-1]
+    table, first = tiled(*planes), 11
+    low, high = in_memory(first + 600, np.uint8), in_memory(first + 600, np.uint8)
+    codes = []
+    for side in range(2):
+        at = first + 300 * side
+        codes.append(unpack_side(table, side, low[at:], high[at:], 2))
+    ranks = np.zeros((2, 2, different + 5), np.uint16)
+    for side in range(2):
+        ranks[1, side, : len(codes[side])] = codes[side]
+    is_wide = np.array([[False, False], [len(each) > 256 for each in codes]])
+    assert is_wide[1].tolist() == [different > 256, False]
+    assert high.any() == (different > 256)
+    tables = np.array([[0, 0], [first, first + 300]])
+    arrays = SimpleNamespace(supports=Supports(low, high, is_wide, ranks), tables=tables)
+    for side in range(2):
+        found = [rank_after_capture(1, side, slot, arrays) for slot in range(300)]
+        assert found == planes[side].tolist()
+
+
+@pytest.mark.parametrize(("different", "dtype"), [(256, np.uint8), (257, np.uint16)])
+def test_places_are_as_wide_as_they_must_be(different, dtype):
+    planes = plane(different), plane(3)
+    places, codes = unpack_own(tiled(*planes), in_memory, (np.uint8, np.uint16), 2)
+    assert places.dtype == dtype
+    assert codes[places[:600]].tolist() == np.concatenate(planes).tolist()
+
+
+def test_a_palette_has_an_end():
+    planes = plane(257), plane(3)
+    with pytest.raises(LimitExceededError):
+        unpack_own(tiled(*planes), in_memory, (np.uint8,), 1)
