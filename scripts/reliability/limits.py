@@ -54,6 +54,8 @@ class Commands:
         self.expected = tables_of(self.finished)
         if run(tbgen("index", "--tables", self.finished)).status != OK:
             sys.exit("the finished tables cannot be listed")
+        # What is fetched stays as it was listed: a later proof writes another certificate.
+        listed = shutil.copytree(self.finished, folder / "listed")
         there = ("--tables", self.finished, "--rules", "wxf")
         self.all = {
             "build": self._build(self.directory),
@@ -72,7 +74,7 @@ class Commands:
                 "--rules",
                 "wxf",
                 "--from",
-                self.finished,
+                listed,
                 "--tables",
                 self.directory,
             ),
