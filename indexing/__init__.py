@@ -12,6 +12,7 @@
     census        how many placements an index holds
     scalar        functions that plain Python and kernels share
     systems       what operating systems do not share, for all that opens files
+    threads       threads that share work, started where there is room for them
 
 Nothing here knows of values or files, nor how pieces move; nothing imports numba, or anything else
 of `tbgen`.

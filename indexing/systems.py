@@ -3,6 +3,8 @@
     open_flags   the flags of `os.open` that this system has
     lock         a lock on an open file, until it is closed
     read_at      bytes of a file at an offset, whatever other threads read
+    room_left    what the limits of the process leave it, of addresses and of memory; a thread
+                 takes `stack_bytes` of them
 
 Who probes, judges or plays needs nothing that only POSIX has. Building needs locks: without them
 two processes that build the same table would not know of each other.
@@ -12,13 +14,17 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 try:
     import fcntl
+    import resource
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
 """Held between a seek and the read that it is for, where a system cannot do both at once."""
@@ -53,3 +59,38 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
     with _seeking:
         os.lseek(descriptor, offset, os.SEEK_SET)
         return os.read(descriptor, length)
+
+
+class Room(NamedTuple):
+    """Bytes that a process may have beside what it has; `sys.maxsize` without a limit."""
+
+    addresses: int
+    """Of RLIMIT_AS (`ulimit -v`)."""
+    memory: int
+    """Of RLIMIT_DATA (`ulimit -d`)."""
+
+
+def room_left() -> Room:
+    """What is left, where a system has such limits, and tells what is taken of them."""
+    if resource is None:
+        return Room(sys.maxsize, sys.maxsize)
+    try:
+        pages = Path("/proc/self/statm").read_text("ascii").split()
+    except OSError:
+        return Room(sys.maxsize, sys.maxsize)
+    taken = ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5]))
+    return Room(*(_left(which, int(count) * resource.getpagesize()) for which, count in taken))
+
+
+def _left(which: int, taken: int) -> int:
+    limit = resource.getrlimit(which)[0]
+    return sys.maxsize if limit == resource.RLIM_INFINITY else max(0, limit - taken)
+
+
+def stack_bytes() -> int:
+    """What a new thread takes for its stack."""
+    usual = 8 << 20
+    if resource is None:
+        return threading.stack_size() or usual
+    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return threading.stack_size() or (usual if limit == resource.RLIM_INFINITY else limit)

@@ -19,7 +19,6 @@ import os
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Generic, Self
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.systems import read_at
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import BlockError, Codes
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.coding import AnyBlock
@@ -350,7 +350,7 @@ def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> No
         for number in numbers:
             task(number)
         return
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    with thread_pool(threads) as pool:
         for _ in pool.map(task, numbers):
             pass
 

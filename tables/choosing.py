@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 
 import zstandard
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import BLOCK_SLOTS, Codes
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
@@ -59,7 +60,7 @@ def choose_arrangement(
         return len(local.compress(encode(codes)))
 
     chosen = possible_arrangements(layout, tile_slots)
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    with thread_pool(threads) as pool:
         for blocks, best in _ROUNDS:
             if len(chosen) > best:
                 maps = [BlockMap(layout, each, block_slots) for each in chosen]

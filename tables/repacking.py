@@ -12,12 +12,12 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.compression import DENSE, compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES
@@ -97,7 +97,7 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
         return packed
 
     tasks = range(0, blocks, _BLOCKS_PER_TASK)
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    with thread_pool(threads) as pool:
         # So many at once that no thread waits for the slowest of them for long.
         for group in range(0, len(tasks), 16 * threads):
             yield from pool.map(pack, tasks[group : group + 16 * threads])

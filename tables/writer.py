@@ -19,7 +19,7 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, Protocol
@@ -28,6 +28,7 @@ import numpy as np
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
@@ -286,7 +287,7 @@ def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[_Packed
     packer = _Packer(job.encode, job.spec.coding, job.packing)
     pending: deque[Future[list[_Packed]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
-    with ThreadPoolExecutor(max_workers=job.threads) as pool:
+    with thread_pool(job.threads) as pool:
         for tile in range(block_map.tiles):
             codes = block_map.arrange(tile, job.read.tile(block_map, side, tile))
             for first in range(0, len(codes), step):

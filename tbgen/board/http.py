@@ -15,7 +15,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Event, Lock, local
 from typing import Any
@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tbgen.answers import failures
+from tbgen.indexing.threads import thread_pool
 
 MAX_WAITING = 64
 """Requests at work or waiting; more are answered 503."""
@@ -110,7 +111,7 @@ class Pool:
     """Some threads, and a bounded number of requests that are at work in them or wait for one."""
 
     def __init__(self, name: str, threads: int, most: int) -> None:
-        self._executor = ThreadPoolExecutor(threads, name)
+        self._executor = thread_pool(threads, name)
         self._most = most
         self._held = 0
         self._lock = Lock()

@@ -34,7 +34,7 @@ from tbgen.compiling.internals import (
 from tbgen.compiling.remains import clear_remains
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
-from tbgen.indexing.systems import lock
+from tbgen.indexing.systems import Room, lock, room_left
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,6 +44,13 @@ if numba.config.DISABLE_JIT:
         "NUMBA_DISABLE_JIT is set, and kernels cannot run without being compiled",
         "unset NUMBA_DISABLE_JIT",
     )
+
+_LEAST_ROOM = Room(addresses=320 << 20, memory=160 << 20)
+"""What compiling takes, about (540 MiB of addresses and 210 of memory were measured, in all)."""
+
+if any(left < least for left, least in zip(room_left(), _LEAST_ROOM, strict=True)):
+    # LLVM ends the process where it gets no memory, whatever anybody would say of it.
+    raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Measured: a tenth of the time of compiling, for 20 MiB."""

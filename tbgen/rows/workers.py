@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from tbgen.indexing.squares import SQUARES
+from tbgen.indexing.threads import thread_pool
 from tbgen.rows.meter import Meter
 from tbgen.rows.storage import Storage
 
@@ -81,7 +82,7 @@ class Workers:
     def __enter__(self) -> Workers:
         """Start the threads."""
         if self.threads > 1:
-            self._pool = ThreadPoolExecutor(self.threads)
+            self._pool = thread_pool(self.threads)
         return self
 
     def __exit__(

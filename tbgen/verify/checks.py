@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY, piece_side
+from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import (
@@ -166,7 +167,7 @@ class Patterns:
         self._arrays = arrays
         with compile_lock():
             self._expand_range(NOBODY, CHECKS, NOBODY)
-        with ThreadPoolExecutor(threads) as pool:
+        with thread_pool(threads) as pool:
             nodes, expanded = self._expand_offenders(pool, found.checkers)
             is_offender = expanded.orders <= NEVER
             offenders = nodes[is_offender]

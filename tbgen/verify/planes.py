@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +24,7 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric
 
@@ -227,5 +227,5 @@ def _over_tiles(
 
     with compile_lock():
         fits = unpack(0)
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         return all([fits, *pool.map(unpack, range(1, table.tiles(side)))])

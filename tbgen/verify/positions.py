@@ -11,14 +11,13 @@ the plain rules, so that rows have a witness who shares neither their index nor 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.keys import (
     DECIDED_BY_RULES,
@@ -59,7 +58,7 @@ def examine(nodes: Numbers, arrays: Arrays, threads: int) -> NDArray[np.int64]:
     with compile_lock():
         ask(0, 0)
     starts = range(0, len(nodes), _RANGE_NODES)
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         list(pool.map(ask, starts, [start + _RANGE_NODES for start in starts]))
     return testimony
 

@@ -9,12 +9,11 @@ them is in `positions`.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock
+from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.keys import orders_of_keys
 from tbgen.verify.ranks import FREE
@@ -61,7 +60,7 @@ def choose_sample(arrays: Arrays, counts: NDArray[np.int64], size: int, threads:
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
     with compile_lock():
         choose(slots)
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         return np.concatenate(list(pool.map(choose, range(0, slots, _RANGE_SLOTS))))
 
 

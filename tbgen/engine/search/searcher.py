@@ -27,6 +27,7 @@ from tbgen.engine.search.perft import perft
 from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, begin
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
+from tbgen.indexing.threads import thread_pool
 from tbgen.probing import NumbaTables, probe_board
 from tbgen.rules import legal_moves
 from tbgen.tables import Rules, Tablebase
@@ -102,7 +103,7 @@ class Searcher:
             return
         if self._others is not None:
             self._others.shutdown()
-        self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._others = thread_pool(threads - 1) if threads > 1 else None
         states = np.zeros(threads, STATE)
         states[0] = self._states[0]
         self._states = states

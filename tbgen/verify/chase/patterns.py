@@ -22,7 +22,6 @@ Chasers are numbered as in `edges`, and kept ascending.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.squares import SQUARES
+from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench
 from tbgen.verify.chase.edges import (
@@ -68,7 +68,7 @@ class ChasePatterns:
         """Look at what the first pass listed, for all orders."""
         self._arrays = arrays
         self._compile()
-        with ThreadPoolExecutor(threads) as pool:
+        with thread_pool(threads) as pool:
             nodes = sift(found.chasers, found.claims, arrays, pool)
             chased = []
             starts = range(0, max(1, len(nodes)), _RANGE_NODES)

@@ -11,7 +11,6 @@ whatever their number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.forward.complete import k_complete, k_repeat
 from tbgen.verify.forward.index import Row, make_index
@@ -173,7 +173,7 @@ class Passes:
         starts = range(0, rows, self._step)
         ends = [min(start + self._step, rows) for start in starts]
         results = []
-        with ThreadPoolExecutor(self._threads) as pool:
+        with thread_pool(self._threads) as pool:
             for end, result in zip(ends, pool.map(work, starts, ends), strict=True):
                 results.append(result)
                 self._report(phase, end, rows)

@@ -1,0 +1,55 @@
+"""Threads are started where there is room for them; elsewhere an error says so, at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tbgen.indexing.threads import thread_pool
+
+TRIES = """
+import os, resource, signal, time
+from pathlib import Path
+from tbgen.indexing.threads import thread_pool
+
+used = [bytearray(300) for _ in range(20_000)]  # what the interpreter had to give
+
+
+def share_work(room):
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + (room << 10)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+    try:
+        with thread_pool(2) as pool:
+            return sum(pool.map(lambda n: len(bytearray(n)), range(100))) != 4950
+    except MemoryError:
+        return 2
+
+
+for room in (0, *range(8180, 8240, 4), 1 << 18):
+    child = os.fork()
+    if child == 0:
+        os._exit(share_work(room))
+    deadline = time.monotonic() + 30
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            raise SystemExit(f"{room} KiB: the pool waits for a thread that has ended")
+        time.sleep(0.01)
+print("done")
+"""
+"""Room for a stack and hardly more: a thread that begins, and finds no memory then."""
+
+
+def test_a_pool_shares_work() -> None:
+    with thread_pool(3) as pool:
+        assert list(pool.map(lambda n: n * n, range(50))) == [n * n for n in range(50)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited by Linux")
+def test_nobody_waits_for_a_thread_without_memory() -> None:
+    result = subprocess.run([sys.executable, "-c", TRIES], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "done\n"
