@@ -71,6 +71,16 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     return Allowance(max(0, memory), limit, sys.maxsize if addresses is None else addresses)
 
 
+KERNELS_BYTES = 100 << 20
+"""What a process with compiled kernels takes at least: 75 MiB were measured, for a small proof."""
+
+
+def require_kernels_memory() -> None:
+    """Raise `MemoryError` where whoever loads kernels would be killed for it."""
+    if usable_memory().memory < KERNELS_BYTES:
+        raise MemoryError("kernels take more than this process may use")
+
+
 def _own(root: Path) -> _Own:
     words = _read(root / "proc/self/statm").split()
     if not words:

@@ -146,8 +146,10 @@ class _How:
 def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one: the exit status, and what `--json` says of each."""
     # Compiled kernels are loaded only when something is to be verified.
-    from tbgen.building.allowance import usable_memory
+    from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.tables.proofs import Proofs, in_directory
+
+    require_kernels_memory()
     from tbgen.verify import certify, verify_file
 
     find, memory = in_directory(how.directory), usable_memory(how.memory).memory
@@ -180,11 +182,13 @@ def _prove_closure(
     names: list[TableName], how: _How, jobs: int, *, force: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them: the exit status, and what `--json` says of each."""
-    from tbgen.building.allowance import usable_memory
+    from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.scheduling.inprocess import InProcess
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import run
     from tbgen.tables.proofs import Proofs, in_directory
+
+    require_kernels_memory()
     from tbgen.verify.closure import Settling, plan
 
     find = in_directory(how.directory)

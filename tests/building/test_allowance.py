@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tbgen.building import allowance
-from tbgen.building.allowance import usable_memory
+from tbgen.building.allowance import Allowance, usable_memory
+from tbgen.cli import main
+from tests.kits.built import built
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -147,3 +150,15 @@ def test_kernels_are_not_compiled_where_there_is_no_memory_for_that(tmp_path: Pa
     assert result.returncode == 2
     assert "KRK needs at least 272 MiB" in result.stderr
     assert "kernels are still to be compiled, and may use 200 MiB (what was" in result.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--closure",)])
+def test_a_proof_that_would_be_killed_is_refused(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    few = Allowance(allowance.KERNELS_BYTES - 1, GROUP, sys.maxsize)
+    monkeypatch.setattr(allowance, "usable_memory", lambda asked=0: few)
+    tables = ("--rules", "check", "--tables", str(built("KRK")))
+    result = CliRunner().invoke(main, ["verify", "KRK", *tables, *options])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: there is not enough memory\n")
