@@ -242,8 +242,11 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
     """What a failing call comes to: exit status, what is said, what is there."""
     ended = bench.disturbed(fault, at)
     said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
-    names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else None
-    return ended.status, said, [re.sub(r"[0-9]+\.tmp", "PID.tmp", name) for name in names or ()]
+    names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else []
+    said, names = (
+        [re.sub(r"[0-9]+\.tmp", "PID.tmp", text) for text in each] for each in (said, names)
+    )
+    return ended.status, said, names
 
 
 def _directory_check(

@@ -11,6 +11,7 @@ What a command prints must not depend on where it runs: `places` compares it wit
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
@@ -160,13 +161,17 @@ _STREAMED = (
 def streams(tally: Tally, budget: Budget, seed: int) -> None:
     """Commands with standard streams that are no ordinary ones."""
     rng = random.Random(seed)
+    # What reads its input to the end would never be done with one that has no end, and no line.
+    pairs = [
+        (command, redirection)
+        for command, redirection in itertools.product(_STREAMED, REDIRECTIONS)
+        if "zero" not in redirection or command.startswith(("plan", "convert '", "--"))
+    ]
     shell = f'tbgen() {{ {sys.executable} -P -m tbgen "$@"; }}; '
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         folder = Path(name)
         while budget.take():
-            command, redirection = rng.choice(_STREAMED), rng.choice(REDIRECTIONS)
-            if "zero" in redirection and not command.startswith(("plan", "convert '", "--")):
-                continue  # which has no end, and no line break
+            command, redirection = rng.choice(pairs)
             (folder / "fifo").unlink(missing_ok=True)
             os.mkfifo(folder / "fifo")
             peer = {"< fifo": "true > fifo & ", "> fifo": "true < fifo & "}.get(redirection, "")
