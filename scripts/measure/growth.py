@@ -2,7 +2,7 @@
 
     # 2026-11-21, 2 cores
     material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes,
-        first_wins,second_wins,entropy
+        first_wins,second_wins,entropy,orders
 
 `tbgen.building.measured` says what the columns are, and reads them; here they are written.
 """
@@ -28,14 +28,16 @@ from tbgen.indexing.layout import Layout
 from tbgen.tables.names import Rules
 
 
-def row_of(material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes) -> Measured:
+def row_of(
+    material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
+) -> Measured:
     """The row of a measurement."""
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(
         material.name, str(rules), layout.slots, count_placements(layout), measured.table_cpu,
         measured.table_wall, measured.process.peak, measured.file_bytes, round(first, 4),
-        round(second, 4), round(outcomes.entropy, 4),
+        round(second, 4), round(outcomes.entropy, 4), orders,
     )  # fmt: skip
 
 

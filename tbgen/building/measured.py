@@ -45,6 +45,8 @@ class Measured:
     first_wins: float
     second_wins: float
     entropy: float
+    orders: int
+    """The highest order that has positions."""
 
     @property
     def outcomes(self) -> Outcomes:
@@ -64,7 +66,7 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
                 line["material"], line["rules"], int(line["index_size"]), int(line["placements"]),
                 float(line["cpu_seconds"]), float(line["wall_seconds"]), int(line["peak_bytes"]),
                 int(line["file_bytes"]), float(line["first_wins"]), float(line["second_wins"]),
-                float(line["entropy"]),
+                float(line["entropy"]), int(line["orders"]),
             )
             for line in csv.DictReader(file)
         ]  # fmt: skip

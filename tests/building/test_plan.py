@@ -44,7 +44,7 @@ def flat(**changed: float) -> Measurements:
         seconds = usual_seconds(material) * factor
         measured[name] = Measured(
             name, "wxf", layout.slots, placements, seconds, seconds * 0.6, 0,
-            round(placements * factor / 2), 0.9, 0.0, 1.0,
+            round(placements * factor / 2), 0.9, 0.0, 1.0, 0,
         )  # fmt: skip
     shares = {(Rules.NONE, False): Share(0.5, 0.9), (Rules.NONE, True): Share(0.25, 0.4)}
     return Measurements(measured, shares, 0.6)

@@ -37,7 +37,7 @@ def rows() -> list[Measured]:
     """Made-up tables with one byte for ten placements, and a microsecond for each slot."""
     found = []
     for material in (m for men in (3, 4, 5) for m in growth.materials_of(men)):
-        row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0))
+        row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0), 3)
         seconds = 0.02 + 1e-6 * row.index_size
         found.append(
             replace(
@@ -149,13 +149,12 @@ def test_every_material_of_three_and_four_men() -> None:
 
 
 def panels() -> list[plot_growth.Panel]:
-    ours = [("KRK", 4050, 0.5), ("KRKN", 364_500, 2.0), ("KRNKR", 32_805_000, 200.0)]
-    peer = [("KR<K>", 4050, 5.0), ("KRKN", 364_500, 20.0)]
-    series = [plot_growth.Series("tbgen", "ours", ours), plot_growth.Series("other", "peer", peer)]
-    return [
-        plot_growth.Panel("Seconds & more", "s", series),
-        plot_growth.Panel("Bytes", "B", series),
+    seconds = {"KRK": 0.5, "KRPKR": 20.0, "KRNKR": 200.0}
+    ours = [
+        replace(row, cpu_seconds=seconds[row.material]) for row in rows() if row.material in seconds
     ]
+    peers = {"KR<K>": Peer(5.0, 4050, 100), "KRNKR": Peer(400.0, 32_805_000, 100)}
+    return plot_growth.panels_of(ours, peers)
 
 
 def test_the_plot_is_sound_xml_with_a_description_and_every_point() -> None:
@@ -165,14 +164,22 @@ def test_the_plot_is_sound_xml_with_a_description_and_every_point() -> None:
     name = "{http://www.w3.org/2000/svg}"
     described = root.get("aria-labelledby", "").split()
     assert [root.find(f"*[@id='{key}']") is not None for key in described] == [True, True]
-    # Two panels, and a mark in each legend.
-    assert len(root.findall(f"{name}circle")) == 2 * (3 + 1)
-    assert len(root.findall(f"{name}rect[@class='peer']")) == 2 * (2 + 1)
+    # Seconds and bytes of three tables, and orders of the two large ones.
+    assert len(root.findall(f"{name}circle")) == 3 + 3 + 2
+    assert len(root.findall(f"{name}rect[@class='peer']")) == 2 + 2
     assert "KRNKR: 32,805,000 slots, 200 s" in text
     # The law of ours goes through the two larger tables; one table makes no law.
-    exponent = math.log(200.0 / 2.0) / math.log(32_805_000 / 364_500)
-    assert f"tbgen: slots^{exponent:.2f}" in text
-    assert "other: slots^" not in text
+    exponent = math.log(200.0 / 20.0) / math.log(32_805_000 / 20_047_500)
+    assert f"tbgen: slots^{exponent:.2f}, 2 tables" in text
+    assert "other generator: slots^" not in text
+
+
+def test_an_order_has_its_price() -> None:
+    points = [("A", 0, 100.0), ("B", 10, 150.0), ("C", 20, 200.0)]
+    (law,) = plot_growth.slope_law(plot_growth.Series("tbgen", "ours", points))
+    assert law.label == "100 + 5.0 for each order, 3 tables"
+    assert law.at(4) == pytest.approx(120)
+    assert plot_growth.slope_law(plot_growth.Series("tbgen", "ours", points[:1])) == []
 
 
 def test_every_mark_lies_inside_its_frame() -> None:
@@ -208,7 +215,7 @@ def test_shares_are_medians_of_tables_measured_under_both_rules() -> None:
     listed = []
     for name, seconds, size in (("KRKN", 0.5, 1.0), ("KNKP", 0.7, 0.8), ("KRNKR", 0.25, 0.5)):
         wxf = growth.row_of(
-            Material.parse(name), Rules.WXF, measurement(), Outcomes((0.5, 0.5), 1.0)
+            Material.parse(name), Rules.WXF, measurement(), Outcomes((0.5, 0.5), 1.0), 0
         )
         none = replace(wxf, rules="none", cpu_seconds=seconds, file_bytes=round(1000 * size))
         listed += [wxf, none]
