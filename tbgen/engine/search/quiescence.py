@@ -70,9 +70,9 @@ def quiesce(state, shared, row, side, alpha, beta):
             if hope <= alpha:
                 best = max(best, hope)
                 continue
+        entry.fetch_bucket(shared, key_after(state, row, source, target))
         if not is_safe(state, row, side, source, target):
             continue
-        entry.fetch_bucket(shared, key_after(state, row, source, target))
         push(state, row, side, source, target)
         score = -quiesce(state, shared, row + 1, 1 - side, -beta, -alpha)
         if score > best:

@@ -28,12 +28,19 @@ _MOVES = (1 << _BOUND) - 1
 _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
+_FETCHED_NUMBERS = 8
+"""So many numbers a processor fetches at once."""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """An empty table that takes at most so much memory; 0 makes one that hardly remembers."""
+    """An empty table that takes at most so much memory; 0 makes one that hardly remembers.
+
+    No bucket lies across two of the pieces in which processors fetch memory.
+    """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
-    return np.zeros((entries, 2), np.int64)
+    memory = np.zeros(2 * entries + _FETCHED_NUMBERS, np.int64)
+    first = -memory.ctypes.data // memory.itemsize % _FETCHED_NUMBERS
+    return memory[first : first + 2 * entries].reshape(entries, 2)
 
 
 @part

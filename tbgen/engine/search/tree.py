@@ -106,10 +106,9 @@ def _settled(state, row, side, data, depth, alpha, beta):
 
 
 @part
-def play(state, shared, row, side, move):
+def play(state, row, side, move):
     """Play a move, and say which piece has come where."""
     source, target = move >> 7, move & 127
-    entry.fetch_bucket(shared, key_after(state, row, source, target))
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
     push(state, row, side, source, target)
@@ -178,9 +177,11 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             break
         if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
             continue
+        # What comes next takes about as long as the hash table's memory.
+        entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        play(state, shared, row, side, move)
+        play(state, row, side, move)
         less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
         window = beta
         if searched > 0:
@@ -234,7 +235,7 @@ def search_root(states, table, buffers, moves, first, depth, low, high):
     i = first
     while i < len(moves) and best < high:
         move = np.int64(moves[i])
-        play(state, shared, row, side, move)
+        play(state, row, side, move)
         window = high
         if i > first:
             window = alpha + 1
