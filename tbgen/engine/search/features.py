@@ -167,9 +167,8 @@ def _see_knight(state, board, side, square, king):
     """
     free = np.int64(0)
     for direction in range(4):
-        # Multiplied, not asked: processors cannot guess which legs are free.
-        is_free = np.int64(board[LEG_SQUARES[square, direction]] == EMPTY)
-        free += is_free * LEG_LEAPS[square, direction]
+        if board[LEG_SQUARES[square, direction]] == EMPTY:
+            free += LEG_LEAPS[square, direction]
     return _note(state, side, _KNIGHT_MOBILITY + free) + _note(
         state, side, np.int64(_DISTANCE) + DISTANCES[square, king]
     )

@@ -174,9 +174,9 @@ def _stays_safe(state, row, side, king, source, target):
     i, knight = 0, 8 - 8 * side + KNIGHT
     while SOURCES[KNIGHT, king, i] >= 0:
         at = SOURCES[KNIGHT, king, i]
-        if SOURCE_LEGS[KNIGHT, king, i] == source and at != target:
-            if state.boards[row, at] == knight:
-                return False
+        leg = SOURCE_LEGS[KNIGHT, king, i]
+        if leg == source and at != target and state.boards[row, at] == knight:
+            return False
         i += 1
     return True
 
