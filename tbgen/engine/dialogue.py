@@ -98,7 +98,7 @@ class Dialogue:
 
     def do_position(self, words: Sequence[str]) -> None:
         """Set the game up; it stays as it is if the words make no sense."""
-        self.game = Game.read(words, self.notation)
+        self.game = Game.read(words, self.notation, self.game)
 
     def do_go(self, words: Sequence[str]) -> None:
         """Think."""

@@ -1,6 +1,9 @@
 """The game so far, as a protocol tells it: where it began, and the moves since.
 
 position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
+
+GUIs tell the whole game again for every move; what goes on where the last one ended is read from
+there.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ class Game:
 
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
+    words: tuple[str, ...]
+    """What it was read from: the notation, where it began, "moves", and a word for each move."""
 
     @property
     def position(self) -> Position:
@@ -28,21 +33,25 @@ class Game:
     @classmethod
     def from_start(cls) -> Game:
         """The opening array."""
-        return cls((Position.from_fen(START_FEN),), ())
+        return cls.read(["startpos"])
 
     @classmethod
-    def read(cls, words: Sequence[str], notation: str = "iccs") -> Game:
+    def read(cls, words: Sequence[str], notation: str = "iccs", before: Game | None = None) -> Game:
         """Read `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 
         Of a FEN only board and side count; programs disagree about the other fields. `notation`
-        is how moves are written (`tbgen.notation`). Raises `PositionError` for a position that
-        is none, or not legal, and `MoveTextError` for the first move that is not.
+        is how moves are written (`tbgen.notation`). Where the words go on with the game `before`,
+        only the moves since then are read. Raises `PositionError` for a position that is none, or
+        not legal, and `MoveTextError` for the first move that is not.
         """
         words = list(words)
         text = words[words.index("moves") + 1 :] if "moves" in words else []
         start = words[: words.index("moves")] if "moves" in words else words
         if start[:1] == ["fen"]:
             start = start[1:]
+        told = (notation, *start, "moves", *text)
+        if before is not None and told[: len(before.words)] == before.words:
+            return before._played(told)
         if not start:
             raise PositionError("the position has no FEN")
         if start[0] == "startpos":
@@ -51,9 +60,13 @@ class Game:
             side = start[1] if len(start) > 1 else "w"
             position = Position.from_fen(f"{start[0]} {side}")
         check_legal(position)
-        positions, moves = [position], []
-        for word in text:
-            move = parse_move(positions[-1], word, notation)
+        return cls((position,), (), told[: len(told) - len(text)])._played(told)
+
+    def _played(self, words: tuple[str, ...]) -> Game:
+        """The game that these words tell, which begin with this game's; raises `MoveTextError`."""
+        positions, moves = list(self.positions), list(self.moves)
+        for word in words[len(self.words) :]:
+            move = parse_move(positions[-1], word, words[0])
             positions.append(positions[-1].after(*move))
             moves.append(move)
-        return cls(tuple(positions), tuple(moves))
+        return Game(tuple(positions), tuple(moves), words)

@@ -33,6 +33,15 @@ def buffers() -> Buffers:
     return NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
 
 
+@pytest.mark.parametrize("mebibytes", [0, 1, 3, 16])
+def test_no_bucket_lies_across_two_lines_of_the_cache(mebibytes: int) -> None:
+    table = entry.new_table(mebibytes)
+    assert table.ctypes.data % 64 == 0
+    assert table.flags.c_contiguous
+    assert table.nbytes <= max(mebibytes << 20, 2 * entry.ENTRY_BYTES)
+    assert not table.any()
+
+
 @pytest.mark.parametrize(
     ("depth", "score"),
     [(-1, UNKNOWN), (2, UNKNOWN), (5, -55)],

@@ -28,6 +28,7 @@ from tbgen.engine.search.geometry import (
     LEG_LEAPS,
     LEG_SQUARES,
     RANK_OF,
+    count_between,
     free_squares,
 )
 from tbgen.engine.search.worths import FEATURE_WORTHS
@@ -135,27 +136,6 @@ def _note(state, side, feature):
 
 
 @part
-def _between(board, square, king):
-    """How many pieces stand between two squares of a line, at most `_BETWEEN` - 1.
-
-    board : int8 (90,); piece codes
-    square, king : int64; different squares
-    """
-    step = np.int64(1)
-    if FILE_OF[square] == FILE_OF[king]:
-        step = np.int64(FILES)
-    if square > king:
-        step = -step
-    count = np.int64(0)
-    to = square + step
-    while to != king and count < _BETWEEN - 1:
-        if board[to] != EMPTY:
-            count += 1
-        to += step
-    return count
-
-
-@part
 def _see_slider(state, row, side, square, kind, king):
     """What is seen of a rook or cannon, in worths.
 
@@ -168,11 +148,12 @@ def _see_slider(state, row, side, square, kind, king):
         seen = _note(state, side, _ROOK_MOBILITY + free)
     else:
         seen = _note(state, side, _CANNON_MOBILITY + free)
-    if FILE_OF[square] == FILE_OF[king]:
-        seen += _note(state, side, lines + _between(state.boards[row], square, king))
-    elif RANK_OF[square] == RANK_OF[king]:
-        lines += _BETWEEN
-        seen += _note(state, side, lines + _between(state.boards[row], square, king))
+    same_file = FILE_OF[square] == FILE_OF[king]
+    if same_file or RANK_OF[square] == RANK_OF[king]:
+        if not same_file:
+            lines += _BETWEEN
+        between = min(count_between(state, row, square, king), _BETWEEN - 1)
+        seen += _note(state, side, lines + between)
     return seen
 
 

@@ -18,7 +18,8 @@ from tbgen.engine.search.geometry import (
     SECOND_SHIFT,
     STEPS,
     TARGETS,
-    sight,
+    WAY_SHIFT,
+    sights,
 )
 from tbgen.indexing.squares import EMPTY
 
@@ -31,23 +32,27 @@ def _slide(state, row, ply, count, source, code, captures):
     code : int64; what stands on `source`
     captures : bool; captures are wanted, else quiet moves
     """
-    for direction in range(4):
-        step, seen = STEPS[direction], sight(state, row, source, direction)
-        if captures:
-            away = seen >> FIRST_SHIFT & FREE
-            if code & 7 == CANNON:
-                # Over the mount to what is behind it.
-                away = seen >> SECOND_SHIFT
-            to = source + step * away
-            if away != 0 and state.boards[row, to] >> 3 != code >> 3:
-                state.moves[ply, count] = source << 7 | to
-                count += 1
-        else:
+    shift = np.int64(FIRST_SHIFT)
+    if code & 7 == CANNON:
+        # Over the mount to what is behind it.
+        shift = np.int64(SECOND_SHIFT)
+    for axis in range(2):
+        seen = sights(state, row, source, axis)
+        for way in range(2):
+            step = STEPS[2 * axis + way]
             to = source
-            for _ in range(seen & FREE):
-                to += step
+            if captures:
+                # Written first, and counted if it is one: nobody can guess that. Where there is
+                # nothing to take, the piece meets itself.
+                to += step * (seen >> shift & FREE)
                 state.moves[ply, count] = source << 7 | to
-                count += 1
+                count += np.int64(state.boards[row, to] >> 3 != code >> 3)
+            else:
+                for _ in range(seen & FREE):
+                    to += step
+                    state.moves[ply, count] = source << 7 | to
+                    count += 1
+            seen >>= WAY_SHIFT
     return count
 
 
@@ -74,13 +79,14 @@ def generate(state, row, side, ply, count, captures):
         while TARGETS[code, source, i] >= 0:
             target, leg = TARGETS[code, source, i], LEGS[code, source, i]
             i += 1
-            if leg >= 0 and board[leg] != EMPTY:
-                continue
+            # What stands there is asked before the leg, because it decides more often.
             taken = board[target]
             if captures:
                 if taken == EMPTY or taken >> 3 == side:
                     continue
             elif taken != EMPTY:
+                continue
+            if leg >= 0 and board[leg] != EMPTY:
                 continue
             state.moves[ply, count] = source << 7 | target
             count += 1

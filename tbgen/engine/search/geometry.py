@@ -2,8 +2,10 @@
 """Where pieces can go from each square, as tables: the rules asked once, on an empty board.
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
+    TOWARDS           the direction from one square to another on a line with it
     SIGHTS            what stands on a line with a square, by which squares of the line are taken
     FREE_ALONG        how many squares are free on a line with a square, both ways
+    BETWEEN           which places of a line lie between two of them
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
     LEG_SQUARES       a knight's legs, and how many leaps each opens
@@ -97,12 +99,28 @@ LINES = RANKS + FILES
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Of a sight: the bits of the free squares up to the first piece; those of how far away the first
 and the second piece stand begin here, four each, 0 where there is none."""
+WAY_SHIFT = 12
+"""Two sights in one number: the first of two opposite directions below, the second from here on."""
 
 
-def _sights() -> NDArray[np.int16]:
+def _towards() -> NDArray[np.int8]:
+    """`TOWARDS`."""
+    table = np.full((SQUARES, SQUARES), -1, np.int8)
+    for square, direction in np.ndindex(LENGTHS.shape):
+        for away in range(1, LENGTHS[square, direction] + 1):
+            table[square, square + STEPS[direction] * away] = direction
+    return table
+
+
+TOWARDS = _towards()
+"""int8 (90, 90): the direction, of `STEPS`, that leads from one square to another; -1 for none."""
+
+
+def _sights() -> NDArray[np.int32]:
     """`SIGHTS`."""
-    table = np.zeros((len(DIRECTIONS), RANKS, 1 << RANKS), np.int16)
+    table = np.zeros((2, RANKS, 1 << RANKS), np.int32)
     for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
+        axis, way = divmod(direction, 2)
         places = RANKS if rank_step else FILES
         for place, taken in np.ndindex(places, 1 << places):
             step = rank_step + file_step
@@ -110,23 +128,16 @@ def _sights() -> NDArray[np.int16]:
             pieces = [i + 1 for i, at in enumerate(ahead) if taken >> at & 1]
             first, second = [*pieces, 0, 0][:2]
             free = first - 1 if first else len(ahead)
-            table[direction, place, taken] = free | first << FIRST_SHIFT | second << SECOND_SHIFT
+            sight = free | first << FIRST_SHIFT | second << SECOND_SHIFT
+            table[axis, place, taken] |= sight << way * WAY_SHIFT
     return table
 
 
 SIGHTS = _sights()
-"""int16 (4, 10, 1024), by direction, the place on the line, and a bit for each place taken."""
-_ALONG_FILES = 2
-"""So many of the directions, the first ones, run along a file."""
+"""int32 (2, 10, 1024), by the axis (0 for a file, `direction >> 1`), the place on the line, and a
+bit for each place taken: what is seen both ways."""
 
-
-def _free_along() -> NDArray[np.int8]:
-    """`FREE_ALONG`."""
-    files, ranks = SIGHTS[:_ALONG_FILES] & FREE, SIGHTS[_ALONG_FILES:] & FREE
-    return np.stack([files.sum(axis=0), ranks.sum(axis=0)]).astype(np.int8)
-
-
-FREE_ALONG = _free_along()
+FREE_ALONG = ((SIGHTS & FREE) + (SIGHTS >> WAY_SHIFT & FREE)).astype(np.int8)
 """int8 (2, 10, 1024): how many free squares there are both ways on a file, or on a rank."""
 
 
@@ -142,16 +153,44 @@ def free_squares(state, row, square):
 
 
 @part
-def sight(state, row, square, direction):
-    """What is seen from a square in a direction (`SIGHTS`).
+def sights(state, row, square, axis):
+    """What is seen from a square both ways along its file or its rank (`SIGHTS`).
 
     square : int64
-    direction : int64; of `STEPS`
+    axis : int64; 0 for the file, 1 for the rank
     """
     rank, file = RANK_OF[square], FILE_OF[square]
-    if direction < _ALONG_FILES:
-        return np.int64(SIGHTS[direction, rank, state.lines[row, RANKS + file]])
-    return np.int64(SIGHTS[direction, file, state.lines[row, rank]])
+    if axis == 0:
+        return np.int64(SIGHTS[0, rank, state.lines[row, RANKS + file]])
+    return np.int64(SIGHTS[1, file, state.lines[row, rank]])
+
+
+def _between() -> NDArray[np.int16]:
+    """`BETWEEN`."""
+    table = np.zeros((RANKS, RANKS), np.int16)
+    for one, other in np.ndindex(table.shape):
+        table[one, other] = sum(1 << at for at in range(min(one, other) + 1, max(one, other)))
+    return table
+
+
+BETWEEN = _between()
+"""int16 (10, 10): a bit for each place of a line between two of them."""
+COUNTS = np.array([taken.bit_count() for taken in range(1 << RANKS)], np.int8)
+"""int8 (1024,): how many places of a line are taken."""
+
+
+@part
+def count_between(state, row, square, other):
+    """How many pieces stand between two squares of a line.
+
+    square, other : int64
+    """
+    rank, file = RANK_OF[square], FILE_OF[square]
+    if file == FILE_OF[other]:
+        between = state.lines[row, RANKS + file] & BETWEEN[rank, RANK_OF[other]]
+    else:
+        between = state.lines[row, rank] & BETWEEN[file, FILE_OF[other]]
+    return np.int64(COUNTS[between])
 
 
 TARGETS, LEGS = _short_range()

@@ -21,6 +21,7 @@ from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.exchange import is_sound
 from tbgen.engine.search.generation import generate
 from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
@@ -30,6 +31,9 @@ _KILLER_RANK = 1 << 24
 _REFUTATION_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
 """About it lie captures that lose something: behind all quiet moves, whatever their history."""
+_PLACE_BITS = MAX_MOVES.bit_length()
+_PLACES = (1 << _PLACE_BITS) - 1
+"""Of a rank and a place in one number: the bits of the place among the moves of a ply."""
 _NO_LOSS = 0
 """Captures of this rank or more lose nothing at first sight."""
 HISTORY_LIMIT = 1 << 14
@@ -127,17 +131,18 @@ def _pick(state, ply, least):
 
     least : int64; a rank
     """
-    begin, count = state.next[ply], state.count[ply]
+    begin, count = np.int64(state.next[ply]), np.int64(state.count[ply])
     ranks, moves = state.ranks[ply], state.moves[ply]
     while begin < count:
-        # In two loops without a choice inside, which processors like.
-        rank, best = ranks[begin], begin
+        # Rank and place in one number, the first of equals highest: a loop without a choice inside,
+        # which processors like.
+        highest = (np.int64(ranks[begin]) << _PLACE_BITS) - begin
         for i in range(begin + 1, count):
-            rank = max(rank, ranks[i])
+            highest = max(highest, (np.int64(ranks[i]) << _PLACE_BITS) - i)
+        best = -highest & _PLACES
+        rank = highest + best >> _PLACE_BITS
         if rank < least:
             break
-        while ranks[best] != rank:
-            best += 1
         move = moves[best]
         moves[best], ranks[best] = moves[begin], ranks[begin]
         begin += 1

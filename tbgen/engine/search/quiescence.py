@@ -39,23 +39,23 @@ def quiesce(state, shared, row, side, alpha, beta):
         known = table_score(state, shared, row, side)
         if known != UNKNOWN:
             return known
+    checked = state.log[row, CHECKED] != 0
+    guess = np.int64(-INFINITE)
+    if not checked:
+        # Before the hash table is asked, though few need it not: its memory arrives meanwhile.
+        guess = np.int64(evaluate(state, row, side, alpha, beta))
     data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:
         known = entry.cutoff_score(state, data, ply, 0, alpha, beta)
         if known != UNKNOWN:
             return known
-    checked = state.log[row, CHECKED] != 0
-    guess = np.int64(-INFINITE)
     best, best_move, bound = guess, np.int64(0), entry.UPPER
     if checked:
         best = ply - MATE
-    else:
-        guess = np.int64(evaluate(state, row, side, alpha, beta))
-        best = guess
-        if best >= beta:
-            return best
-        if best > alpha:
-            alpha, bound = best, entry.EXACT
+    elif best >= beta:
+        return best
+    elif best > alpha:
+        alpha, bound = best, entry.EXACT
     first = np.int64(0)
     if checked:
         first = entry.move_of(data)
@@ -70,9 +70,9 @@ def quiesce(state, shared, row, side, alpha, beta):
             if hope <= alpha:
                 best = max(best, hope)
                 continue
+        entry.fetch_bucket(shared, key_after(state, row, source, target))
         if not is_safe(state, row, side, source, target):
             continue
-        entry.fetch_bucket(shared, key_after(state, row, source, target))
         push(state, row, side, source, target)
         score = -quiesce(state, shared, row + 1, 1 - side, -beta, -alpha)
         if score > best:

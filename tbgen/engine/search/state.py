@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.evaluation import PHASES
 from tbgen.engine.search.features import KING, MAX_LISTED, ROOK, STRENGTHS
-from tbgen.engine.search.geometry import CONCERNS, LINES
-from tbgen.engine.search.safety import is_king_attacked
+from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
+from tbgen.engine.search.safety import gives_check
 from tbgen.engine.search.worths import SQUARE_WORTHS
-from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES
+from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
 from tbgen.probing import Buffers
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
@@ -124,7 +124,7 @@ def _toggle(state, row, square):
 
     square : int64
     """
-    rank, file = square // FILES, square % FILES
+    rank, file = np.int64(RANK_OF[square]), np.int64(FILE_OF[square])
     state.lines[row, rank] ^= 1 << file
     state.lines[row, RANKS + file] ^= 1 << rank
 
@@ -205,11 +205,6 @@ def push(state, row, side, source, target):
     code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
     record.append_unchecked(state.boards, state.ids, state.log, row, source, target)
     after = row + 1
-    king = np.int64(state.squares[row, state.kings[1 - side]])
-    checked = False
-    if CONCERNS[king, source] or CONCERNS[king, target]:
-        checked = is_king_attacked(state.boards[after], king, 1 - side)
-    state.log[after, record.CHECKED] = checked
     _copy(state, row)
     state.squares[after, state.ids[row, source]] = target
     _toggle(state, after, source)
@@ -223,6 +218,7 @@ def push(state, row, side, source, target):
         state.phase[after] -= PHASES[taken]
         state.material[after, taken >> 3] -= STRENGTHS[taken]
         state.men_left[after] -= 1
+    state.log[after, record.CHECKED] = gives_check(state, after, side, source, target)
 
 
 @part

@@ -28,12 +28,20 @@ _MOVES = (1 << _BOUND) - 1
 _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
+_LINE_NUMBERS = 8
+"""Numbers that a processor fetches at once, 64 bytes."""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """An empty table that takes at most so much memory; 0 makes one that hardly remembers."""
+    """An empty table of at most so much memory; 0 makes one that hardly remembers.
+
+    No bucket lies across two of the lines in which processors fetch memory: for that a line more
+    is asked for.
+    """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
-    return np.zeros((entries, 2), np.int64)
+    memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)
+    first = -memory.ctypes.data // memory.itemsize % _LINE_NUMBERS
+    return memory[first : first + 2 * entries].reshape(entries, 2)
 
 
 @part

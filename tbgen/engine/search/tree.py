@@ -69,17 +69,21 @@ def _enter(state, shared, row, side, beta):
 
 
 @part
-def _guess(state, row, side, data):
+def _first_guess(state, row, side):
+    """What the evaluation says, or `NO_GUESS`."""
+    if state.log[row, CHECKED] != 0 or state.full_width != 0:
+        return np.int64(NO_GUESS)
+    return np.int64(evaluate(state, row, side, np.int64(-INFINITE), np.int64(INFINITE)))
+
+
+@part
+def _guess(state, ply, guess, data):
     """Fill in the guess of the ply: the evaluation, or what the hash table knows better.
 
+    guess : int64; what the evaluation says
     data : int64; an entry of the hash table, or 0
     """
-    ply = row - state.root
-    state.guess[ply] = NO_GUESS
-    if state.log[row, CHECKED] != 0 or state.full_width != 0:
-        return
-    guess = np.int64(evaluate(state, row, side, np.int64(-INFINITE), np.int64(INFINITE)))
-    if data != 0:
+    if data != 0 and guess != NO_GUESS:
         bound, score = entry.bound_of(data), entry.score_of(data, ply)
         below = score < guess and bound & entry.UPPER
         above = score > guess and bound & entry.LOWER
@@ -89,27 +93,27 @@ def _guess(state, row, side, data):
 
 
 @part
-def _settled(state, row, side, data, depth, alpha, beta):
+def _settled(state, ply, guess, data, depth, alpha, beta):
     """The score where neither a move nor a pass need be tried, or `UNKNOWN`; fills in the guess.
 
+    guess : int64; what the evaluation says, or `NO_GUESS`
     data : int64; an entry of the hash table, or 0
     """
-    ply, narrow = row - state.root, beta - alpha == 1
+    narrow = beta - alpha == 1
     if data != 0 and narrow:
         known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
         if known != UNKNOWN:
             return known
-    _guess(state, row, side, data)
+    _guess(state, ply, guess, data)
     if narrow and stands_well(state, ply, depth, beta):
         return np.int64(state.guess[ply])
     return UNKNOWN
 
 
 @part
-def play(state, shared, row, side, move):
+def play(state, row, side, move):
     """Play a move, and say which piece has come where."""
     source, target = move >> 7, move & 127
-    entry.fetch_bucket(shared, key_after(state, row, source, target))
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
     push(state, row, side, source, target)
@@ -146,8 +150,10 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     if depth <= 0 or ply >= MAX_PLY:
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
+    # Evaluated first, though few need it not: the memory of the hash table arrives meanwhile.
+    guess = _first_guess(state, row, side)
     data = entry.look_up(state, shared, row)
-    known = _settled(state, row, side, data, depth, alpha, beta)
+    known = _settled(state, ply, guess, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
     # Literals must not be handed on (`recursive_part`).
@@ -178,9 +184,11 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             break
         if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
             continue
+        # What comes next takes about as long as the hash table's memory.
+        entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        play(state, shared, row, side, move)
+        play(state, row, side, move)
         less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
         window = beta
         if searched > 0:
@@ -234,7 +242,7 @@ def search_root(states, table, buffers, moves, first, depth, low, high):
     i = first
     while i < len(moves) and best < high:
         move = np.int64(moves[i])
-        play(state, shared, row, side, move)
+        play(state, row, side, move)
         window = high
         if i > first:
             window = alpha + 1

@@ -1,0 +1,72 @@
+"""The game as a protocol tells it: read on from where the last one ended."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tbgen.engine import game as module
+from tbgen.engine.game import Game
+from tbgen.indexing import InputError, Position
+from tbgen.notation import parse_move
+from tbgen.rules import legal_moves
+
+START = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+
+
+def moves_from(fen: str, count: int) -> list[str]:
+    """Random legal moves, one after the other."""
+    rng, position, words = random.Random(4), Position.from_fen(fen), []
+    for _ in range(count):
+        move = rng.choice(legal_moves(position))
+        words.append(move.iccs)
+        position = position.after(*move)
+    return words
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The moves that have been read."""
+    found: list[str] = []
+
+    def counting(position: Position, word: str, notation: str) -> object:
+        found.append(word)
+        return parse_move(position, word, notation)
+
+    monkeypatch.setattr(module, "parse_move", counting)
+    return found
+
+
+def test_what_goes_on_is_read_from_there(parsed: list[str]) -> None:
+    text = moves_from(START, 20)
+    whole = Game.read(["fen", *START.split(), "moves", *text])
+    game = Game.read(["fen", *START.split()])
+    parsed.clear()
+    for plies in range(2, 21, 2):
+        game = Game.read(["fen", *START.split(), "moves", *text[:plies]], before=game)
+    assert game == whole
+    assert parsed == text
+
+
+def test_another_game_is_read_anew(parsed: list[str]) -> None:
+    words, text = ["fen", *START.split(), "moves"], moves_from(START, 8)
+    before = Game.read([*words, *text])
+    parsed.clear()
+    shorter = Game.read([*words, *text[:6]], before=before)
+    assert (shorter, parsed) == (Game.read([*words, *text[:6]]), 2 * text[:6])
+    for other in (["startpos"], ["fen", *START.replace("R3K4", "1R2K4").split()]):
+        assert Game.read(other, before=before) == Game.read(other)
+    parsed.clear()
+    # The same words in another notation may be other moves.
+    with pytest.raises(InputError):
+        Game.read([*words, *text], "wxf", before)
+    assert parsed == text[:1]
+
+
+def test_a_bad_move_after_the_game_is_refused() -> None:
+    words, text = ["fen", *START.split(), "moves"], moves_from(START, 4)
+    before = Game.read([*words, *text])
+    with pytest.raises(InputError):
+        Game.read([*words, *text, "a0a0"], before=before)
+    assert before == Game.read([*words, *text])
