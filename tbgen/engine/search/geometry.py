@@ -3,13 +3,11 @@
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     SIGHTS            what stands on a line with a square, by which squares of the line are taken
-    FREE_ALONG        how many squares are free on a line with a square, both ways
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
-    LEG_SQUARES       a knight's legs, and how many leaps each opens
     CONCERNS          whether what happens on one square can matter to a king on another
 
-`tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
+`tbgen.rules.attacks` says what attacks what; generation and exchange look it up here.
 """
 
 from __future__ import annotations
@@ -120,27 +118,6 @@ _ALONG_FILES = 2
 """So many of the directions, the first ones, run along a file."""
 
 
-def _free_along() -> NDArray[np.int8]:
-    """`FREE_ALONG`."""
-    files, ranks = SIGHTS[:_ALONG_FILES] & FREE, SIGHTS[_ALONG_FILES:] & FREE
-    return np.stack([files.sum(axis=0), ranks.sum(axis=0)]).astype(np.int8)
-
-
-FREE_ALONG = _free_along()
-"""int8 (2, 10, 1024): how many free squares there are both ways on a file, or on a rank."""
-
-
-@part
-def free_squares(state, row, square):
-    """How many free squares a rook on a square could go to.
-
-    square : int64
-    """
-    rank, file = RANK_OF[square], FILE_OF[square]
-    files = np.int64(FREE_ALONG[0, rank, state.lines[row, RANKS + file]])
-    return files + FREE_ALONG[1, file, state.lines[row, rank]]
-
-
 @part
 def sight(state, row, square, direction):
     """What is seen from a square in a direction (`SIGHTS`).
@@ -161,24 +138,6 @@ square that must be empty, or -1: a knight's leg, an elephant's eye."""
 SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
 up to the first -1, and the square that must be empty for that, or -1."""
-
-
-def _legs_around() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """`LEG_SQUARES` and `LEG_LEAPS`."""
-    knight = piece_code(Side.RED, PieceType.KNIGHT)
-    squares = np.repeat(np.arange(SQUARES, dtype=np.int8)[:, None], len(STEPS), axis=1)
-    leaps = np.zeros_like(squares)
-    for square, direction in np.ndindex(squares.shape):
-        leg = square + STEPS[direction]
-        count = np.count_nonzero((LEGS[knight, square] == leg) & (TARGETS[knight, square] >= 0))
-        if count:
-            squares[square, direction], leaps[square, direction] = leg, count
-    return squares, leaps
-
-
-LEG_SQUARES, LEG_LEAPS = _legs_around()
-"""int8 (90, 4), by a knight's square and direction: the leg, and how many leaps it opens; the
-square itself, and none, where there is no leap."""
 
 
 def _distances() -> NDArray[np.int8]:

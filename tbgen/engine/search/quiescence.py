@@ -34,7 +34,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     if ply > state.deepest:
         state.deepest = ply
     if ply >= MAX_PLY:
-        return np.int64(evaluate(state, row, side, alpha, beta))
+        return np.int64(evaluate(state, row, side))
     if state.table_pieces > 0:
         known = table_score(state, shared, row, side)
         if known != UNKNOWN:
@@ -50,7 +50,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     if checked:
         best = ply - MATE
     else:
-        guess = np.int64(evaluate(state, row, side, alpha, beta))
+        guess = np.int64(evaluate(state, row, side))
         best = guess
         if best >= beta:
             return best

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.features import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import CONCERNS, LENGTHS, SOURCE_LEGS, SOURCES, STEPS
+from tbgen.engine.search.kinds import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 

@@ -78,7 +78,7 @@ def _guess(state, row, side, data):
     state.guess[ply] = NO_GUESS
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
         return
-    guess = np.int64(evaluate(state, row, side, np.int64(-INFINITE), np.int64(INFINITE)))
+    guess = np.int64(evaluate(state, row, side))
     if data != 0:
         bound, score = entry.bound_of(data), entry.score_of(data, ply)
         below = score < guess and bound & entry.UPPER
