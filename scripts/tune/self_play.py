@@ -1,6 +1,7 @@
-"""Games of the engine with itself, as positions to tune its evaluation on.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Games of the engine with itself, as positions to train its evaluation on.
 
-    python scripts/tune/self_play.py OUT.npz [--games 1000] [--nodes 2000] [--seed 1]
+    python scripts/tune/self_play.py OUT.npz [--games 1000] [--nodes 500] [--seed 1]
 
 Every game begins with random plies from the opening array, as long as the search then sees neither
 side clearly ahead. It ends by mate, by the rules of repetition, after so many plies without a
@@ -8,112 +9,226 @@ capture, or when both sides have long agreed who wins. Kept are quiet positions:
 best move takes nothing. OUT has `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16 (n,),
 what the search said, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red;
 `games` int32 (n,) tells the games apart. The same seed gives the same file.
+
+A whole game is one kernel, the driver of the search included: with so few nodes a move, most of
+the time would go into Python. A thousand games take about 20 seconds.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import sys
-from dataclasses import dataclass, field
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tbgen.engine.search import scores
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.engine.search import transposition
+from tbgen.engine.search.generation import generate
+from tbgen.engine.search.safety import is_safe
+from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.engine.search.searcher import Searcher
-from tbgen.indexing import START_FEN, Position, Side
-from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
-from tbgen.referee import Game, Rules, Verdict, verdict_on
-from tbgen.rules import legal_moves
-from tbgen.rules.attacks import in_check
+from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, PLIES, STATE, begin, push
+from tbgen.engine.search.tree import search_root
+from tbgen.indexing import START_FEN, Position
+from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.probing import NumbaTables
+from tbgen.referee import record
+from tbgen.rules.board import MAX_MOVES
+from tbgen.tables import Rules, Tablebase
+from tbgen.tables.names import RuleSet
 
+LEAST_RANDOM, MOST_RANDOM = 4, 11
+"""Plies of an opening."""
 QUIET_PLIES = 80
+MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN = 250
 """No opening counts in which the search sees more than this for a side."""
 DECIDED, AGREED_PLIES = 1_500, 6
 """A game is over when so much has been seen for one side, by both, for so many plies."""
+WINDOW, WIDEST = 25, 1_000
+"""As in `Searcher`: half the window about the last depth's score, at first and at last."""
+NO_GAME = -1
 
 
-@dataclass(slots=True)
-class Samples:
-    """What is kept, a list for each column."""
+@borrowing_kernel
+def _moves_of_root(state, moves):
+    """Write the legal moves of the root; returns how many there are.
 
-    boards: list[bytes] = field(default_factory=list)
-    sides: list[int] = field(default_factory=list)
-    scores: list[int] = field(default_factory=list)
-    results: list[int] = field(default_factory=list)
-    games: list[int] = field(default_factory=list)
-
-    def save(self, path: Path) -> None:
-        """Write the file."""
-        boards = np.frombuffer(b"".join(self.boards), np.uint8).reshape(-1, 90)
-        np.savez_compressed(
-            path, boards=boards, sides=np.array(self.sides, np.int8),
-            scores=np.array(self.scores, np.int16), results=np.array(self.results, np.int8),
-            games=np.array(self.games, np.int32),
-        )  # fmt: skip
+    state : `State`, inout
+    moves : int32 (MAX_MOVES,), out
+    """
+    row, side, ply = state.root, state.root_side, state.root - state.root
+    captures = generate(state, row, side, ply, ply, ply == 0)
+    count, legal = generate(state, row, side, ply, captures, ply != 0), np.int64(0)
+    for i in range(count):
+        move = np.int64(state.moves[0, i])
+        if is_safe(state, row, side, move >> 7, move & 127):
+            moves[legal] = move
+            legal += 1
+    return legal
 
 
-def random_game(rng: random.Random) -> Game:
-    """Some random plies from the opening array."""
-    while True:
-        game = Game.read(Position.from_fen(START_FEN), [])
-        for _ in range(rng.randint(4, 11)):
-            moves = legal_moves(game.last)
-            if not moves:
+@borrowing_kernel
+def _play_at_root(state, move):
+    """Play a move of the game.
+
+    state : `State`, inout
+    move : int64
+    """
+    push(state, state.root, state.root_side, move >> 7, move & 127)
+    state.root += 1
+    state.root_side = 1 - state.root_side
+
+
+@borrowing_kernel
+def _think(states, table, buffers, moves, nodes):
+    """Search the root with so many nodes; returns the last score and the best move.
+
+    states : `State` (1,), inout
+    table : int64 (2 * buckets, 2), inout; the hash table
+    buffers : `Buffers`, in
+    moves : int32 (n,), inout; the legal moves
+    nodes : int64
+    """
+    state = states[0]
+    state.generation = (state.generation + 1) % 128
+    for ply in range(PLIES):
+        state.killers[ply, 0] = state.killers[ply, 1] = 0
+        state.played[ply] = 0
+    state.nodes = state.stop = 0
+    state.node_limit = nodes
+    found, best, depth = np.int64(0), np.int64(0), np.int64(1)
+    while depth < MAX_PLY:
+        low, high, width = np.int64(-INFINITE), np.int64(INFINITE), np.int64(WINDOW)
+        if depth > 1 and abs(found) <= MAX_EVALUATION:
+            low, high = found - width, found + width
+        while True:
+            score = np.int64(
+                search_root(states, table, buffers, moves, np.int64(0), depth, low, high)
+            )
+            if state.stop != 0 or low < score < high:
                 break
-            game.push(rng.choice(moves))
-        if legal_moves(game.last):
-            return game
-
-
-def play(searcher: Searcher, rng: random.Random, nodes: int, number: int, kept: Samples) -> None:
-    """Play a game, and keep its quiet positions."""
-    searcher.clear()
-    game = random_game(rng)
-    opening = game.plies
-    positions, moves = [game.last], []
-    first, quiet, agreed, result = len(kept.boards), 0, 0, 0
-    while True:
-        position = positions[-1]
-        sign = 1 if position.side == Side.RED else -1
-        searcher.forgive()
-        found = [*searcher.think(positions, moves, nodes=nodes)]
-        if not found:
-            result = -sign
+            width *= 4
+            if width >= WIDEST:
+                low, high = np.int64(-INFINITE), np.int64(INFINITE)
+            elif score <= low:
+                low = score - width
+            else:
+                high = score + width
+        if state.line_length[0] == 0:
             break
-        score, move = found[-1].lines[0].score, found[-1].lines[0].moves[0]
-        if game.plies == opening and abs(score) > EVEN:
-            return
-        agreed = agreed + 1 if abs(score) > DECIDED else 0
+        found, best = score, np.int64(state.line[0, 0])
+        if state.stop != 0:
+            break
+        depth += 1
+    return found, best
+
+
+@borrowing_kernel
+def _play_game(states, table, buffers, no_moves, chosen, nodes, moves, boards, sides, scores):
+    """Play a game; returns how many positions were kept, or `NO_GAME`, and the result for Red.
+
+    states : `State` (1,), inout; `boards[0]` holds the start, Red to move
+    table : int64 (2 * buckets, 2), inout; the hash table
+    buffers : `Buffers`, in
+    no_moves : int32 (0,), in
+    chosen : int64 (plies,), in; random numbers for the moves of the opening
+    nodes : int64; for a move
+    moves : int32 (MAX_MOVES,), scratch
+    boards : uint8 (MOST_PLIES, 90), out; positions kept
+    sides : int8 (MOST_PLIES,), out; who is to move
+    scores : int16 (MOST_PLIES,), out; what the search said, for Red
+    """
+    state = states[0]
+    begin(states, no_moves, np.int64(0))
+    for number in chosen:
+        count = _moves_of_root(state, moves)
+        if count == 0:
+            return np.int64(NO_GAME), np.int64(0)
+        _play_at_root(state, np.int64(moves[number % count]))
+    kept, quiet, agreed = np.int64(0), np.int64(0), np.int64(0)
+    for ply in range(MOST_PLIES):
+        row, sign = state.root, 1 - 2 * state.root_side
+        count = _moves_of_root(state, moves)
+        if count == 0:
+            return kept, -sign
+        score, move = _think(states, table, buffers, moves[:count], nodes)
+        if ply == 0 and abs(score) > EVEN:
+            return np.int64(NO_GAME), np.int64(0)
+        agreed += 1
+        if abs(score) <= DECIDED:
+            agreed = np.int64(0)
         if agreed >= AGREED_PLIES:
-            result = sign if score > 0 else -sign
+            if score < 0:
+                sign = -sign
+            return kept, sign
+        quiet += 1
+        if state.boards[row, move & 127] != EMPTY:
+            quiet = np.int64(0)
+        elif state.log[row, record.CHECKED] == 0 and abs(score) <= MAX_EVALUATION:
+            for square in range(SQUARES):
+                boards[kept, square] = state.boards[row, square]
+            sides[kept], scores[kept] = state.root_side, sign * score
+            kept += 1
+        _play_at_root(state, move)
+        verdict = record.judge_record(
+            state.boards,
+            state.ids,
+            state.log,
+            state.root,
+            state.root_side,
+            state.rules,
+            2,
+            state.minor_chases != 0,
+            ply < 0,
+            (state.scratch[0], state.scratch[1]),
+        )
+        if verdict == record.DRAW or quiet >= QUIET_PLIES:
             break
-        calm = position.board[move.target] == EMPTY and not in_check(position.board, position.side)
-        if calm and not scores.is_decided(score):
-            kept.boards.append(position.board)
-            kept.sides.append(int(position.side))
-            kept.scores.append(sign * score)
-        taken = position.board[move.target] != EMPTY
-        quiet = 0 if taken else quiet + 1
-        game.push(move)
-        if taken or piece_kind(position.board[move.source]) == PieceType.PAWN:
-            positions, moves = [game.last], []
-        else:
-            positions.append(game.last)
-            moves.append(move)
-        verdict = verdict_on(game, rules=Rules.WXF, occurrences=2)
-        if verdict == Verdict.DRAW or quiet >= QUIET_PLIES:
-            break
-        if verdict != Verdict.UNDECIDED:
-            result = 1 if verdict == Verdict.won_by(Side.RED) else -1
-            break
-    count = len(kept.boards) - first
-    kept.results += [result] * count
-    kept.games += [number] * count
+        if verdict == record.RED_WINS:
+            return kept, np.int64(1)
+        if verdict == record.BLACK_WINS:
+            return kept, np.int64(-1)
+    return kept, np.int64(0)
+
+
+class Table:
+    """A chair for each side: the record of the search, its hash table, and room for a game."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._states = np.zeros(1, STATE)
+        self._states["rules"] = Rules.WXF.number
+        self._states["minor_chases"] = RuleSet(Rules.WXF).minor_chases
+        self._hash = transposition.new_table(1)
+        self._buffers = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
+        self._start = np.frombuffer(Position.from_fen(START_FEN).board, np.int8)
+        # What a search calls is compiled first, and on its own: see `Searcher`.
+        Searcher(hash_mebibytes=1).warm_up()
+        self._moves = np.zeros(MAX_MOVES, np.int32)
+        self.boards = np.zeros((MOST_PLIES, SQUARES), np.uint8)
+        self.sides = np.zeros(MOST_PLIES, np.int8)
+        self.scores = np.zeros(MOST_PLIES, np.int16)
+
+    def play(self, rng: np.random.Generator) -> tuple[int, int]:
+        """Play games until one counts: how many positions it leaves, and its result for Red."""
+        while True:
+            self._hash[:] = 0
+            for name in ("history", "followups", "refutations"):
+                self._states[name] = 0
+            self._states["boards"][0, 0] = self._start
+            chosen = rng.integers(1 << 40, size=rng.integers(LEAST_RANDOM, MOST_RANDOM + 1))
+            kept, result = _play_game(
+                self._states, self._hash, self._buffers, np.zeros(0, np.int32), chosen,
+                self._nodes, self._moves, self.boards, self.sides, self.scores,
+            )  # fmt: skip
+            if kept != NO_GAME:
+                return int(kept), int(result)
 
 
 def main() -> None:
@@ -121,18 +236,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--games", type=int, default=1_000)
-    parser.add_argument("--nodes", type=int, default=2_000)
+    parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    rng, kept = random.Random(options.seed), Samples()
-    searcher = Searcher(hash_mebibytes=1)
-    searcher.warm_up()
+    rng, table = np.random.default_rng(options.seed), Table(options.nodes)
+    columns: dict[str, list[NDArray[np.generic]]] = defaultdict(list)
     for number in range(options.games):
-        play(searcher, rng, options.nodes, number, kept)
-        if number % 50 == 49:
-            kept.save(options.out)
-            print(f"{number + 1} games, {len(kept.boards)} positions", flush=True)
-    kept.save(options.out)
+        kept, result = table.play(rng)
+        columns["boards"].append(table.boards[:kept].copy())
+        columns["sides"].append(table.sides[:kept].copy())
+        columns["scores"].append(table.scores[:kept].copy())
+        columns["results"].append(np.full(kept, result, np.int8))
+        columns["games"].append(np.full(kept, number, np.int32))
+        if number % 1_000 == 999:
+            print(f"{number + 1} games, {sum(map(len, columns['sides']))} positions", flush=True)
+    np.savez_compressed(
+        options.out, **{name: np.concatenate(each) for name, each in columns.items()}
+    )
 
 
 if __name__ == "__main__":

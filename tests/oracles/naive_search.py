@@ -99,9 +99,7 @@ class NaiveSearch:
 
     def _evaluate(self, position: Position) -> int:
         self._set_up(position)
-        window = -scores.INFINITE, scores.INFINITE
-        no_moves = np.zeros(0, np.int32)
-        return int(evaluate_board(self._states, no_moves, int(position.side), *window))
+        return int(evaluate_board(self._states, np.zeros(0, np.int32), int(position.side)))
 
     def _pays(self, position: Position, move: Move) -> bool:
         """Whether a move is a capture that loses nothing in the exchange."""

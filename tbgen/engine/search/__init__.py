@@ -9,14 +9,14 @@
     exchange       what comes of a capture on its square
     generation     pseudo-legal captures and quiet moves
     safety         which of them leave the king safe
-    evaluation     pieces on squares and features, tapered from the opening to the ending
-    features       what it sees besides: mobility, lines to the king, siege, guards
-    worths         the weights as they are added up, opening and ending at once
-    weights        what each of them is worth, written by a script
+    evaluation     the network's guess, less where tables say that little is decided
+    network        pieces on squares, summed up from move to move, and what follows from the sums
+    weights        its numbers, written by a script
     outcomes       how often a material is won, drawn and lost, written by a script
-    tracing        evaluation and exchange from outside, for that script and for tests
+    tracing        evaluation and exchange from outside, for tests
     transposition  the hash table
     perft          counts of legal lines: is the generation right, and how fast
+    kinds          pieces by name
     geometry       lines, leaps and legs as tables
     state          the memory of one search as one record, and playing a move in it
     scores         what a number means: mates, tables, verdicts, evaluation

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
-from tbgen.engine.search.features import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
+from tbgen.engine.search.kinds import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.features import CANNON, ROOK
 from tbgen.engine.search.geometry import (
     FIRST_SHIFT,
     FREE,
@@ -21,6 +20,7 @@ from tbgen.engine.search.geometry import (
     WAY_SHIFT,
     sights,
 )
+from tbgen.engine.search.kinds import CANNON, ROOK
 from tbgen.indexing.squares import EMPTY
 
 

@@ -4,14 +4,11 @@
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     TOWARDS           the direction from one square to another on a line with it
     SIGHTS            what stands on a line with a square, by which squares of the line are taken
-    FREE_ALONG        how many squares are free on a line with a square, both ways
-    BETWEEN           which places of a line lie between two of them
     TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
     SOURCES           the same, seen from the square that is attacked
-    LEG_SQUARES       a knight's legs, and how many leaps each opens
     CONCERNS          whether what happens on one square can matter to a king on another
 
-`tbgen.rules.attacks` says what attacks what; generation and evaluation look it up here.
+`tbgen.rules.attacks` says what attacks what; generation and exchange look it up here.
 """
 
 from __future__ import annotations
@@ -137,20 +134,6 @@ SIGHTS = _sights()
 """int32 (2, 10, 1024), by the axis (0 for a file, `direction >> 1`), the place on the line, and a
 bit for each place taken: what is seen both ways."""
 
-FREE_ALONG = ((SIGHTS & FREE) + (SIGHTS >> WAY_SHIFT & FREE)).astype(np.int8)
-"""int8 (2, 10, 1024): how many free squares there are both ways on a file, or on a rank."""
-
-
-@part
-def free_squares(state, row, square):
-    """How many free squares a rook on a square could go to.
-
-    square : int64
-    """
-    rank, file = RANK_OF[square], FILE_OF[square]
-    files = np.int64(FREE_ALONG[0, rank, state.lines[row, RANKS + file]])
-    return files + FREE_ALONG[1, file, state.lines[row, rank]]
-
 
 @part
 def sights(state, row, square, axis):
@@ -165,34 +148,6 @@ def sights(state, row, square, axis):
     return np.int64(SIGHTS[1, file, state.lines[row, rank]])
 
 
-def _between() -> NDArray[np.int16]:
-    """`BETWEEN`."""
-    table = np.zeros((RANKS, RANKS), np.int16)
-    for one, other in np.ndindex(table.shape):
-        table[one, other] = sum(1 << at for at in range(min(one, other) + 1, max(one, other)))
-    return table
-
-
-BETWEEN = _between()
-"""int16 (10, 10): a bit for each place of a line between two of them."""
-COUNTS = np.array([taken.bit_count() for taken in range(1 << RANKS)], np.int8)
-"""int8 (1024,): how many places of a line are taken."""
-
-
-@part
-def count_between(state, row, square, other):
-    """How many pieces stand between two squares of a line.
-
-    square, other : int64
-    """
-    rank, file = RANK_OF[square], FILE_OF[square]
-    if file == FILE_OF[other]:
-        between = state.lines[row, RANKS + file] & BETWEEN[rank, RANK_OF[other]]
-    else:
-        between = state.lines[row, rank] & BETWEEN[file, FILE_OF[other]]
-    return np.int64(COUNTS[between])
-
-
 TARGETS, LEGS = _short_range()
 """int8 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
 square that must be empty, or -1: a knight's leg, an elephant's eye."""
@@ -200,24 +155,6 @@ square that must be empty, or -1: a knight's leg, an elephant's eye."""
 SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
 up to the first -1, and the square that must be empty for that, or -1."""
-
-
-def _legs_around() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """`LEG_SQUARES` and `LEG_LEAPS`."""
-    knight = piece_code(Side.RED, PieceType.KNIGHT)
-    squares = np.repeat(np.arange(SQUARES, dtype=np.int8)[:, None], len(STEPS), axis=1)
-    leaps = np.zeros_like(squares)
-    for square, direction in np.ndindex(squares.shape):
-        leg = square + STEPS[direction]
-        count = np.count_nonzero((LEGS[knight, square] == leg) & (TARGETS[knight, square] >= 0))
-        if count:
-            squares[square, direction], leaps[square, direction] = leg, count
-    return squares, leaps
-
-
-LEG_SQUARES, LEG_LEAPS = _legs_around()
-"""int8 (90, 4), by a knight's square and direction: the leg, and how many leaps it opens; the
-square itself, and none, where there is no leap."""
 
 
 def _distances() -> NDArray[np.int8]:

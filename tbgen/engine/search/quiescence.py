@@ -34,7 +34,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     if ply > state.deepest:
         state.deepest = ply
     if ply >= MAX_PLY:
-        return np.int64(evaluate(state, row, side, alpha, beta))
+        return np.int64(evaluate(state, row, side))
     if state.table_pieces > 0:
         known = table_score(state, shared, row, side)
         if known != UNKNOWN:
@@ -43,7 +43,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     guess = np.int64(-INFINITE)
     if not checked:
         # Before the hash table is asked, though few need it not: its memory arrives meanwhile.
-        guess = np.int64(evaluate(state, row, side, alpha, beta))
+        guess = np.int64(evaluate(state, row, side))
     data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:
         known = entry.cutoff_score(state, data, ply, 0, alpha, beta)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.features import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.engine.search.geometry import (
     CONCERNS,
     DISTANCES,
@@ -34,6 +33,7 @@ from tbgen.engine.search.geometry import (
     TOWARDS,
     WAY_SHIFT,
 )
+from tbgen.engine.search.kinds import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.evaluation import PHASES
 from tbgen.engine.search.geometry import CONCERNS
+from tbgen.engine.search.kinds import PHASES
 from tbgen.engine.search.ordering import HISTORY_LIMIT, REST, history_of
 from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.indexing.squares import EMPTY

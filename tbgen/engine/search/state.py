@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.engine.search.evaluation import PHASES
-from tbgen.engine.search.features import KING, MAX_LISTED, ROOK, STRENGTHS
 from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
+from tbgen.engine.search.kinds import KING, PHASES, ROOK
+from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, keep_hidden, move_hidden
 from tbgen.engine.search.safety import gives_check
-from tbgen.engine.search.worths import SQUARE_WORTHS
 from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
 from tbgen.probing import Buffers
 from tbgen.referee import record
@@ -50,15 +49,13 @@ STATE = np.dtype(
         ("lines", np.int16, (ROWS, LINES)),  # the taken places of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # of each id; -1 once taken
         ("keys", np.int64, ROWS),
-        ("worths", np.int64, ROWS),  # of the pieces on their squares, for Red (`evaluation`)
+        ("hidden", np.int16, (ROWS, HIDDEN)),  # the sums of the `network`
         ("phase", np.int32, ROWS),
-        ("material", np.int32, (ROWS, 2)),  # of each side as a number (`features`)
+        ("attackers_left", np.int32, (ROWS, 2)),  # rooks, knights, cannons and pawns of each side
         ("men_left", np.int32, ROWS),  # how many pieces are on the board
         ("codes", np.int8, PIECES),  # the piece code of each id
         ("men", np.int8, (2, MEN)),  # the ids of each side's pieces, taken ones too
         ("men_count", np.int64, 2),
-        ("attackers", np.int8, (2, MEN)),  # those that are rooks, knights, cannons or pawns
-        ("attacker_count", np.int64, 2),
         ("kings", np.int64, 2),  # their ids
         ("moves", np.int32, (PLIES, MAX_MOVES)),
         ("ranks", np.int32, (PLIES, MAX_MOVES)),
@@ -75,9 +72,6 @@ STATE = np.dtype(
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
-        ("features", np.int32, MAX_LISTED),  # see `features`, like the next two
-        ("listing", np.int64),
-        ("listed", np.int64),
         ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
@@ -140,10 +134,11 @@ def begin(states, moves, side):
     state = states[0]
     record.start_record(state.boards, state.ids, state.log, side)
     key = np.int64(side * SIDE_KEY)
-    worths = phase = np.int64(0)
-    state.material[0, 0] = state.material[0, 1] = 0
+    phase = np.int64(0)
+    for i in range(HIDDEN):
+        state.hidden[0, i] = EMPTY_HIDDEN[i]
+    state.attackers_left[0, 0] = state.attackers_left[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
-    state.attacker_count[0] = state.attacker_count[1] = 0
     for line in range(LINES):
         state.lines[0, line] = 0
     for i in range(PIECES):
@@ -159,15 +154,13 @@ def begin(states, moves, side):
             if code & 7 == KING:
                 state.kings[code >> 3] = number
             elif code & 7 >= ROOK:
-                state.attackers[code >> 3, state.attacker_count[code >> 3]] = number
-                state.attacker_count[code >> 3] += 1
+                state.attackers_left[0, code >> 3] += 1
             state.squares[0, number] = square
             _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
-            worths += SQUARE_WORTHS[code, square]
             phase += PHASES[code]
-            state.material[0, code >> 3] += STRENGTHS[code]
-    state.keys[0], state.worths[0], state.phase[0] = key, worths, phase
+            add_hidden(state, np.int64(0), code, np.int64(square))
+    state.keys[0], state.phase[0] = key, phase
     state.men_left[0] = state.men_count[0] + state.men_count[1]
     for row in range(len(moves)):
         push(state, np.int64(row), side, np.int64(moves[row]) >> 7, np.int64(moves[row]) & 127)
@@ -187,15 +180,15 @@ def key_after(state, row, source, target):
 
 @part
 def _copy(state, row):
-    """Give the next row squares, lines and sums of this one."""
+    """Give the next row squares, lines and counts of this one."""
     after = row + 1
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
     for line in range(LINES):
         state.lines[after, line] = state.lines[row, line]
-    state.worths[after], state.phase[after] = state.worths[row], state.phase[row]
-    state.material[after, 0] = state.material[row, 0]
-    state.material[after, 1] = state.material[row, 1]
+    state.phase[after] = state.phase[row]
+    state.attackers_left[after, 0] = state.attackers_left[row, 0]
+    state.attackers_left[after, 1] = state.attackers_left[row, 1]
     state.men_left[after] = state.men_left[row]
 
 
@@ -211,13 +204,13 @@ def push(state, row, side, source, target):
     if taken == EMPTY:
         _toggle(state, after, target)
     state.keys[after] = key_after(state, row, source, target)
-    state.worths[after] += SQUARE_WORTHS[code, target] - SQUARE_WORTHS[code, source]
+    move_hidden(state, row, code, source, target, taken)
     if taken != EMPTY:
         state.squares[after, state.ids[row, target]] = -1
-        state.worths[after] -= SQUARE_WORTHS[taken, target]
         state.phase[after] -= PHASES[taken]
-        state.material[after, taken >> 3] -= STRENGTHS[taken]
         state.men_left[after] -= 1
+        if taken & 7 >= ROOK:
+            state.attackers_left[after, taken >> 3] -= 1
     state.log[after, record.CHECKED] = gives_check(state, after, side, source, target)
 
 
@@ -233,6 +226,7 @@ def push_null(state, row):
         state.ids[after, square] = state.ids[row, square]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
     _copy(state, row)
+    keep_hidden(state, row)
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after

@@ -73,7 +73,7 @@ def _first_guess(state, row, side):
     """What the evaluation says, or `NO_GUESS`."""
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
         return np.int64(NO_GUESS)
-    return np.int64(evaluate(state, row, side, np.int64(-INFINITE), np.int64(INFINITE)))
+    return np.int64(evaluate(state, row, side))
 
 
 @part

@@ -1,0 +1,283 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The network of the evaluation, trained on games of the engine with itself.
+
+    python scripts/tune/self_play.py games.npz --games 28000
+    python scripts/tune/train.py games.npz [--seed 1] [--epochs 10]    (writes weights.py)
+
+What is fitted is the share of the points that the side to move gets from a position: the mean of
+the game's result and of what the search's score stood for. The prediction is the logistic function
+of the network's output (`tbgen.engine.search.network`, in floats here); the descent is Adam with
+decay of the first layer. Printed after every epoch are the losses on the games that are not
+fitted, one in ten. What a piece is worth in an exchange is not fitted: see `VALUES`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.engine.search import network
+from tbgen.engine.search.kinds import FULL_PHASE, PHASES
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_code
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = Path(network.__file__).with_name("weights.py")
+SHAPES = 8
+LARGEST = 127 / network.FULL
+"""No weight of the first layer is larger, so that a byte holds it."""
+VALUES = (112, 119, 650, 333, 300, 70)
+"""What an advisor, elephant, rook, knight, cannon and pawn are worth in an exchange: means over
+squares of an evaluation that was linear in its pieces, fitted to games of the same kind."""
+
+
+class Layers(NamedTuple):
+    """The weights of the network, or their slopes."""
+
+    shapes: NDArray[np.float32]
+    """float32 (INPUTS, SHAPES)."""
+    biases: NDArray[np.float32]
+    """float32 (SHAPES,)."""
+    outputs: NDArray[np.float32]
+    """float32 (2, 2, SHAPES): opening and ending, the mover's view and the other."""
+    bases: NDArray[np.float32]
+    """float32 (2,): opening and ending."""
+
+
+class Positions(NamedTuple):
+    """What is learnt from: positions, and the share of the points that Red gets from them."""
+
+    boards: NDArray[np.uint8]
+    sides: NDArray[np.int8]
+    phases: NDArray[np.float32]
+    wanted: NDArray[np.float32]
+
+
+def _inputs() -> NDArray[np.int64]:
+    """`INPUTS_OF`."""
+    table = np.zeros((2, 2, 16, SQUARES), np.int64)
+    for code in (piece_code(side, kind) for side in Side for kind in PieceType):
+        for view, wing, square in np.ndindex(2, 2, SQUARES):
+            table[view, wing, code, square] = network.input_of(
+                code, square, view, mirrored=bool(wing)
+            )
+    return table
+
+
+INPUTS_OF = _inputs()
+"""int64 (2, 2, 16, 90): the input of a piece code on a square, by view, as it is and mirrored."""
+
+
+@borrowing_kernel
+def learn(rows, positions, layers, slopes, sums, slants, outputs):
+    """Put positions through the network, and add up the slopes of the loss.
+
+    rows : int64 (n,), in; which positions
+    positions : `Positions`, in
+    layers : `Layers`, in
+    slopes : `Layers`, inout
+    sums : float32 (2, 2, SHAPES), scratch; by view (the mover's first) and wing
+    slants : float32 (2, 2, SHAPES), scratch; slopes of the sums
+    outputs : float32 (n,), out; for the side to move
+    """
+    one, none = np.float32(1), np.float32(0)
+    for k in range(len(rows)):
+        at = rows[k]
+        board, side = positions.boards[at], np.int64(positions.sides[at])
+        phase = positions.phases[at]
+        for view in range(2):
+            for wing in range(2):
+                for i in range(SHAPES):
+                    sums[view, wing, i] = layers.biases[i]
+        for square in range(SQUARES):
+            if board[square] != EMPTY:
+                for view in range(2):
+                    for wing in range(2):
+                        number = INPUTS_OF[view ^ side, wing, board[square], square]
+                        for i in range(SHAPES):
+                            sums[view, wing, i] += layers.shapes[number, i]
+        opening, ending = layers.bases[0], layers.bases[1]
+        for view in range(2):
+            for wing in range(2):
+                for i in range(SHAPES):
+                    seen = min(max(sums[view, wing, i], none), one)
+                    opening += layers.outputs[0, view, i] * seen * seen
+                    ending += layers.outputs[1, view, i] * seen * seen
+        outputs[k] = opening * phase + ending * (one - phase)
+        wanted = positions.wanted[at]
+        if side == 1:
+            wanted = one - wanted
+        error = np.float32(one / (one + np.exp(-outputs[k])) - wanted)
+        slopes.bases[0] += error * phase
+        slopes.bases[1] += error * (one - phase)
+        for view in range(2):
+            for wing in range(2):
+                for i in range(SHAPES):
+                    seen = min(max(sums[view, wing, i], none), one)
+                    slopes.outputs[0, view, i] += error * phase * seen * seen
+                    slopes.outputs[1, view, i] += error * (one - phase) * seen * seen
+                    slant = layers.outputs[0, view, i] * phase
+                    slant += layers.outputs[1, view, i] * (one - phase)
+                    slant *= error * (seen + seen)
+                    if seen == one:
+                        slant = none
+                    slants[view, wing, i] = slant
+                    slopes.biases[i] += slant
+        for square in range(SQUARES):
+            if board[square] != EMPTY:
+                for view in range(2):
+                    for wing in range(2):
+                        number = INPUTS_OF[view ^ side, wing, board[square], square]
+                        for i in range(SHAPES):
+                            slopes.shapes[number, i] += slants[view, wing, i]
+
+
+def logistic(values: Floats) -> Floats:
+    """1 / (1 + e^-x)."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -30, 30))))
+
+
+def loss(predicted: Floats, wanted: Floats) -> float:
+    """The mean cross-entropy."""
+    return float(-np.mean(wanted * np.log(predicted) + (1 - wanted) * np.log(1 - predicted)))
+
+
+def scale_of(scores: Floats, points: Floats) -> float:
+    """How many units of the score are one of the logistic function, by the results."""
+    scales = np.arange(80.0, 800.0, 10.0)
+    return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
+
+
+def begin_layers(rng: np.random.Generator) -> Layers:
+    """Small random weights."""
+    return Layers(
+        rng.normal(0, 0.1, (network.INPUTS, SHAPES)).astype(np.float32),
+        np.full(SHAPES, 0.3, np.float32),
+        rng.normal(0, 0.05, (2, 2, SHAPES)).astype(np.float32),
+        np.zeros(2, np.float32),
+    )
+
+
+def like(layers: Layers) -> Layers:
+    """Zeros of the same shapes."""
+    return Layers(*map(np.zeros_like, layers))
+
+
+class Trainer:
+    """Adam on batches, with the rate falling to nothing along a cosine."""
+
+    def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
+        self.positions, self.options, self.steps = positions, options, steps
+        self.layers = begin_layers(np.random.default_rng(options.seed))
+        self._first, self._second, self._step = like(self.layers), like(self.layers), 0
+
+    def see(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
+        """What the network makes of positions, for Red, and the slopes of the loss."""
+        slopes, outputs = like(self.layers), np.zeros(len(rows), np.float32)
+        scratch = np.zeros((2, 2, 2, SHAPES), np.float32)
+        learn(rows, self.positions, self.layers, slopes, *scratch, outputs)
+        return outputs * (1.0 - 2.0 * self.positions.sides[rows]), slopes
+
+    def step(self, rows: NDArray[np.int64]) -> None:
+        """Learn from a batch."""
+        slopes = self.see(rows)[1]
+        self._step += 1
+        rate = self.options.rate * (1 + np.cos(np.pi * self._step / self.steps)) / 2
+        for layer, slope, first, second in zip(
+            self.layers, slopes, self._first, self._second, strict=True
+        ):
+            slope /= len(rows)
+            first[:] = 0.9 * first + 0.1 * slope
+            second[:] = 0.999 * second + 0.001 * slope**2
+            size = np.sqrt(second / (1 - 0.999**self._step)) + 1e-8
+            layer -= rate * first / (1 - 0.9**self._step) / size
+        shapes = self.layers.shapes
+        np.clip(shapes * (1 - rate * self.options.decay), -LARGEST, LARGEST, out=shapes)
+
+
+def write(layers: Layers, scale: float) -> None:
+    """Write the module, in the project's format."""
+    full, fine = network.FULL, network.FINE * scale
+    shapes = np.rint(layers.shapes * full).astype(np.int8)
+    outputs = np.rint(layers.outputs * fine).astype(int)
+    # Every sum counts twice, as it is and in a mirror.
+    if 2 * np.abs(outputs).sum(axis=(1, 2)).max() * full**2 >= 1 << 31:
+        raise OverflowError("an output does not fit into 32 bits")
+    lines = [
+        '"""Numbers of the network, written by `scripts/tune/train.py`: not to be edited by hand.',
+        "",
+        "VALUES        what an advisor, elephant, rook, knight, cannon and pawn are worth in an",
+        "              exchange",
+        "BIASES        what each sum begins with",
+        "OUTPUTS       opening and ending, the mover's view and the other: what sums count for",
+        "OUTPUT_BASES  opening and ending: what is added",
+        "SHAPES        int8 (inputs, sums), in base 85: what each piece on a square adds to sums",
+        '"""',
+        "",
+        "# fmt: off",
+        f"VALUES = {VALUES}",
+        f"BIASES = {tuple(np.rint(layers.biases * full).astype(int).tolist())}",
+        "OUTPUTS = (",
+    ]
+    for stage in outputs.tolist():
+        lines += ["    (", *(f"        {tuple(view)}," for view in stage), "    ),"]
+    bases = tuple(np.rint(layers.bases * fine).astype(int).tolist())
+    lines += [")", f"OUTPUT_BASES = {bases}", "SHAPES = ("]
+    text = base64.b85encode(shapes.tobytes()).decode()
+    lines += [f'    "{text[i : i + 90]}",' for i in range(0, len(text), 90)]
+    WEIGHTS.write_text("\n".join([*lines, ")"]) + "\n", encoding="utf-8")
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("games", type=Path, nargs="+")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--batch", type=int, default=8_192)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--decay", type=float, default=0.5)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, print the losses, write the weights."""
+    options = arguments()
+    files = [np.load(path) for path in options.games]
+    boards, sides, seen, results, games = (
+        np.concatenate([file[name] for file in files])
+        for name in ("boards", "sides", "scores", "results", "games")
+    )
+    points, fitted = (1 + results) / 2, games % 10 != 0
+    scale = scale_of(seen.astype(float)[fitted], points[fitted])
+    wanted = (points + logistic(seen / scale)) / 2
+    phases = PHASES.astype(np.uint8)[boards].sum(axis=1, dtype=np.float32) / FULL_PHASE
+    positions = Positions(boards, sides, phases, wanted.astype(np.float32))
+    held, rows = np.flatnonzero(~fitted), np.flatnonzero(fitted)
+    batches = len(rows) // options.batch
+    trainer = Trainer(positions, options, options.epochs * batches)
+    rng = np.random.default_rng(options.seed)
+    said = loss(logistic(seen[held] / scale), points[held])
+    print(f"{len(rows)} positions, {len(held)} not fitted; scale {scale:.0f}; "
+          f"loss of the search's scores on the results {said:.5f}", flush=True)  # fmt: skip
+    for epoch in range(options.epochs):
+        rng.shuffle(rows)
+        for batch in range(batches):
+            trainer.step(rows[batch * options.batch : (batch + 1) * options.batch])
+        predicted = logistic(trainer.see(held)[0])
+        print(f"epoch {epoch + 1}: loss {loss(predicted, wanted[held]):.5f}, "
+              f"of the results {loss(predicted, points[held]):.5f}", flush=True)  # fmt: skip
+    write(trainer.layers, scale)
+
+
+if __name__ == "__main__":
+    main()
