@@ -11,7 +11,7 @@ import tbgen.retrograde.solve as solve_module
 from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
-from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.candidates import Judge, Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.revised_phase import Report, settle_orders
 from tbgen.retrograde.solve import solve
@@ -99,8 +99,8 @@ def test_what_nothing_new_affects_need_not_be_searched_again(
     affected = Search._find_affected
     searched: Counter[str] = Counter()
 
-    def find_all(search: Search, lost: Records | None) -> None:
-        affected(search, lost)
+    def find_all(search: Search, lost: Records | None, judge: Judge | None) -> None:
+        affected(search, lost, judge)
         searched["affected"] += int(search.loss_candidates.counts.sum())
         search._find_all(lost)
         searched["all"] += int(search.loss_candidates.counts.sum())
