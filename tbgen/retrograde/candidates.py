@@ -40,13 +40,20 @@ Mark = Callable[..., None]
 `within` (Rows) with `side` to move after which the opponent's last move can have been the
 offence, whatever the order."""
 
+Judge = Callable[[Frontier], None]
+"""`judge(losses)` takes off a frontier of the offender's positions what is in no pattern, whatever
+the candidates are. It goes by the moves that are not won: what it takes off is in none until
+another of these comes to be won. No capture saves the positions; moves to other than win candidates
+it need not see, since they are escapes."""
+
 
 class Memory:
     """What a winner's searches for one offence know, order after order.
 
-    Nearly all of the offender's positions have an escape out of the pattern, and fail for good.
-    They are looked at once, all others again only where something new affects them: a pattern
-    that leads to no position with a new way to lose would have been found by the last search.
+    Nearly all of the offender's positions have an escape out of the pattern, or commit no offence,
+    and fail until another of their moves comes to lose. They are looked at once, all others again
+    only where something new affects them: a pattern that leads to no position with a new way to
+    lose would have been found by the last search.
     """
 
     def __init__(
@@ -79,7 +86,8 @@ class Memory:
         with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
             search = Search(self, order, frontiers)
             yield search
-            self.open = p.sets.packed(search.open)
+            if search.found_any or self.open is None:
+                self.open = p.sets.packed(search.open)
 
 
 class Search:
@@ -90,8 +98,10 @@ class Search:
         can be candidates
     escapes : the winner's positions that save the offender: neither known to be won nor, any
         longer, candidates
-    open : the offender's positions that had no escape to begin with, and do not fail by
-        themselves: where the next order looks for loss candidates
+    open : the offender's positions that had no escape to begin with, and that no judge has ruled
+        out: where the next order looks for loss candidates
+    found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
+        and a later order finds `open` as this one did
     """
 
     def __init__(self, memory: Memory, order: int, frontiers: list[Frontier]) -> None:
@@ -101,6 +111,7 @@ class Search:
         self.winner, self.offender = memory.winner, memory.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
         self.open, self.escapes = memory.room
+        self.found_any = False
         self._memory = memory
         self.sweep = memory.propagation.sweep
         self.live = self._expect_wins()
@@ -130,19 +141,30 @@ class Search:
         finally:
             self._idle.append(front)
 
-    def initialise(self, lost: Records | None = None, *, captures_wait: bool) -> None:
+    def initialise(
+        self, lost: Records | None = None, judge: Judge | None = None, *, captures_wait: bool
+    ) -> bool:
         """Find the candidates of both kinds: at the first order all, later those that may be new.
 
         lost : the offender's positions that another search of this order has shown to be lost;
             they need no more looking at
+        judge : is asked of loss candidates from which play comes to others; those with a new way to
+            lose, which are many, are left to `rule_out`
         captures_wait : what only a capture wins is won when its ply has come; until then it is an
             escape, unless the offender's move to it is the offence
+
+        Returns `found_any`.
         """
         if self._memory.open is None:
             self._find_all(lost)
         else:
-            self._find_affected(lost)
-        self._find_escapes(captures_wait)
+            self._find_affected(lost, judge)
+        self.found_any = bool(self.loss_candidates.counts.any())
+        if self.found_any:
+            self._find_escapes(captures_wait)
+        else:
+            self.sets.clear(self.win_candidates)
+        return self.found_any
 
     def _find_all(self, lost: Records | None) -> None:
         """The candidates of the first order, and what later orders begin with."""
@@ -158,7 +180,7 @@ class Search:
         self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
         sets.copy(self.loss_candidates.rows, self.open)
 
-    def _find_affected(self, lost: Records | None) -> None:
+    def _find_affected(self, lost: Records | None, judge: Judge | None) -> None:
         """The candidates of a later order: those that something new may have made so.
 
         A loss candidate has a new way to lose if it has a move into what has been won since the
@@ -168,32 +190,45 @@ class Search:
         assert memory.offending is not None
         assert memory.open is not None
         losable = p.losable[self.offender]
-        marked = self.open
-        sets.empty_out(marked)
-        sets.add(memory.offending, marked, within=p.unknown[self.winner])
-        sets.difference(self.live, marked, self.escapes)
         with self.frontier() as newly_losing:
-            with self.frontier() as cause:
-                sets.put(memory.won.take(), cause)
-                self.sweep(self.offender, cause, losable, newly_losing)
-                for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
-                    sets.put(records, cause, within=losable)
-                    sets.join(cause, newly_losing)
+            self._find_newly_losing(newly_losing)
+            if not newly_losing.counts.any():
+                sets.clear(self.loss_candidates)
+                return
+            marked = self.open
+            sets.empty_out(marked)
+            sets.add(memory.offending, marked, within=p.unknown[self.winner])
+            sets.difference(self.live, marked, self.escapes)
             self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
-        # Those escapes are wanted no more: `open` takes their room, and leaves its own.
-        self.open, self.escapes = self.escapes, marked
-        sets.copy(self.loss_candidates.rows, self.open)
-        sets.add(memory.open, self.open, within=losable)
         if lost is not None:
             sets.remove(lost, self.loss_candidates.rows)
+        if not self.loss_candidates.counts.any():
+            return
+        # Those escapes are wanted no more: `open` takes their room, and leaves its own.
+        self.open, self.escapes = self.escapes, marked
+        sets.empty_out(self.open)
+        sets.add(memory.open, self.open, within=losable)
+        if lost is not None:
             sets.remove(lost, self.open)
-        self._keep_affected()
+        self._keep_affected(judge)
 
-    def _keep_affected(self) -> None:
+    def _find_newly_losing(self, newly_losing: Frontier) -> None:
+        """Make a frontier the offender's positions with a new way to lose."""
+        sets, p = self.sets, self.propagation
+        losable = p.losable[self.offender]
+        with self.frontier() as cause:
+            sets.put(self._memory.won.take(), cause)
+            self.sweep(self.offender, cause, losable, newly_losing)
+            for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
+                sets.put(records, cause, within=losable)
+                sets.join(cause, newly_losing)
+
+    def _keep_affected(self, judge: Judge | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.
 
         A pattern that never leads to one stood at the last order as it stands now, and was found
-        then. So what is not affected fails again.
+        then. So what is not affected fails again. What a judge rules out is in no pattern: nothing
+        is affected through it, and it is open no longer.
 
         On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
         are affected; `escapes` has the marked positions, and on return those that are not.
@@ -209,6 +244,8 @@ class Search:
                 self.sweep(self.offender, new_wins, self.open, new_losses)
                 if not sets.transfer(new_losses, self.open):
                     break
+                if judge is not None:
+                    judge(new_losses)
                 sets.join(new_losses, losses)
                 self.sweep(self.winner, new_losses, unaffected, new_wins)
         sets.unite(losses.rows, self.open)
@@ -243,7 +280,8 @@ class Search:
             with self.frontier() as kept_losses:
                 self.sweep(self.offender, None, self.loss_candidates, kept_losses, self.escapes)
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
-            self.prune_losses(pruned_losses)
+            with self.frontier() as pruned_wins:
+                self._spread(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
         """Prune the win candidates on a frontier, and what falls with them; whether any are."""
@@ -254,11 +292,6 @@ class Search:
             self._spread(pruned_wins, pruned_losses)
         return True
 
-    def prune_losses(self, pruned_losses: Frontier) -> None:
-        """Prune the loss candidates on a frontier, and what falls with them."""
-        with self.frontier() as pruned_wins:
-            self._spread(pruned_wins, pruned_losses)
-
     def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
         """Prune the losses on a frontier, the wins without another loss, the losses that ..."""
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
@@ -268,13 +301,14 @@ class Search:
                 break
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
-    def drop_losses(self, failed: Frontier) -> None:
-        """Take away loss candidates that fail by themselves, for later orders too.
+    def rule_out(self, judge: Judge) -> None:
+        """Take away the loss candidates that a judge rules out, for later orders too.
 
         As a rule they are so many that what falls with them is left to `prune`.
         """
-        self.sets.transfer(failed, self.open)
-        self.sets.transfer(failed, self.loss_candidates.rows)
+        self.sets.transfer(self.loss_candidates, self.open)
+        judge(self.loss_candidates)
+        self.sets.unite(self.loss_candidates.rows, self.open)
 
     def declare(self, wins: Frontier) -> None:
         """The final phase: make win candidates direct wins; from now on they are no escapes."""

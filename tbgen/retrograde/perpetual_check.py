@@ -46,10 +46,10 @@ def declare_perpetual_checks(
     Returns, if `keep_losses`, the offender's positions that lose by this order.
     """
     with memory.search(order) as search:
-        search.initialise(captures_wait=True)
-        search.prune()
-        while _prune_checkers(search):
-            pass
+        if search.initialise(captures_wait=True):
+            search.prune()
+            while _prune_checkers(search):
+                pass
         if search.captures_win:
             _declare_captures(search)
         search.declare(search.win_candidates)

@@ -11,7 +11,7 @@ import tbgen.retrograde.solve as solve_module
 from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
-from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.candidates import Judge, Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.revised_phase import Report, settle_orders
 from tbgen.retrograde.solve import solve
@@ -89,31 +89,84 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
     solve_with(monkeypatch, settle)
 
 
-@pytest.mark.parametrize("rules", [Rules.CHECK, Rules.WXF])
-def test_what_nothing_new_affects_need_not_be_searched_again(
-    monkeypatch: pytest.MonkeyPatch, rules: Rules
-) -> None:
-    """KNKCA, of four orders: every order searched as thoroughly as the first one."""
-    material = Material.parse("KNKCA")
-    expected = solution(material.name, rules)
-    affected = Search._find_affected
-    searched: Counter[str] = Counter()
-
-    def find_all(search: Search, lost: Records | None) -> None:
-        affected(search, lost)
-        searched["affected"] += int(search.loss_candidates.counts.sum())
-        search._find_all(lost)
-        searched["all"] += int(search.loss_candidates.counts.sum())
-
-    monkeypatch.setattr(Search, "_find_affected", find_all)
+def solve_again(name: str, rules: Rules) -> None:
+    """Solve a material with searches that a test has changed: the same must come out."""
+    material = Material.parse(name)
+    expected = solution(name, rules)
     children = {m.name: solution(m.name, rules) for m in material.captures().values()}
     solved = solve(
         material, lambda child: children[child.name], rule_set=RuleSet(rules),
         code_space=code_spaces(material, rules)[0],
     )  # fmt: skip
-    assert 0 < searched["affected"] < searched["all"] / 2
     for side in Side:
         assert np.array_equal(solved.plane(side), expected.plane(side))
+
+
+@pytest.mark.parametrize("rules", [Rules.CHECK, Rules.WXF])
+def test_what_nothing_new_affects_need_not_be_searched_again(
+    monkeypatch: pytest.MonkeyPatch, rules: Rules
+) -> None:
+    """KNKCA, of four orders: every order searched as thoroughly as the first one."""
+    solution("KNKCA", rules)
+    affected = Search._find_affected
+    searched: Counter[str] = Counter()
+
+    def find_all(search: Search, lost: Records | None, judge: Judge | None) -> None:
+        affected(search, lost, judge)
+        searched["affected"] += int(search.loss_candidates.counts.sum())
+        search._find_all(lost)
+        searched["all"] += int(search.loss_candidates.counts.sum())
+
+    monkeypatch.setattr(Search, "_find_affected", find_all)
+    solve_again("KNKCA", rules)
+    assert 0 < searched["affected"] < searched["all"] / 2
+
+
+def test_nothing_is_affected_through_what_its_own_moves_rule_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """KRKNN, in which chases of later orders begin far from new ways to lose."""
+    solution("KRKNN", Rules.WXF)
+    affected = Search._keep_affected
+
+    def candidates(*, judged: bool) -> int:
+        """How many loss candidates are affected, if a judge is asked of them or nobody is."""
+        count = 0
+
+        def keep_affected(search: Search, judge: Judge | None) -> None:
+            nonlocal count
+            affected(search, judge if judged else None)
+            if judge is not None:
+                count += search.sets.count(search.loss_candidates.rows)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Search, "_keep_affected", keep_affected)
+            solve_again("KRKNN", Rules.WXF)
+        return count
+
+    assert 0 < candidates(judged=True) < candidates(judged=False)
+
+
+def test_an_order_without_new_ways_to_lose_looks_at_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
+        propagation = course.propagation
+        sets = propagation.sets
+        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        with memory.search(7) as search:
+            assert search.initialise(captures_wait=True)
+        known = memory.open
+        rows = sets.workers.meter.rows
+        with memory.search(8) as search:
+            assert not search.initialise(captures_wait=True)
+            assert not search.win_candidates.rows.any()
+            assert not search.loss_candidates.rows.any()
+        assert memory.open is known
+        assert sets.workers.meter.rows == rows
+        settle_orders(course, layout, rule_set, report)
+
+    solve_with(monkeypatch, settle)
 
 
 def test_a_direct_win_is_255_and_the_loss_before_it_254() -> None:

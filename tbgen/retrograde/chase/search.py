@@ -13,13 +13,15 @@ declare      what is left becomes a graph with exact attacks and the victim in e
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, rare_collections
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.chase.graph import find_chase_wins
 from tbgen.retrograde.chase.sieve import attacked_row
 from tbgen.retrograde.chase.victims import Setting, judge
@@ -97,17 +99,17 @@ class ChaseSearch:
         """
         with self._memory.search(order) as search:
             # Checks of this order and captures that win by it come before its chases.
-            search.initialise(lost, captures_wait=False)
-            search.prune()
-            _prune_finished(search)
             setting = Setting(
-                int(search.winner), self._minor_chases, search.live,
-                search.win_candidates.rows, search.loss_candidates.rows,
-            )  # fmt: skip
+                int(search.winner), self._minor_chases, search.live, search.loss_candidates.rows
+            )
             workers = search.sets.workers
-            with search.frontier() as failed:
-                judge(setting, self._places, failed, workers)
-                search.drop_losses(failed)
+            judge_some = partial(judge, setting=setting, places=self._places, workers=workers)
+            if not search.initialise(lost, judge_some, captures_wait=False):
+                return 0
+            search.prune()
+            if not search.loss_candidates.rows.any():
+                return 0
+            search.rule_out(judge_some)
             search.prune()
             if not search.loss_candidates.rows.any():
                 return 0
@@ -118,16 +120,6 @@ class ChaseSearch:
             return search.sets.count(search.win_candidates.rows)
 
 
-def _prune_finished(search: Search) -> None:
-    """Prune losses all of whose moves are won by now: there the offender chases no longer."""
-    losses = search.loss_candidates.rows
-    with search.frontier() as pruned_losses:
-        with search.frontier() as unfinished:
-            search.sweep(search.offender, search.win_candidates, losses, unfinished)
-            search.sets.put_difference(losses, unfinished.rows, pruned_losses)
-        search.prune_losses(pruned_losses)
-
-
 def compile_chases() -> None:
     """Compile the kernels of chases, by searching where there is nothing to be found."""
     layout = Layout.of(Material.parse("KRKN"))
@@ -136,8 +128,8 @@ def compile_chases() -> None:
     with rare_collections(), Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)
         rows = front.rows
-        setting = Setting(int(Side.RED), True, rows, rows, rows)
-        judge(setting, places, front, workers)
+        setting = Setting(int(Side.RED), True, rows, rows)
+        judge(front, setting, places, workers)
         find_chase_wins(setting, places, rows, workers)
         k_attacked(0, 0, int(Side.RED), rows, front, frame)
         _k_keep_images(0, 0, rows, rows, frame)

@@ -17,7 +17,7 @@ from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import Places, copy, find, make_desk, move, set_up
 from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET
-from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row
+from tbgen.rows.sets import Frontier, Rows, ranges_for
 from tbgen.rows.workers import Workers
 from tbgen.rules.chases import is_new_attack, may_be_victim
 from tbgen.rules.moves import generate_moves
@@ -34,8 +34,6 @@ class Setting(NamedTuple):
     """Whether advisors and elephants chase protected rooks, knights and cannons."""
     live: Rows
     """The winner's positions that are no win for him, known or by a capture."""
-    wins: Rows
-    """His positions that may be direct wins."""
     losses: Rows
     """The offender's positions that may be direct losses."""
 
@@ -93,14 +91,11 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_c
 
 
 @part
-def _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk):
+def _chased_by(source, target, lo, hi, setting, places, desk):
     """Of a set of victims, those that the quiet move `source`-`target` chases.
 
-    to_row, to_square : int64, the slot of the position after the move, which is not won
+    Whether it gives check is not asked: that would be an escape, and what has one is pruned.
     """
-    # A win candidate is not in check, so the move is none.
-    if not has(setting.wins[to_row, 0], setting.wins[to_row, 1], to_square):
-        return EMPTY, EMPTY
     move(desk.squares, desk.after, source, target)
     lo, hi = attacked_anew(
         desk.board, desk.after, desk.squares, places.codes, source, target, lo, hi,
@@ -142,7 +137,7 @@ def common_victims(row, square, setting, places, desk):
             copy(board, after)
         chases += 1
         source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
-        lo, hi = _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk)
+        lo, hi = _chased_by(source, target, lo, hi, setting, places, desk)
         if not (lo | hi):
             return lo, hi
     if chases == 0:
@@ -158,7 +153,7 @@ def common_victims(row, square, setting, places, desk):
         move(squares, after, target, source)
         if not is_won(to_row, to_square, setting):
             chases += 1
-            lo, hi = _chased_by(source, target, to_row, to_square, lo, hi, setting, places, desk)
+            lo, hi = _chased_by(source, target, lo, hi, setting, places, desk)
             if not (lo | hi):
                 return lo, hi
     if chases == 0:
@@ -167,35 +162,37 @@ def common_victims(row, square, setting, places, desk):
 
 
 @borrowing_kernel
-def _k_judge(lead_0, lead_1, found, setting, places, desk):
-    """Put the loss candidates that need not chase any one piece on `found`.
+def _k_judge(lead_0, lead_1, losses, setting, places, desk):
+    """Take the positions that need not chase any one piece off a frontier.
 
-    found : Frontier of the offender, out
+    losses : Frontier of the offender, inout
     """
     mids = places.frame.size[MIDS]
     for lead in range(lead_0, lead_1):
-        clear_lead(lead, found, mids)
-        for mid in range(mids):
+        whole = losses.counts[lead] > losses.limit
+        for i in range(mids if whole else losses.counts[lead]):
+            mid = np.int64(i) if whole else np.int64(losses.listed[lead * losses.limit + i])
             row = lead * mids + mid
-            failed_lo, failed_hi = EMPTY, EMPTY
-            left_lo, left_hi = setting.losses[row, 0], setting.losses[row, 1]
+            left_lo, left_hi = losses.rows[row, 0], losses.rows[row, 1]
             while left_lo | left_hi:
                 square = first_square(left_lo, left_hi)
                 left_lo, left_hi = without_first(left_lo, left_hi)
                 lo, hi = common_victims(row, square, setting, places, desk)
                 if not (lo | hi):
-                    failed_lo |= BIT[square, 0]
-                    failed_hi |= BIT[square, 1]
-            if failed_lo | failed_hi:
-                put_row(lead, mid, failed_lo, failed_hi, found, mids)
+                    losses.rows[row, 0] &= ~BIT[square, 0]
+                    losses.rows[row, 1] &= ~BIT[square, 1]
 
 
-def judge(setting: Setting, places: Places, found: Frontier, workers: Workers) -> None:
-    """Put the loss candidates that need not chase any one piece on `found`."""
+def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
+    """Take the positions that need not chase any one piece off a frontier of the offender's.
+
+    Their captures lose by this order, as those of loss candidates do.
+    """
     desks = [make_desk(places) for _ in range(workers.threads)]
     workers.run(
         lambda lead_0, lead_1, thread: _k_judge(
-            lead_0, lead_1, found, setting, places, desks[thread]
+            lead_0, lead_1, losses, setting, places, desks[thread]
         ),
-        len(found.counts),
+        len(losses.counts),
+        ranges_for(losses),
     )
