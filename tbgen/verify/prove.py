@@ -109,12 +109,7 @@ def _prove(
         nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
         testimony = examine(nodes, loaded.arrays, threads)
     if by_rows and not found.findings:
-        settled = passes.settle(found)
-        if settled is None:
-            return _prove(
-                table, supporting, rule_set, threads, report, sample, memory, folder, by_rows=False
-            )
-        arrays, found = settled
+        arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
     proof = conclude(table, loaded, found, rule_set, threads, report)
     return _hear_witness(table, nodes, testimony, proof)
