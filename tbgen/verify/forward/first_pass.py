@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
+from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.threads import thread_pool
@@ -112,6 +113,7 @@ class Passes:
         with compile_lock():
             for work in (complete, repeat, judge):
                 work(0, 0)
+        trim_process()
         counts = sum(self._over_rows(complete, "legality"), np.zeros((len(Side), places), np.int64))
         self._over_rows(repeat, "images")
         notes = self._over_rows(judge, "positions")
