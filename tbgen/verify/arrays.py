@@ -11,8 +11,9 @@
     values       what ranks stand for (`ranks`)
 
 Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
-planes are copies: as loaded, those of table 0 hold places of its palette, and `forward.complete`
-makes ranks of them. What is read from the arrays, and how, is in `moves`.
+planes are copies: as loaded, those of table 0 hold places of its palette; `forward.complete` makes
+ranks of them, and `forward.settle` marks, by which patterns are looked for. What is read from the
+arrays, and how, is in `moves`.
 """
 
 from __future__ import annotations

@@ -162,6 +162,22 @@ def reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | Non
         return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 
+def narrowed(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """As many numbers of a type that is no wider, in the same memory from its beginning."""
+    return numbers.view(dtype)[: len(numbers)]
+
+
+def give_back(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """The same, when nothing else of `numbers` is used any more: the rest of the memory is free.
+
+    Of a file nothing is given back. Other views of the memory are void afterwards.
+    """
+    size = len(numbers)
+    if numbers.flags.owndata and np.dtype(dtype).itemsize < numbers.itemsize:
+        numbers.resize(-(-size * np.dtype(dtype).itemsize // numbers.itemsize), refcheck=False)
+    return numbers.view(dtype)[:size]
+
+
 def unpack_own(
     table: Table, reserve: Reserve, dtypes: Sequence[DTypeLike], threads: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:

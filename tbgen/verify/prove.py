@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
@@ -100,6 +101,7 @@ def _prove(
     by_rows : let rows settle most checks; if anything is refuted then, findings may be missing
     """
     report("load", 0, 1)
+    trim_process()
     loaded = gather(table, supporting, rule_set, memory, folder, threads)
     passes = Passes(loaded.arrays, table.layout, threads, report)
     found = passes.prove(list_checks=not by_rows)
@@ -109,13 +111,9 @@ def _prove(
         nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
         testimony = examine(nodes, loaded.arrays, threads)
     if by_rows and not found.findings:
-        settled = passes.settle(found)
-        if settled is None:
-            return _prove(
-                table, supporting, rule_set, threads, report, sample, memory, folder, by_rows=False
-            )
-        arrays, found = settled
+        arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
+    trim_process()
     proof = conclude(table, loaded, found, rule_set, threads, report)
     return _hear_witness(table, nodes, testimony, proof)
 

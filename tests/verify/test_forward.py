@@ -12,7 +12,9 @@ from tbgen.indexing import Material, Side
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import verify
+from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes
+from tbgen.verify.forward.settle import Translation, make_marks
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, recoded
 from tests.oracles.proof_by_positions import prove_by_positions
@@ -48,6 +50,22 @@ def test_both_proofs_say_the_same(name):
 @pytest.mark.parametrize("name", ["KRKN", "KNKP"])
 def test_both_proofs_find_the_same_patterns(name, rules):
     assert same(solution(name, rules), rules).ok
+
+
+def test_marks_of_two_bytes_say_the_same(monkeypatch):
+    """As of more than seventeen orders; for the patterns they become numbers of one byte."""
+
+    def wide_marks(values):
+        def wide(translation):
+            return Translation(*(each.astype(np.uint16) for each in translation))
+
+        settling = make_marks(values)
+        return settling._replace(of_ranks=wide(settling.of_ranks), of_marks=wide(settling.of_marks))
+
+    monkeypatch.setattr(first_pass, "make_marks", wide_marks)
+    rows = same(solution("KRKN", Rules.WXF), Rules.WXF)
+    assert rows.ok
+    assert rows.offenders_examined < 10  # or they have been proven the old way
 
 
 def test_rows_settle_most_checks():

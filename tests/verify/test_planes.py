@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from tbgen.tables.codes import LimitExceededError
-from tbgen.verify.planes import Supports, rank_after_capture, reserve, unpack_own, unpack_side
+from tbgen.verify.planes import (
+    Supports,
+    give_back,
+    narrowed,
+    rank_after_capture,
+    reserve,
+    unpack_own,
+    unpack_side,
+)
 
 
 def tiled(*planes):
@@ -69,3 +77,25 @@ def test_a_palette_has_an_end():
     planes = plane(257), plane(3)
     with pytest.raises(LimitExceededError):
         unpack_own(tiled(*planes), in_memory, (np.uint8,), 1)
+
+
+@pytest.mark.parametrize("memory", [None, 0])
+def test_what_is_narrower_takes_less_memory(memory, tmp_path):
+    """What is in a file stays there."""
+    wide = reserve(10_001, np.uint16, memory, tmp_path)
+    wide[:] = np.arange(10_001)
+    few = narrowed(wide, np.uint8)
+    for at in range(0, 10_001, 100):
+        some = slice(at, at + 100)
+        few[some] = (wide[some] % 251).astype(np.uint8)
+    del few, some
+    left = give_back(wide, np.uint8)
+    assert left.dtype == np.uint8
+    assert np.array_equal(left, np.arange(10_001) % 251)
+    assert wide.nbytes == (10_002 if memory is None else 20_002)
+
+
+def test_nothing_is_given_back_of_what_is_as_wide():
+    numbers = np.arange(300, dtype=np.uint16)
+    assert np.array_equal(give_back(numbers, np.uint16), np.arange(300))
+    assert np.array_equal(narrowed(numbers, np.uint16), np.arange(300))

@@ -2,7 +2,10 @@
 """The passes over the rows of a table: every position against its children, then who may check.
 
     codes  --complete-->  ranks and counts  --repeat-->  whole planes  --judge-->  findings, lists
-    ranks  --translate-->  marks  --judge, for either side-->  what is left of the checks
+    ranks  --translate-->  marks  --settle, for either side-->  what is left of the checks
+
+Marks are fewer than ranks, and a byte is enough for those of seventeen orders: planes of marks take
+half of the room, and the other half is given back before anything is listed.
 
 Ranges of rows do not depend on the threads, so that the same table gives the same findings
 whatever their number.
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
+from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.threads import thread_pool
@@ -31,17 +35,19 @@ from tbgen.verify.forward.judge import (
     FIRST_STORED,
     Notes,
     k_judge,
+    k_settle,
 )
 from tbgen.verify.forward.settle import (
     ANSWERS,
-    FIRST_OFFENCE,
-    JUDGE,
     LISTS,
     STEPS,
+    Marks,
+    Translation,
+    forget_states,
     k_translate,
     make_marks,
-    no_marks,
 )
+from tbgen.verify.planes import give_back, narrowed
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 19
@@ -89,7 +95,6 @@ class Passes:
         """
         arrays, index = self._arrays, self._index
         places = arrays.values.own.shape[1]
-        marks = no_marks()
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
             counts = np.zeros((len(Side), places), np.int64)
@@ -102,12 +107,13 @@ class Passes:
         def judge(row_0: int, row_1: int) -> Notes:
             nodes = 2 * (row_1 - row_0) * self._layout.inner_size
             notes = Notes.make(nodes if list_checks else 0, nodes)
-            k_judge(row_0, row_1, 0, 2, JUDGE, notes, self._row(), index, arrays, marks)
+            k_judge(row_0, row_1, notes, self._row(), index, arrays)
             return notes.cut()
 
         with compile_lock():
             for work in (complete, repeat, judge):
                 work(0, 0)
+        trim_process()
         counts = sum(self._over_rows(complete, "legality"), np.zeros((len(Side), places), np.int64))
         self._over_rows(repeat, "images")
         notes = self._over_rows(judge, "positions")
@@ -127,39 +133,68 @@ class Passes:
             counts,
         )
 
-    def settle(self, found: FirstPass) -> tuple[Arrays, FirstPass] | None:
+    def settle(self, found: FirstPass) -> tuple[Arrays, FirstPass]:
         """Settle the perpetual checks of rows that were proven, as far as rows do (`settle`).
 
-        Returns the arrays, whose planes hold marks from here on, and what is left to be looked at;
-        None where there are too many ranks and marks to tell them apart.
+        Returns the arrays, whose planes hold no ranks from here on but what patterns ask for, and
+        what is left to be looked at.
+
+        Raises `LimitExceededError` for more marks than 16 bits tell apart.
         """
-        made = make_marks(self._arrays.values)
-        if made is None:
-            return None
-        marks, translations, values = made
-        arrays, index, layout = self._arrays, self._index, self._layout
+        settling = make_marks(self._arrays.values)
+        self._arrays = self._arrays._replace(values=settling.values)
+        translation = settling.of_ranks
         left: list[Notes] = []
         for winner in Side:
-            for side in Side:
-                first = int(arrays.tables[0, side])
-                k_translate(first, first + layout.slots, translations[side != winner], arrays)
-            for step in range(FIRST_OFFENCE, STEPS):
-                mover = int(winner) if step in ANSWERS else 1 - int(winner)
-
-                def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
-                    nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
-                    notes = Notes.make(nodes, nodes)
-                    k_judge(
-                        row_0, row_1, side, side + 1, step, notes, self._row(), index, arrays, marks
-                    )
-                    return notes.cut()
-
-                left += self._over_rows(settle, "checks")
-        return arrays._replace(values=values), replace(
+            self._translate(translation, winner)
+            translation = settling.of_marks
+            left += self._settle_checks(winner, settling.marks)
+        if self._arrays.ranks.itemsize > 1:
+            values, numbers = forget_states(self._arrays.values)
+            self._arrays = self._arrays._replace(values=values)
+            self._translate(Translation(numbers, numbers), Side.RED)
+        return self._arrays, replace(
             found,
             checkers=_join([notes.checkers for notes in left]),
             checked_wins=_join([notes.checked_wins for notes in left]),
             chasers=_join([found.chasers, *(notes.chasers for notes in left)]),
+        )
+
+    def _settle_checks(self, winner: Side, marks: Marks) -> list[Notes]:
+        """Make the passes for one side as W; what they list."""
+        index, arrays, layout = self._index, self._arrays, self._layout
+        left: list[Notes] = []
+        for step in range(STEPS):
+            mover = int(winner) if step in ANSWERS else 1 - int(winner)
+
+            def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
+                nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
+                notes = Notes.make(nodes, nodes)
+                k_settle(row_0, row_1, side, step, notes, self._row(), index, arrays, marks)
+                return notes.cut()
+
+            with compile_lock():
+                settle(0, 0)
+            left += self._over_rows(settle, "checks")
+        return left
+
+    def _translate(self, translation: Translation, winner: Side) -> None:
+        """Replace what the planes hold, and what captures lead to."""
+        arrays, slots = self._arrays, self._layout.slots
+        dtype = translation.winner.dtype
+        # What is narrower is written behind what is read.
+        numbers, translated = arrays.ranks, narrowed(arrays.ranks, dtype)
+        for side in Side:
+            becomes = translation.winner if side == winner else translation.offender
+            first = int(arrays.tables[0, side])
+            for at in range(first, first + slots, RANGE_SLOTS):
+                some = slice(at, min(at + RANGE_SLOTS, first + slots))
+                written = np.empty(some.stop - some.start, dtype)
+                k_translate(numbers[some], becomes, written)
+                translated[some] = written
+        ranks = translation.winner[arrays.supports.ranks]
+        self._arrays = arrays._replace(
+            ranks=give_back(numbers, dtype), supports=arrays.supports._replace(ranks=ranks)
         )
 
     def _row(self) -> Row:

@@ -20,7 +20,6 @@ from tbgen.verify.forward.best import find_best
 from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
 from tbgen.verify.forward.settle import (
     FIRST_OFFENCE,
-    JUDGE,
     LIST_ANSWERS,
     LIST_OFFENDERS,
     OFFENCE,
@@ -191,29 +190,41 @@ def _list(node, step, notes):
 
 
 @borrowing_kernel
-def k_judge(row_0, row_1, side_0, side_1, step, notes, row, index, arrays, marks):
-    """Make a pass over the rows [row_0, row_1), where one of some sides is to move.
+def k_judge(row_0, row_1, notes, row, index, arrays):
+    """Prove what is stored in the rows [row_0, row_1), whose planes are complete.
 
-    The planes are complete. JUDGE proves what is stored; what the others do, `settle` says. They
-    write to the plane of the side to move, and read from that of the other one only.
-
-    side_0, side_1 : int, the first side, and the one after the last
-    step : int, the pass; notes : Notes, out; marks : Marks, which JUDGE does not look at
+    notes : Notes, out
     """
     columns = index.size[COLUMNS]
     notes.result[:] = 0
     for number in range(row_0, row_1):
-        at = arrays.tables[0, side_0] + number * columns
-        if step != JUDGE and not _concerns(step, at, columns, arrays, marks):
+        set_row(number, row, index, arrays)
+        if row.words[OVERLAPS]:
+            continue
+        all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
+        for side in range(2):
+            find_best(side, row, index, arrays)
+            at = arrays.tables[0, side] + number * columns
+            _judge_row(number, side, at, all_canonical, notes, row, index, arrays)
+
+
+@borrowing_kernel
+def k_settle(row_0, row_1, side, step, notes, row, index, arrays, marks):
+    """Make a pass of `settle` over the rows [row_0, row_1), whose planes hold marks.
+
+    It writes to the plane of the side to move, and reads from that of the other one only.
+
+    step : int, the pass; notes : Notes, out; marks : Marks
+    """
+    columns = index.size[COLUMNS]
+    notes.result[:] = 0
+    for number in range(row_0, row_1):
+        at = arrays.tables[0, side] + number * columns
+        if not _concerns(step, at, columns, arrays, marks):
             continue
         set_row(number, row, index, arrays)
         if row.words[OVERLAPS]:
             continue
         all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
-        for side in range(side_0, side_1):
-            find_best(side, row, index, arrays)
-            at = arrays.tables[0, side] + number * columns
-            if step == JUDGE:
-                _judge_row(number, side, at, all_canonical, notes, row, index, arrays)
-            else:
-                _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)
+        find_best(side, row, index, arrays)
+        _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)

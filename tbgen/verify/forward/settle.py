@@ -30,12 +30,13 @@ moves. What is left is listed, and the scalar rules decide about it (`tbgen.veri
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.keys import MATE, NEVER, ORDER, order_of_key, orders_of_keys
 from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, FREE, Values
 
@@ -59,9 +60,9 @@ _OF_DRAWS = {CHECK: (HELD, OUT_CHECKED, MAYBE_CHECKED), CHASE: (TENSE, OUT_TENSE
 """What draws of a kind begin as, W's and O's; and what those of O's become."""
 
 (
-    JUDGE, FIRST_OFFENCE, FIRST_ANSWER, OFFENCE, ANSWER, LIST_OFFENDERS, LIST_ANSWERS, STEPS,
-) = range(8)  # fmt: skip
-"""What a pass over rows is for: `judge`, or marks of offenders, or of the winner-to-be."""
+    FIRST_OFFENCE, FIRST_ANSWER, OFFENCE, ANSWER, LIST_OFFENDERS, LIST_ANSWERS, STEPS,
+) = range(7)  # fmt: skip
+"""What a pass over rows is for: marks of offenders, or of the winner-to-be."""
 
 ANSWERS = FIRST_ANSWER, ANSWER, LIST_ANSWERS
 """The passes in which W is to move."""
@@ -70,10 +71,10 @@ LISTS = FIRST_OFFENCE, LIST_OFFENDERS, LIST_ANSWERS
 
 
 class Marks(NamedTuple):
-    """What marks stand for. Shapes: M ranks and marks, of which all ranks come first; K orders."""
+    """What marks stand for. Shapes: M marks, of which 0 is that of no position; K orders."""
 
     state: NDArray[np.uint8]
-    """uint8 (M,): CLOSED for ranks."""
+    """uint8 (M,)."""
     order: NDArray[np.int32]
     """int32 (M,): the class; 0 for what is won before all orders."""
     mark: NDArray[np.int64]
@@ -83,55 +84,68 @@ class Marks(NamedTuple):
     """uint8 (steps, M): 1 if positions with that mark are looked at in a pass."""
 
 
-class Translations(NamedTuple):
-    """The marks of ranks, and of marks: uint16 (M,) each."""
+class Translation(NamedTuple):
+    """What becomes of each number of a plane; of the type of what it becomes."""
 
-    winner: NDArray[np.uint16]
-    """To begin with, where W is to move."""
-    offender: NDArray[np.uint16]
-    """To begin with, where O is to move."""
-
-
-def no_marks() -> Marks:
-    """For a pass that looks at none."""
-    return Marks(
-        np.zeros(1, np.uint8), np.zeros(1, np.int32), np.zeros((1, 1), np.int64),
-        np.zeros((1, 1), np.uint8),
-    )  # fmt: skip
+    winner: NDArray[Any]
+    """marks (n,): where W is to move."""
+    offender: NDArray[Any]
+    """marks (n,): where O is to move."""
 
 
-def make_marks(values: Values) -> tuple[Marks, Translations, Values] | None:
-    """The marks of a proof, and the values with marks beside ranks; None without room for them.
+class Settling(NamedTuple):
+    """Marks, and how planes come to hold them."""
 
-    A mark has a key of its class: that of a direct win, or another.
+    marks: Marks
+    values: Values
+    """Whose keys and `settled` are those of marks."""
+    of_ranks: Translation
+    """To begin with, for one side as W."""
+    of_marks: Translation
+    """To begin again, for the other one; what has been found of the first stays."""
+
+
+def make_marks(values: Values) -> Settling:
+    """The marks of a proof. A mark has a key of its class: that of a direct win, or another.
+
+    Raises `LimitExceededError` for more of them than 16 bits tell apart.
     """
-    orders = orders_of_keys(values.keys)
-    orders[0] = 0
+    orders = orders_of_keys(values.keys[1:])
     last = int(orders[orders < NEVER].max(initial=0))
-    listed = [(HIDDEN, order) for order in range(1, last + 1)]
+    listed = [(CLOSED, 0)]  # no position
+    listed += [(HIDDEN, order) for order in range(1, last + 1)]
     listed += [(CLOSED, 0)]
     listed += [(state, order) for order in range(1, last + 1) for state in _WINS]
     listed += [(state, last + 1) for state in _DRAWS]
     listed += [(state, order) for order in range(last, 0, -1) for state in _LOSSES]
     listed += [(CLOSED, last + 2)]
-    ranks, added = len(values.keys), np.array(listed)
-    if ranks + len(added) > 1 << 16:
-        return None
-    state, order = np.concatenate([np.zeros((ranks, 2), np.int64), added]).T
+    if len(listed) > 1 << 16:
+        raise LimitExceededError(f"{len(listed)} marks are more than 16 bits can tell apart")
+    state, order = np.array(listed).T
     mark = np.zeros((STATES, last + 3), np.int64)
-    mark[added[:, 0], added[:, 1]] = np.arange(ranks, len(state))
-    keys = [_key(what, of, last) for what, of in listed]
+    mark[state[1:], order[1:]] = np.arange(1, len(listed))
+    keys = np.array([values.keys[0], *(_key(*each, last) for each in listed[1:])], np.int64)
     marks = Marks(
         state.astype(np.uint8), order.astype(np.int32), mark, _concerns(state, order, last + 1)
     )
-    return (
+    of_ranks, of_marks = _of_ranks(values, mark), np.tile(np.arange(len(listed)), (2, 1))
+    for states in _OF_DRAWS.values():
+        of_marks[:, mark[list(states), last + 1]] = mark[list(states[:2]), last + 1][:, None]
+    dtype = np.min_scalar_type(len(listed) - 1)
+    return Settling(
         marks,
-        _translate(values, mark, len(state)),
-        values._replace(
-            keys=np.concatenate([values.keys, np.array(keys, np.int64)]),
-            settled=np.isin(state, (LATE_LOSS, EARLY_LOSS)),
-        ),
+        values._replace(keys=keys, settled=np.isin(state, (LATE_LOSS, EARLY_LOSS))),
+        Translation(*of_ranks.astype(dtype)),
+        Translation(*of_marks.astype(dtype)),
     )
+
+
+def forget_states(values: Values) -> tuple[Values, NDArray[Any]]:
+    """What patterns ask of marks, under as few numbers as will do; and the number of each mark."""
+    asked = np.column_stack([values.keys, values.settled])
+    kept, numbers = np.unique(asked, axis=0, return_inverse=True)
+    values = values._replace(keys=kept[:, 0].copy(), settled=kept[:, 1] != 0)
+    return values, numbers.ravel().astype(np.min_scalar_type(len(kept) - 1))
 
 
 def _concerns(state: NDArray[np.int64], order: NDArray[np.int64], draw: int) -> NDArray[np.uint8]:
@@ -146,10 +160,10 @@ def _concerns(state: NDArray[np.int64], order: NDArray[np.int64], draw: int) -> 
     return concerns
 
 
-def _translate(values: Values, mark: NDArray[np.int64], size: int) -> Translations:
-    """The translations; mark is `Marks.mark`, and size how many ranks and marks there are."""
+def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64 (2, R): what ranks become; mark is `Marks.mark`."""
     draw = mark.shape[1] - 2
-    both = np.tile(np.arange(size).astype(np.uint16), (2, 1))
+    both = np.zeros((2, len(values.keys)), np.int64)
     for rank in range(1, len(values.keys)):
         key, kind = int(values.keys[rank]), int(values.kinds[rank])
         of = min(order_of_key(key), draw)
@@ -161,9 +175,7 @@ def _translate(values: Values, mark: NDArray[np.int64], size: int) -> Translatio
             both[:, rank] = mark[START_CHECKED if kind == CHECK else START, of]
         else:
             both[:, rank] = mark[_OF_WINS[kind][(MATE - key) % ORDER == 0], of]
-    for states in _OF_DRAWS.values():
-        both[:, mark[list(states), draw]] = mark[list(states[:2]), draw][:, None]
-    return Translations(*both)
+    return both
 
 
 def _key(state: int, order: int, last: int) -> int:
@@ -241,11 +253,10 @@ def may_chase(own, best, marks):
 
 
 @borrowing_kernel
-def k_translate(first, last, translation, arrays):
-    """Replace ranks or marks by marks.
+def k_translate(numbers, translation, translated):
+    """Look up what becomes of numbers.
 
-    first, last : int, the part of `Arrays.ranks`; translation : uint16 (M,)
+    numbers : unsigned (n,); translation : unsigned (m,); translated : of the same type (n,), out
     """
-    ranks = arrays.ranks[first:last]
-    for at in range(ranks.size):
-        ranks[at] = translation[ranks[at]]
+    for at in range(numbers.size):
+        translated[at] = translation[numbers[at]]

@@ -1,0 +1,39 @@
+"""Idle memory of a process with kernels goes back to the system, and comes back by itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llvmlite import binding
+
+from tbgen.compiling.trimming import trim_process
+from tbgen.verify.forward.settle import k_translate
+
+MAPS = Path("/proc/self/smaps")
+
+
+def compiler_code() -> int:
+    """KiB of the compiler's code that are in memory."""
+    resident, inside = 0, False
+    for line in MAPS.read_text().splitlines():
+        if "-" in line.split(maxsplit=1)[0]:
+            inside = "libllvmlite" in line and " r-xp " in line
+        elif inside and line.startswith("Rss:"):
+            resident += int(line.split()[1])
+    return resident
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_the_compiler_is_out_of_the_way_until_it_is_needed():
+    numbers = np.arange(3, dtype=np.uint16)
+    written = np.zeros(3, np.uint8)
+    k_translate(numbers, np.array([5, 6, 7], np.uint8), written)
+    before = compiler_code()
+    trim_process()
+    assert compiler_code() < before / 2
+    k_translate(numbers, np.array([7, 6, 5], np.uint8), written)
+    assert written.tolist() == [7, 6, 5]
+    assert "define" in str(binding.parse_assembly("define void @f() { ret void }"))
