@@ -39,11 +39,10 @@ from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several
 FIGURES = DOCS / "planted-errors.csv"
 
 MATERIALS = (
-    "KNK", "KNKB", "KRKA", "KPPK", "KPKP", "KRKP", "KNKN", "KRKN", "KRAKN", "KRAKR", "KNKCA",
-    "KNKPP",
+    "KNK", "KNKB", "KRKA", "KPPK", "KPKP", "KRKP", "KNKN", "KRKN", "KRAKR", "KNKCA", "KNKPP",
 )  # fmt: skip
-"""From small to large: single and twin inner pieces, pawns, advisors and elephants, one and two armed
-sides; perpetual checks of four orders in KNKCA, and chases in KNKPP."""
+"""From small to large: single and twin inner pieces, pawns, advisors and elephants, one and two
+armed sides; perpetual checks of four orders in KNKCA, and chases in KNKPP."""
 
 RULE_SETS = {str(each): each for each in
              (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))}  # fmt: skip
@@ -141,9 +140,7 @@ def write(rows: list[Row]) -> None:
 
 def planted_before(material: str, rules: str) -> int:
     """How many single changes of a table the documentation has figures of."""
-    return sum(
-        row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE
-    )
+    return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 
 def main() -> int:
