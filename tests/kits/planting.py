@@ -213,8 +213,12 @@ def regions(target: Field) -> Iterator[Change]:
         meant = target.nodes(lambda value, first=first: value.order >= first)
         yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
         yield Change("no orders", dict.fromkeys(meant, DRAW))
+    draws = target.nodes(lambda value: value == DRAW)
+    if len(draws) > MOST:
+        return
+    moves = {node: _drawing_moves(target, node) for node in draws}
     for winner in Side:
-        values = _loop(target, winner)
+        values = _loop(moves, winner)
         if values:
             yield Change("loop", values)
 
@@ -257,17 +261,15 @@ def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
     return {node: _later(target.value(node)) for node in target.nodes(lambda value: value in meant)}
 
 
-def _loop(target: Field, winner: Side) -> dict[Node, Value]:
+def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
     """The largest set of draws in which the loser's moves all stay, and the winner can stay.
+
+    moves : of each draw, as `_drawing_moves` lists them
 
     Positions with the winner to move become direct wins of order 1, those of the loser losses in
     one ply.
     """
-    if target.counts.get(DRAW, 0) > MOST:
-        return {}
-    draws = target.nodes(lambda value: value == DRAW)
-    inside = set(draws)
-    moves = {node: _drawing_moves(target, node) for node in draws}
+    inside = set(moves)
     while True:
         left = {
             node
