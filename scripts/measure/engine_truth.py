@@ -8,20 +8,24 @@ mate or by the judge, has to be so in the table. A tenth of them is also searche
 depths up to 3, with and without a hash table, in one thread and in two: all values must be equal.
 `kept`: wins in at most so many plies are searched until something is decided or the nodes are used
 up; printed are how often the move chosen keeps the win, and how often the win is announced, by
-order: 0 for mate or conversion, more by the rules of repetition. `--fewer` lets the search see
-the tables of fewer men. Shares have the standard error behind them. Exit status 1 if a table
-contradicts the search, or values differ.
+order: 0 for mate or conversion, more by the rules of repetition. `--count` are drawn of each order,
+so rare orders weigh as much there as common ones; a second line weighs the orders of a material by
+how many such wins there are, as a random one would meet them, and the last ones are means of these
+over the materials that have any. `--fewer` lets the search see the tables of fewer men. Shares have
+the standard error behind them. Exit status 1 if a table contradicts the search, or values differ.
 """
 
 import argparse
-import math
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from short_wins import Share, ShortWins, share_of, weighted
 
 from tbgen.engine.search import scores
 from tbgen.engine.search.searcher import Iteration, Searcher
@@ -29,7 +33,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
-from tbgen.probing.dump import Rows, all_rows, sampled_rows
+from tbgen.probing.dump import Rows, sampled_rows
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
 
@@ -46,13 +50,29 @@ def positions_of(layout: Layout, rows: Rows) -> list[Position]:
     ]
 
 
-def share(part: int, whole: int) -> str:
-    """A share in percent, with its standard error."""
-    if whole == 0:
-        return "-"
-    mean = part / whole
-    error = math.sqrt(mean * (1 - mean) / whole)
-    return f"{100 * mean:.1f} +- {100 * error:.1f} % of {whole}"
+class Kept(NamedTuple):
+    """Of some wins, how many are kept by the move chosen, and how many are announced."""
+
+    kept: Share
+    announced: Share
+
+    def __str__(self) -> str:
+        """Both in percent."""
+        return f"kept {self.kept}, announced {self.announced}"
+
+
+def together(parts: list[Kept], weights: list[int]) -> Kept:
+    """The shares of all, where each part has its weight."""
+    kept, announced = zip(*parts, strict=True)
+    return Kept(weighted(kept, weights), weighted(announced, weights))
+
+
+KINDS = {
+    "mate or conversion": lambda order: order == 0,
+    "rules": lambda order: order > 0,
+    "all": lambda order: True,
+}
+"""Of wins, by their order."""
 
 
 class Truth:
@@ -133,8 +153,11 @@ class Truth:
             print(f"unequal: {position.fen} {values}")
         return len(values) == 1
 
-    def kept(self, name: str, options: argparse.Namespace) -> None:
-        """Search short wins of a material, order by order."""
+    def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
+        """Search short wins of a material, order by order.
+
+        Returns what that says of a random one of each kind that there is.
+        """
         material = Material.parse(name)
         if options.fewer:
             fewer = [
@@ -144,11 +167,10 @@ class Truth:
             ]
             self.searcher.use_tables(NumbaTables(self.tables, [str(each) for each in fewer]))
         file = self.tables.table(material)
-        rows = np.concatenate(list(all_rows(file)))
-        rows = rows[(rows["outcome"] == Outcome.WIN) & (rows["plies"] <= options.plies)]
-        for order in np.unique(rows["order"]).tolist():
-            drawn = rows[rows["order"] == order]
-            drawn = drawn[np.random.default_rng(1).permutation(len(drawn))[: options.count]]
+        wins = ShortWins(file, options.plies)
+        of_order: dict[int, Kept] = {}
+        for order, positions in sorted(wins.positions.items()):
+            drawn = wins.draw(order, options.count, 1)
             kept = announced = 0
             for position in positions_of(file.layout, drawn):
                 *_, last = self.think(position, until_decided=True, nodes=options.nodes)
@@ -156,11 +178,23 @@ class Truth:
                 self.is_true(position, line.score, Outcome.WIN)
                 announced += scores.is_decided(line.score)
                 kept += self.tables.probe(position.after(*line.moves[0])).outcome == Outcome.LOSS
+            of_order[order] = Kept(
+                *(share_of(part, len(drawn), positions) for part in (kept, announced))
+            )
             print(
-                f"{name:8} order {order}: kept {share(kept, len(drawn))}, "
-                f"announced {share(announced, len(drawn))}",
+                f"{name:8} order {order}: {of_order[order]}, {len(drawn)} of {positions}",
                 flush=True,
             )
+        found = {}
+        for kind, is_meant in KINDS.items():
+            orders = [order for order in of_order if is_meant(order)]
+            if orders:
+                found[kind] = together(
+                    [of_order[order] for order in orders],
+                    [wins.positions[order] for order in orders],
+                )
+                print(f"{name:8} {kind}: {found[kind]}", flush=True)
+        return found
 
 
 def main() -> int:
@@ -182,11 +216,16 @@ def main() -> int:
     options = parser.parse_args()
     with open_tablebase(options.tables, rules=options.rules) as tables:
         truth = Truth(tables)
-        for material in options.materials:
-            if options.command == "claims":
+        if options.command == "claims":
+            for material in options.materials:
                 truth.claims(material, options.count, options.depth)
-            else:
-                truth.kept(material, options)
+        else:
+            found = [truth.kept(material, options) for material in options.materials]
+            for kind in KINDS:
+                parts = [each[kind] for each in found if kind in each]
+                if parts:
+                    mean = together(parts, [1] * len(parts))
+                    print(f"{len(parts)} materials, {kind}: {mean}")
     return int(truth.wrong > 0)
 
 

@@ -7,16 +7,19 @@ import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tbgen.play.tablebase import open_tablebase
-from tbgen.tables import Rules
+from tbgen.probing.dump import all_rows
+from tbgen.tables import Outcome, Rules
 from tests.conftest import build
 from tests.kits.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "measure"))
 
 from engine_truth import Truth
+from short_wins import Share, ShortWins, share_of, weighted
 
 MATERIALS = (
     "KRKN", "KRKC", "KNKC", "KCKP", "KRKP", "KRAKN", "KNKCA", "KRCKN", "KRKNA", "KRNKC",
@@ -34,6 +37,33 @@ def test_no_claim_is_wrong(tables_dir: Path, capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out
     assert "'wrong': 0" in said
     assert "order 0: kept 100.0" in said
+
+
+def test_short_wins_are_those_of_all_rows(tables_dir: Path) -> None:
+    with open_tablebase(tables_dir, rules="check") as tables:
+        file = tables.table("KRKN")
+        rows = np.concatenate(list(all_rows(file)))
+        rows = rows[(rows["outcome"] == Outcome.WIN) & (rows["plies"] <= 8)]
+        wins = ShortWins(file, 8)
+        assert sorted(wins.positions) == np.unique(rows["order"]).tolist() == [0, 1]
+        for order, positions in wins.positions.items():
+            meant = set(rows[rows["order"] == order][["side", "slot"]].tolist())
+            assert len(meant) == positions
+            drawn = {tuple(row) for row in wins.draw(order, 50, 1)[["side", "slot"]].tolist()}
+            assert len(drawn) == 50
+            assert drawn < meant
+            assert len({side for side, _ in drawn}) == len({side for side, _ in meant})
+            everything = wins.draw(order, 10**9, 1)[["side", "slot"]].tolist()
+            assert len(everything) == positions
+            assert set(everything) == meant
+
+
+def test_shares_are_weighted_by_how_many_there_are() -> None:
+    assert share_of(3, 4, 4) == Share(0.75, 0)
+    many, few = share_of(40, 40, 10**9), share_of(0, 40, 40)
+    assert many.mean == 1
+    assert many.error == pytest.approx(0.024, abs=1e-3)
+    assert weighted([many, few], [3, 1]) == pytest.approx((0.75, 0.75 * many.error))
 
 
 @pytest.mark.certification

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
 from tbgen.tables.names import Rules, RuleSet
+from tests.kits.paths import ROOT
 from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+
+sys.path.insert(0, str(ROOT / "scripts" / "reproduce"))
+
+import planted_errors
+from planted_errors import Row, planted_before, read, write
 
 
 @pytest.mark.parametrize(
@@ -47,3 +55,17 @@ def test_what_is_no_change_would_not_be_found() -> None:
     node = target.random_node(random.Random(3))
     with pytest.raises(AssertionError):
         target.is_found(Change("none", {node: target.value(node)}))
+
+
+def test_figures_are_kept_table_by_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planted_errors, "FIGURES", tmp_path / "figures.csv")
+    assert read() == []
+    assert planted_before("KNK", "wxf") == 0
+    other = Row("KNK", "check", "outcome", 7, 7)
+    write([Row("KNK", "wxf", "outcome", 5, 5), Row("KNK", "wxf", "pair", 2, 2)])
+    write([other])
+    assert planted_before("KNK", "wxf") == 5  # a pair is no single change
+    again = [Row("KNK", "wxf", "order", 9, 8), Row("KNK", "wxf", "invented", 3, 3)]
+    write(again)
+    assert read() == sorted([other, *again])
+    assert planted_before("KNK", "wxf") == 12

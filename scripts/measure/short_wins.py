@@ -1,0 +1,94 @@
+"""Short wins of a table: how many there are of each order, some of them, and shares of all.
+
+    statistics  ->  how many, by order          codes  ->  some of an order, all equally likely
+    a share of those of each order  ->  that of all: orders weighted by how many there are
+
+An order of ten positions is drawn as often as one of ten million, or rare orders would never be
+seen. What holds of a random win is therefore not the mean of what was drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tbgen.indexing import Side
+from tbgen.probing.dump import Rows, rows_of_slots
+from tbgen.tables import Outcome, TableFile, Value
+
+
+class Share(NamedTuple):
+    """A share of some positions, 0 to 1, with its standard error."""
+
+    mean: float
+    error: float
+
+    def __str__(self) -> str:
+        """In percent, as `97.5 +- 1.2 %`."""
+        return f"{100 * self.mean:.1f} +- {100 * self.error:.1f} %"
+
+
+def share_of(part: int, drawn: int, positions: int) -> Share:
+    """The share of so many positions, by those that were drawn: exact if these are all.
+
+    The error is that of one more of either kind, or it would be nothing where all are alike.
+    """
+    likely = (part + 1) / (drawn + 2)
+    left = (positions - drawn) / max(1, positions - 1)
+    return Share(part / drawn, math.sqrt(likely * (1 - likely) / drawn * left))
+
+
+def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
+    """The share of all, where each has its weight."""
+    parts = np.array(weights) / sum(weights)
+    means, errors = np.array(shares).T
+    return Share(float(parts @ means), math.sqrt(float(parts**2 @ errors**2)))
+
+
+class ShortWins:
+    """The wins of a table in at most so many plies, either side to move."""
+
+    def __init__(self, file: TableFile, plies: int) -> None:
+        self._file = file
+        self._planes = [file.plane(side) for side in Side]
+        lines = [
+            line
+            for line in file.statistics.histogram
+            if Outcome[line.outcome.upper()] == Outcome.WIN and line.plies <= plies
+        ]
+        self.positions: Counter[int] = Counter()
+        """How many there are of each order."""
+        self._codes: dict[int, set[int]] = {}
+        for line in lines:
+            self.positions[line.order] += line.positions
+            code = file.code_space.encode(Value(Outcome.WIN, line.order, line.plies))
+            self._codes.setdefault(line.order, set()).add(code)
+
+    def draw(self, order: int, count: int, seed: int) -> Rows:
+        """So many different ones of an order, all equally likely, or all if there are fewer."""
+        codes = sorted(self._codes[order])
+        slots = self._file.layout.slots
+        keys = np.concatenate(
+            [
+                side * slots + np.flatnonzero(np.isin(plane, codes))
+                for side, plane in zip(Side, self._planes, strict=True)
+            ]
+        )
+        # Slots that hold no position have codes as well.
+        keys = np.random.default_rng(seed).permutation(keys)
+        wanted, found, at = min(count, self.positions[order]), [], 0
+        while sum(map(len, found)) < wanted:
+            some = keys[at : at + 4 * wanted]
+            if not len(some):
+                raise ValueError(f"the statistics of {self._file.path} count other positions")
+            found += [
+                rows_of_slots(self._file, side, some[some // slots == side] % slots)
+                for side in Side
+            ]
+            at += len(some)
+        rows = np.concatenate(found)
+        return np.random.default_rng(seed).permutation(rows)[:wanted]
