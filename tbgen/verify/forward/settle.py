@@ -256,7 +256,8 @@ def may_chase(own, best, marks):
 def k_translate(numbers, translation, translated):
     """Look up what becomes of numbers.
 
-    numbers : unsigned (n,); translation : unsigned (m,); translated : of the same type (n,), out
+    numbers : unsigned (n,); translation : unsigned (m,)
+    translated : unsigned (n,), out, of the type of `translation`
     """
     for at in range(numbers.size):
         translated[at] = translation[numbers[at]]
