@@ -1,7 +1,6 @@
 """What a process that runs kernels can do without: the compiler's code, and what numpy has freed.
 
-Where a proof allocates is in `tbgen.verify.planes`; how much may be used, `tbgen.indexing.systems`
-says.
+Where a solver allocates, `tbgen.rows.storage` says, and where a proof does `tbgen.verify.planes`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tbgen.compiling.trimming import trim_process
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
@@ -27,7 +28,7 @@ from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
 from tbgen.rows.sets import Rows, Sets
-from tbgen.rows.storage import Storage, trim_process
+from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet

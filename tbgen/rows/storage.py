@@ -11,7 +11,6 @@ on disk      pages of a file without a name, which no end of the process leaves 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import math
 import mmap
@@ -31,12 +30,6 @@ _HUGE_PAGES = 4 << 20
 
 _ON_DISK_FROM = 1 << 18
 """Bytes from which an array is worth a file."""
-
-_M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
-"""Numbers of glibc's `mallopt` and of Linux's `madvise`, which Python has no names for."""
-
-_MAPPED_FROM = 1 << 20
-"""Bytes from which numpy's arrays shall have pages of their own."""
 
 
 Kept = bytes | tuple[int, int]
@@ -137,21 +130,3 @@ def resident_bytes() -> int:
     """The memory that the process occupies."""
     with open("/proc/self/statm", "rb", buffering=0) as file:
         return int(file.read().split()[1]) * mmap.PAGESIZE
-
-
-def trim_process() -> None:
-    """Give back what a solver that is about to run does not need, where the system allows it.
-
-    The compiler's code, 50 MiB, is idle once the kernels are loaded (it is read again if need be).
-    And numpy's temporary arrays get pages of their own too, where glibc would raise the size from
-    which they do with every one that is freed, up to 32 MiB.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
-    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
-        for line in maps:
-            # Code pages are never written to, so that nothing is lost with them.
-            if "libllvmlite" in line and " r-xp " in line:
-                start, end = (int(word, 16) for word in line.split(maxsplit=1)[0].split("-"))
-                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)

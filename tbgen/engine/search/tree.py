@@ -190,9 +190,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             continue
         play(state, row, side, move)
         less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
-        window = beta
-        if searched > 0:
-            window = alpha + 1
+        window = alpha + 1 if searched > 0 else beta
         while True:
             score = -search(state, shared, row + 1, 1 - side, less, -window, -alpha, yes)
             full = less == depth - 1
@@ -243,9 +241,7 @@ def search_root(states, table, buffers, moves, first, depth, low, high):
     while i < len(moves) and best < high:
         move = np.int64(moves[i])
         play(state, row, side, move)
-        window = high
-        if i > first:
-            window = alpha + 1
+        window = alpha + 1 if i > first else high
         while True:
             score = -search(
                 state, shared, row + 1, 1 - side, depth - 1, -window, -alpha, i >= first
