@@ -13,6 +13,7 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.candidates import Judge, Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
+from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import Report, settle_orders
 from tbgen.retrograde.solve import solve
 from tbgen.retrograde.state import Course
@@ -23,6 +24,12 @@ from tests.kits.solutions import solution
 
 MATERIAL = "KRKNA"
 """Black checks for ever, and captures into KRKN come due at order 1."""
+
+
+def memory_of_checks(propagation: Propagation) -> Memory:
+    """What Red's searches for perpetual checks begin with."""
+    sets = propagation.sets
+    return Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
@@ -54,7 +61,7 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
     def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
         propagation = course.propagation
         sets = propagation.sets
-        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        memory = memory_of_checks(propagation)
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
         with pytest.raises(KeyboardInterrupt):
             fail(memory)
@@ -73,7 +80,7 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
     def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
         propagation = course.propagation
         sets = propagation.sets
-        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        memory = memory_of_checks(propagation)
         lost = declare_perpetual_checks(memory, 1, keep_losses=True)
         assert lost is not None
         assert len(lost)
@@ -153,7 +160,7 @@ def test_an_order_without_new_ways_to_lose_looks_at_nothing(
     def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
         propagation = course.propagation
         sets = propagation.sets
-        memory = Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+        memory = memory_of_checks(propagation)
         with memory.search(7) as search:
             assert search.initialise(captures_wait=True)
         known = memory.open
