@@ -6,31 +6,31 @@
 The blocks are spread over all tiles, and over all places in a tile. Leads differ more than
 arrangements do: those of one order of the leads see the same tiles; the two orders, whose tiles
 hold other leads, count in proportion to the sampled leads, each compressed by itself. Threads share
-the blocks of a tile; which blocks there are does not depend on their number, and so neither does
-the choice.
+the blocks of a tile, a few lists each: to hand a block over takes about as long as to pack it.
+Which blocks there are does not depend on the threads, and so neither does the choice.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
-
-import zstandard
+from dataclasses import dataclass
+from functools import partial
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import BLOCK_SLOTS, Codes
+from tbgen.tables.compression import COMPARING, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
 """The size of a tile of a table, unless one lead is more."""
 
-_LEVEL = 1
-"""Enough to compare: which blocks are looked at matters, and how well they are packed does not."""
-
 _ROUNDS = ((32, 3), (96, 1))
 """How many blocks to look at, and how many arrangements to keep."""
+
+_LISTS_PER_THREAD = 4
+"""So that no thread waits for another for long."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it, modulo 1, are spread evenly however many there are."""
@@ -51,46 +51,65 @@ def choose_arrangement(
 
     encode : gives the bytes that are compressed; called from any thread
     """
-    local = threading.local()
-
-    def packed_size(codes: Codes) -> int:
-        if not hasattr(local, "compress"):
-            # Each thread's own: one cannot be shared.
-            local.compress = zstandard.ZstdCompressor(level=_LEVEL).compress
-        return len(local.compress(encode(codes)))
-
     chosen = possible_arrangements(layout, tile_slots)
     with thread_pool(threads) as pool:
+        scales = _Scales(encode, Compressor(COMPARING), pool, _LISTS_PER_THREAD * threads)
         for blocks, best in _ROUNDS:
             if len(chosen) > best:
                 maps = [BlockMap(layout, each, block_slots) for each in chosen]
-                sizes = _compare(maps, read, packed_size, blocks, pool)
+                sizes = _compare(maps, read, scales, blocks)
                 chosen = sorted(chosen, key=sizes.__getitem__)[:best]
     return chosen[0]
 
 
+@dataclass(frozen=True)
+class _Scales:
+    """Weighs blocks: what they come to when they are packed."""
+
+    encode: Callable[[Codes], bytes]
+    compressor: Compressor
+    pool: Executor
+    lists: int
+
+    def weigh(self, blocks: list[Callable[[], Codes]]) -> list[int]:
+        """The packed size of each; their codes are asked for by the thread that packs them."""
+        lists = [blocks[first :: self.lists] for first in range(self.lists)]
+        sizes = [0] * len(blocks)
+        for first, some in enumerate(self.pool.map(self._weigh_in_turn, lists)):
+            sizes[first :: self.lists] = some
+        return sizes
+
+    def _weigh_in_turn(self, blocks: list[Callable[[], Codes]]) -> list[int]:
+        return [len(self.compressor.compress(self.encode(codes()))) for codes in blocks]
+
+
 def _compare(
-    maps: list[BlockMap],
-    read: ReadTile,
-    packed_size: Callable[[Codes], int],
-    blocks: int,
-    pool: Executor,
+    maps: list[BlockMap], read: ReadTile, scales: _Scales, blocks: int
 ) -> dict[Arrangement, float]:
     """The size of each arrangement in a sample of so many blocks, in units of their own."""
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
+    # Where all blocks are looked at, both orders have the same leads.
+    leads_differ = len(orders) > 1 and maps[0].blocks > blocks
     for by_black in orders:
         group = [each for each in maps if each.arrangement.by_black == by_black]
         totals, alone = [0] * len(group), 0
         for tile, places in _sample(group[0], blocks).items():
             codes = read(group[0], tile)
-            if len(orders) > 1:
+            if leads_differ:
                 leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
-                alone += sum(pool.map(packed_size, leads))
+                alone += sum(
+                    scales.weigh([partial(leads.__getitem__, n) for n in range(len(leads))])
+                )
             looks = [(number, place) for number in range(len(group)) for place in places]
-            arranged = (group[number].arrange_block(tile, codes, place) for number, place in looks)
-            for (number, _), size in zip(looks, pool.map(packed_size, arranged), strict=True):
-                totals[number] += size
+            weights = scales.weigh(
+                [
+                    partial(group[number].arrange_block, tile, codes, place)
+                    for number, place in looks
+                ]
+            )
+            for (number, _), weight in zip(looks, weights, strict=True):
+                totals[number] += weight
         for block_map, total in zip(group, totals, strict=True):
             sizes[block_map.arrangement] = total / (alone or 1)
     return sizes

@@ -3,6 +3,7 @@
     FAST        tables, by a builder
     DENSE       tables that are finished, by `tbgen index --dense`
     SMALLEST    outcomes
+    COMPARING   arrangements, of which the best is then packed as above
 
 What a block says, and so every digest, does not depend on which of them packed it. Frames tell
 their size; the checksums are ours. Figures are in docs/format.md, the reasons in decision 14.
@@ -10,10 +11,11 @@ their size; the checksums are ours. Figures are in docs/format.md, the reasons i
 
 from __future__ import annotations
 
+import threading
+
 import zstandard
 
 Parameters = zstandard.ZstdCompressionParameters
-Compressor = zstandard.ZstdCompressor
 
 _COMMON = {"window_log": 16, "write_content_size": True, "write_checksum": False}
 """No block is longer than 64 KiB."""
@@ -36,6 +38,14 @@ SMALLEST: Parameters = Parameters.from_level(
 """The best parse that zstd has (decision 11)."""
 
 
-def compressor(parameters: Parameters) -> Compressor:
-    """A compressor of blocks; one cannot be shared by threads."""
-    return Compressor(compression_params=parameters)
+COMPARING: Parameters = Parameters(compression_level=1)
+"""Enough to compare: which blocks are looked at matters, and how well they are packed does not."""
+
+
+class Compressor(threading.local):
+    """A compressor of blocks; each thread has its own behind it, since one cannot be shared."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        """Pack as the parameters say."""
+        self.compress = zstandard.ZstdCompressor(compression_params=parameters).compress
+        """The frame of some bytes."""

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from tbgen.indexing.threads import thread_pool
-from tbgen.tables.compression import DENSE, compressor
+from tbgen.tables.compression import DENSE, Compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES
 from tbgen.tables.reader import TableFile
@@ -64,7 +64,7 @@ def _write(
             report(len(digests), sum(header.blocks))
     file.check_digest(digests)
     table_offset = out.tell()
-    metadata = compressor(DENSE).compress(file.metadata())
+    metadata = Compressor(DENSE).compress(file.metadata())
     block_table = np.array(entries, "<u4").tobytes()
     packed = replace(
         header,
@@ -83,16 +83,16 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
     """The blocks of a file in their order, some together, and a bounded number on their way."""
     blocks = sum(file.header.blocks)
     constant_code = file.header.spec.coding.constant_code
+    compressor = Compressor(DENSE)
 
     def pack(first: int) -> list[_Packed]:
-        own = compressor(DENSE)
         packed: list[_Packed] = []
         for _, content in file.contents(first, min(first + _BLOCKS_PER_TASK, blocks)):
             digest, constant = hashlib.sha256(content).digest(), constant_code(content)
             if constant is not None:
                 packed.append(_Packed(b"", (0, constant), digest))
             else:
-                data = own.compress(content)
+                data = compressor.compress(content)
                 packed.append(_Packed(data, (len(data), zlib.crc32(data)), digest))
         return packed
 

@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import json
 import os
-import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -38,7 +37,7 @@ from tbgen.tables.blocks import (
 )
 from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
 from tbgen.tables.coding import Coding
-from tbgen.tables.compression import FAST, Compressor, Parameters, compressor
+from tbgen.tables.compression import FAST, Compressor, Parameters
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 
@@ -107,7 +106,7 @@ class _Packer:
         self._encode = encode
         self._coding = coding
         self._packing = packing
-        self._local = threading.local()
+        self._compressor = Compressor(packing.compression)
 
     def pack_all(self, codes: Codes, block_slots: int) -> list[_Packed]:
         """The blocks of consecutive codes."""
@@ -129,14 +128,8 @@ class _Packer:
         plain = self._coding.plain_length(slots)
         if plain is not None and self._packing.plain:
             return content
-        data = self._own_compressor().compress(content)
+        data = self._compressor.compress(content)
         return content if plain is not None and len(data) >= plain else data
-
-    def _own_compressor(self) -> Compressor:
-        """This thread's compressor: one cannot be shared."""
-        if not hasattr(self._local, "compressor"):
-            self._local.compressor = compressor(self._packing.compression)
-        return self._local.compressor
 
 
 TABLES = Packing()
@@ -260,7 +253,7 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
     text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_METADATA:
         raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
-    metadata = compressor(job.packing.compression).compress(text)
+    metadata = Compressor(job.packing.compression).compress(text)
     block_table = np.array(entries[0] + entries[1], "<u4").tobytes()
     header = Header(
         spec=job.spec,
