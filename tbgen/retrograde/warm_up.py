@@ -1,8 +1,9 @@
 """Compiling the kernels once per machine, under a lock, before the first real table.
 
-    this process      all kernels of plain propagation and of perpetual checks
-    a second process  meanwhile, those of captures and of perpetual chases: half of the work; it
-                      ends with this one
+    this process      the kernels of plain propagation, of perpetual checks, and of chases those of
+                      the sieve and of the game
+    a second process  meanwhile, those of captures and of the graph of chases: half of the work; it
+                      ends with this one, and comes to the game at last, when that is compiled
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
 both captured, captures that wait), and a rook against an advisor (a defender captured). They are
@@ -29,6 +30,8 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import MANY_VALUES, Captures, compile_captures
+from tbgen.retrograde.chase.game import compile_game
+from tbgen.retrograde.chase.search import compile_sieve
 from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
@@ -71,11 +74,14 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
         if folder is not None and not is_compiled(rules, ordered=ordered):
             compiler = _second_compiler(folder, rules)
             if compiler is not None:
+                _propagate_alone()
+                compiler.wait_for_captures()
                 if ordered:
                     _solve_all(Rules.CHECK)
-                else:
-                    _propagate_alone()
-                compiler.wait(captures_only=not ordered)
+                    if rules == Rules.WXF:
+                        compile_sieve()
+                        compile_game()
+                    compiler.wait()
         _solve_all(now)
         if CACHE_FOLDER is not None:
             with contextlib.suppress(OSError):
@@ -170,13 +176,13 @@ _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.retrograde.captures import compile_captures
-from tbgen.retrograde.chase.search import compile_chases
+from tbgen.retrograde.chase.search import compile_graph
 compile_captures()
 print("captures", flush=True)
 if sys.argv[1] == "wxf":
-    compile_chases()
+    compile_graph()
 """
-"""What the second process runs; it says when it has the captures of order 0, and ends with all.
+"""What the second process runs; it says when it has the captures, and ends with all.
 
 Its standard input is a pipe that nobody writes to: it is at its end when the first process is,
 however that ended, and then the second one ends, too."""
@@ -197,14 +203,20 @@ class SecondCompiler:
             env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(
                 filter(None, [sources, os.environ.get("PYTHONPATH")]))},
         )  # fmt: skip
+        self._has_captures = False
         atexit.register(self.end)
 
-    def wait(self, *, captures_only: bool) -> None:
-        """Wait until it has compiled everything, or the captures of order 0; or has ended."""
-        assert self.process.stdout is not None
-        if not self.process.stdout.readline() or not captures_only:
-            self.process.wait()
-            self.end()
+    def wait_for_captures(self) -> None:
+        """Wait until it has compiled the kernels of captures, or has ended."""
+        if not self._has_captures:
+            assert self.process.stdout is not None
+            self.process.stdout.readline()
+            self._has_captures = True
+
+    def wait(self) -> None:
+        """Wait until it has compiled everything, or has ended."""
+        self.process.wait()
+        self.end()
 
     def end(self) -> None:
         """End the process."""
