@@ -2,6 +2,7 @@
 
     codes       values, and the numbers that stand for them
     names       what a table is of: material, rule set, metric; and its file name
+    palettes    numbers for the codes that occur, while a table is solved and written
     header, blocks, statistics     the parts of a file (docs/format.md)
     outcomes    blocks of win-draw-loss files; `coding` is what both kinds of block have in common
     files       opening and replacing files, whatever they hold

@@ -10,7 +10,7 @@ Slots that hold no position (code 0) are filled before: no block contains code 0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
+
+Encode = Callable[[Codes, int], bytes]
+"""`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
@@ -81,6 +84,19 @@ def encode_block(codes: Codes) -> bytes:
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
     """The bytes of a block of codes, 0 where there is no position."""
     return encode_block(fill(codes, otherwise))
+
+
+def with_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
+    """A palette block, every code in its palette replaced; None for a block of planes.
+
+    width : bytes of its own codes
+    codes_of : what to put in the place of some of these, (n,) ascending, in the same order
+    """
+    count = int.from_bytes(content[:_COUNT_BYTES], "little")
+    if not count:
+        return None
+    own = np.frombuffer(content, code_dtype(width), count, _COUNT_BYTES)
+    return content[:_COUNT_BYTES] + codes_of(own).tobytes() + content[_COUNT_BYTES + own.nbytes :]
 
 
 def constant_content(code: int, width: int) -> bytes:

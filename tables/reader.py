@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from tbgen.indexing import Side
 from tbgen.tables.blockfile import BlockFile
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import Metric
@@ -40,6 +41,23 @@ class TableFile(BlockFile[TableSpec]):
         if statistics.index_size != self.header.slots:
             raise CorruptTableError(self.path, "the statistics have another number of slots")
         return statistics
+
+    def occurring_codes(self, side: int) -> set[int]:
+        """The codes of the positions with a side to move, as its statistics count them.
+
+        Raises `CorruptTableError` where those have values for which there is no code.
+        """
+        name = Side(side).name.lower()
+        try:
+            return {
+                self.code_space.encode(
+                    Value(Outcome[line.outcome.upper()], line.order, line.plies or 0)
+                )
+                for line in self.statistics.histogram
+                if line.side == name
+            }
+        except (ValueError, LimitExceededError):
+            raise CorruptTableError(self.path, "the statistics have a value without code") from None
 
     def check(self, *, threads: int = 1) -> None:
         """Read the whole file, and verify every checksum, every block, digest and statistics."""

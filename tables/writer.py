@@ -32,6 +32,7 @@ from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
     Codes,
+    Encode,
     encode_filled,
     safe_slots,
 )
@@ -40,15 +41,14 @@ from tbgen.tables.coding import Coding
 from tbgen.tables.compression import FAST, Compressor, Parameters
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
+from tbgen.tables.palettes import Palette
 
 Source = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: the codes of slots first to first + count - 1, Red to move (side
-0) or Black to move (1); uint8, uint16 or uint32 as the table's codes; 0 where a slot holds no
-position. Called from the thread that writes, for runs of whole leads, one side after the other:
-those of the sample first, then all in the order of the arrangement."""
-
-Encode = Callable[[Codes, int], bytes]
-"""`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
+0) or Black to move (1); uint8, uint16 or uint32 as the table's codes, or their numbers in a
+palette; 0 where a slot holds no position. Called from the thread that writes, for runs of whole
+leads, one side after the other: those of the sample first, then all in the order of the
+arrangement."""
 
 Progress = Callable[[int, int], None]
 """`progress(done, total)`, in blocks, from the thread that writes."""
@@ -145,6 +145,7 @@ def write_table(
     threads: int = 1,
     packing: Packing = TABLES,
     arrangements: tuple[Arrangement, Arrangement] | None = None,
+    palettes: tuple[Palette, Palette] | None = None,
     encode: Encode = encode_filled,
     progress: Progress | None = None,
 ) -> Header[Spec]:
@@ -152,17 +153,24 @@ def write_table(
 
     `path` is as a rule `directory / spec.name.filename`. `statistics` is asked for when all codes
     have been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are
-    for experiments. `encode` may be a faster `encode_filled`. Raises `ValueError` for codes of
-    another width, and passes on whatever `source` and `progress` raise, and `OSError` (no space,
-    no permission); in all these cases nothing is left behind, and a file that was there before
-    stays as it was.
+    for experiments. `palettes` (Red's and Black's) have the codes of the numbers that `source`
+    gives in their place; the file is the same. `encode` may be a faster `encode_filled`. Raises
+    `ValueError` for codes or numbers of another width, and passes on whatever `source` and
+    `progress` raise, and `OSError` (no space, no permission); in all these cases nothing is left
+    behind, and a file that was there before stays as it was.
     """
     if not 1 <= packing.block_slots <= spec.coding.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
     layout = Layout.of(spec.name.material)
-    read = _CheckedSource(spec.coding, source)
+    dtypes, encoders = (spec.coding.dtype,) * SIDES, (encode,) * SIDES
+    if palettes is not None:
+        dtypes = tuple(palette.dtype for palette in palettes)
+        encoders = tuple(palette.encoder(encode) for palette in palettes)
+    read = _CheckedSource(dtypes, source)
     with replacing(path) as file:
-        job = _Job(spec, layout, arrangements, packing, read, encode, statistics, threads, progress)
+        job = _Job(
+            spec, layout, arrangements, packing, read, encoders, statistics, threads, progress
+        )
         try:
             header = _write(file, job)
         except _BlockTooLargeError:
@@ -175,10 +183,11 @@ def write_table(
 
 
 class _CheckedSource:
-    """A source, its codes checked, asked for tiles."""
+    """A source, the type of its codes checked, asked for tiles."""
 
-    def __init__(self, coding: Coding, source: Source) -> None:
-        self._dtype = coding.dtype
+    def __init__(self, dtypes: tuple[np.dtype[Any], ...], source: Source) -> None:
+        """The type is that of a side."""
+        self._dtypes = dtypes
         self._source = source
 
     def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
@@ -189,7 +198,7 @@ class _CheckedSource:
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
-        codes = np.empty(sum(count for _, count in runs), self._dtype)
+        codes = np.empty(sum(count for _, count in runs), self._dtypes[side])
         at = 0
         for first, count in runs:
             codes[at : at + count] = self._run(side, first, count)
@@ -198,10 +207,9 @@ class _CheckedSource:
 
     def _run(self, side: int, first: int, count: int) -> Codes:
         codes = self._source(side, first, count)
-        if codes.dtype != self._dtype or codes.shape != (count,):
-            raise ValueError(
-                f"the source gave {codes.dtype} {codes.shape}, not {self._dtype} ({count},)"
-            )
+        dtype = self._dtypes[side]
+        if codes.dtype != dtype or codes.shape != (count,):
+            raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
         return codes
 
 
@@ -214,7 +222,7 @@ class _Job(Generic[Spec]):
     arrangements: tuple[Arrangement, Arrangement] | None
     packing: Packing
     read: _CheckedSource
-    encode: Encode
+    encoders: tuple[Encode, ...]
     statistics: Callable[[], Metadata]
     threads: int
     progress: Progress | None
@@ -277,7 +285,7 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
 
 def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[_Packed]:
     """The blocks of one side, in order, with a bounded number of them on their way."""
-    packer = _Packer(job.encode, job.spec.coding, job.packing)
+    packer = _Packer(job.encoders[side], job.spec.coding, job.packing)
     pending: deque[Future[list[_Packed]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
     with thread_pool(job.threads) as pool:
@@ -299,7 +307,7 @@ def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
     return choose_arrangement(
         job.layout,
         lambda block_map, tile: job.read.tile(block_map, side, tile),
-        lambda codes: job.encode(codes, job.spec.coding.draw),
+        lambda codes: job.encoders[side](codes, job.spec.coding.draw),
         job.packing.block_slots,
         job.packing.tile_slots,
         job.threads,

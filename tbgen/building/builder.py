@@ -55,6 +55,7 @@ from tbgen.tables.names import (
     build_record_path,
     write_build_record,
 )
+from tbgen.tables.palettes import Palette
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
@@ -208,7 +209,7 @@ class Builder:
         )
         choices = attempts(task, self.rule_set, support_dtm)
         self._need(material, choices[0][1])
-        self._load_kernels(material, choices[0][1])
+        self._load_kernels(material)
         # The record tells what the table cost, not what starting up did.
         started, cpu_started = time.perf_counter(), time.process_time()
         for choice, codes in choices[self._first_of(material, choices) :]:
@@ -246,7 +247,7 @@ class Builder:
             return Storage()
         return DiskStorage(self.directory, available - need.working)
 
-    def _load_kernels(self, material: Material, codes: CodeSpace) -> None:
+    def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels; only where something is to be solved."""
         _import_solver()
         from tbgen.retrograde.warm_up import is_compiled, warm_up
@@ -254,11 +255,20 @@ class Builder:
         self.progress.phase("compile", 0, 0, 0)
         ordered = has_orders(material, self._rules)
         available, limit, _ = usable_memory(self.memory)
-        if available < ONE_COMPILER and not is_compiled(codes.width, self._rules, ordered=ordered):
+        if available < ONE_COMPILER and not is_compiled(self._rules, ordered=ordered):
             how = "as kernels are still to be compiled"
             raise NotEnoughMemoryError(material.name, ONE_COMPILER, available, limit, how=how)
         alone = available < COMPILERS_BYTES
-        warm_up(codes.width, self._rules, ordered=ordered, alone=alone)
+        warm_up(self._rules, ordered=ordered, alone=alone)
+
+    def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
+        """Compile or load what planes of more than a byte take, where `phase` makes such planes."""
+        if any(palette.dtype.itemsize > 1 for palette in palettes):
+            from tbgen.retrograde.warm_up import warm_up_wide
+
+            self.progress.phase("compile", 0, 0, 0)
+            warm_up_wide()
+            self.progress.phase(phase, 0, 0, 0)
 
     def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Which choice to begin with: that of a state, since the others before it have failed."""
@@ -282,7 +292,6 @@ class Builder:
         from tbgen.retrograde.solve import solve
 
         storage = self._storage(material, codes)
-        self._load_kernels(material, codes)
         name = self._name(material, metric)
         spec = TableSpec(name, codes)
         with self._supporting_tables(material, metric) as supporting:
@@ -297,14 +306,16 @@ class Builder:
                 storage=storage,
                 meter=self.meter,
                 report=self.progress.phase,
+                ready=lambda palette: self._load_wide_kernels("captures", palette),
                 keeper=state,
             )
         planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)
+        self._load_wide_kernels("write", *solution.palettes)
         header = write_table(
-            self._path(name), spec, planes.codes_from,
+            self._path(name), spec, planes.numbers_from,
             lambda: _statistics(name, planes),
-            threads=self.threads, encode=encode,
+            threads=self.threads, palettes=solution.palettes, encode=encode,
         )  # fmt: skip
         return header.file_size, state.spent
 

@@ -63,10 +63,11 @@ Parameters of kernels, unless a kernel says otherwise:
     mids : int64, how many mids there are
     source, target : int64, squares; where a move begins and ends
     occ_lo, occ_hi : uint64, the set of everything on the board but the inner piece
-    codes : codes (rows * 90,), inout; of `side` to move, only rows of the given leads are written
-    view : codes (rows of the view * 90,), or (rows of the view,) without an inner piece: a
-        supporting table in this table's order
+    codes : unsigned (rows * 90,), inout; numbers of codes (`tbgen.tables.palettes`) of `side` to
+        move, only rows of the given leads are written
+    view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
+        supporting table in this table's order, of the same numbers
     view_frame : Frame, of the view
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
-    saved : codes (90,), scratch
+    saved : unsigned (90,), scratch of the same type
 """

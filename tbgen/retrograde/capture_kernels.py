@@ -2,6 +2,7 @@
 """The kernels of phase 2b: every capture of one kind of piece, from a view.
 
 A view is the supporting table in the parent's order, without the captured piece (`supporting.py`).
+What both hold are numbers of codes: the better capture has the larger one.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row

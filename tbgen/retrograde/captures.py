@@ -1,15 +1,19 @@
 # mypy: allow-untyped-calls
 """Phase 2b: what every capture is worth.
 
-For each kind of captured piece one view of the supporting table is made (`supporting.py`), and
-every position takes the largest code over its captures (`capture_kernels.py`). The result waits
-in the plane of codes until the propagation takes it over (`propagation.py`).
+    values that the supporting tables have  ->  a palette of what captures are worth
+    a supporting table  ->  a plane of numbers in that palette  ->  a view for each captured piece
+                        ->  the largest number over all captures of a position
+
+Views are made in `supporting.py`, captures looked for in `capture_kernels.py`. The palette says how
+wide all of these planes are (`tables/palettes.py`); what comes of them is sorted in
+`initialisation.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +37,31 @@ from tbgen.retrograde.supporting import (
 )
 from tbgen.rows.frame import STRIDE, Frame, make_frame
 from tbgen.rows.workers import Workers
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric
+from tbgen.tables.palettes import Palette
+
+
+class Captures(NamedTuple):
+    """The best capture of every position of one side."""
+
+    numbers: Plane
+    """(rows * 90,) by row and square; 0 for none, anything where no position is legal."""
+    palette: Palette
+    """The codes of these numbers."""
+
+
+class _Kind(NamedTuple):
+    """A kind of piece that is captured, and the table that such a capture leads to."""
+
+    kind: PieceType
+    table: SupportingTable
+    swapped: bool
+    """Whether the table has the colours exchanged."""
+    to_move: int
+    """The side to move after the capture, as the table has it."""
+    worth: dict[int, int]
+    """The code of a capture that leads to each code of the table."""
 
 
 def _dropped_leads(
@@ -66,19 +93,47 @@ def find_captures(
     frame: Frame,
     side: Side,
     legal: NDArray[np.uint64],
-    code_space: CodeSpace,
     supporting: Callable[[Material], SupportingTable],
-    convert: Callable[[CodeSpace], Plane],
+    code_space: CodeSpace,
+    metric: Metric,
     workers: Workers,
-) -> Plane:
-    """The best capture of every position with `side` to move, a code by (row, square); 0 for none.
+    ready: Callable[[Palette], None] = lambda palette: None,
+) -> Captures:
+    """The best capture of every position with `side` to move.
 
     supporting : opens the table of a material after a capture
-    convert : the code of the capture for each code of such a table
-    Slots that hold no legal position may hold anything.
+    ready : is told the palette before there are any planes
+    Raises `LimitExceededError` where a capture is worth what has no code.
     """
-    codes: Plane = workers.storage.zeros(layout.rows * STRIDE, code_space.dtype)
     victim_side = side.other
+    kinds = _kinds(layout, victim_side, supporting, code_space, metric)
+    palette = Palette.of(code_space, (code for kind in kinds for code in kind.worth.values()))
+    ready(palette)
+    numbers: Plane = workers.storage.zeros(layout.rows * STRIDE, palette.dtype)
+    for kind, table, swapped, to_move, worth in kinds:
+        conversion = np.zeros(table.code_space.top + 1, palette.dtype)
+        conversion[list(worth)] = palette.numbers(worth.values())
+        table_frame = make_frame(table.layout, with_moves=False)
+        plane = load_plane(table, to_move, conversion, table_frame, workers)
+        for view in layout.views(victim_side, kind):
+            maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
+            strides = _strides(layout, view)
+            capture = _capture_attackers if kind.is_attacker else _capture_defenders
+            capture(layout, view, victim_side, kind, maker, numbers, legal, strides, frame, workers)
+            del maker
+        del plane
+    return Captures(numbers, palette)
+
+
+def _kinds(
+    layout: Layout,
+    victim_side: Side,
+    supporting: Callable[[Material], SupportingTable],
+    code_space: CodeSpace,
+    metric: Metric,
+) -> list[_Kind]:
+    """The kinds of pieces that a side may lose."""
+    kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:
         if not army.count(kind):
@@ -87,19 +142,28 @@ def find_captures(
         armies[victim_side] = army.without(kind)
         material = Material(*armies)
         swapped = material.first != armies[Side.RED]
-        table = supporting(material)
-        table_frame = make_frame(table.layout, with_moves=False)
-        plane = load_plane(
-            table, victim_side ^ swapped, convert(table.code_space), table_frame, workers
-        )
-        for view in layout.views(victim_side, kind):
-            maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
-            strides = _strides(layout, view)
-            capture = _capture_attackers if kind.is_attacker else _capture_defenders
-            capture(layout, view, victim_side, kind, maker, codes, legal, strides, frame, workers)
-            del maker
-        del plane
-    return codes
+        table, to_move = supporting(material), victim_side ^ swapped
+        worth = {
+            code: code_space.encode(capture_value(table.code_space.decode(code), metric))
+            for code in table.occurring_codes(to_move)
+        }
+        kinds.append(_Kind(kind, table, swapped, to_move, worth))
+    return kinds
+
+
+def capture_value(value: Value, metric: Metric) -> Value:
+    """What a capture is worth that leads to a position of some value.
+
+    One ply more than the position, for the other side; in a DTC table every loss of the
+    supporting table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002,
+    section 6.3).
+    """
+    if value.outcome == Outcome.DRAW:
+        return DRAW
+    outcome = Outcome(-value.outcome)
+    if metric == Metric.DTC:
+        return Value(outcome, 0, 1 if outcome == Outcome.WIN else 2)
+    return Value(outcome, value.order, value.plies + 1)
 
 
 def _capture_attackers(
@@ -108,7 +172,7 @@ def _capture_attackers(
     victim_side: Side,
     kind: PieceType,
     maker: ViewMaker,
-    codes: Plane,
+    numbers: Plane,
     legal: NDArray[np.uint64],
     strides: NDArray[np.int64],
     frame: Frame,
@@ -116,7 +180,7 @@ def _capture_attackers(
 ) -> None:
     """Captures of a piece of a mid group, or of the inner piece."""
     arguments = (
-        int(victim_side.other), codes, legal, maker.whole(workers), maker.frame, strides, frame,
+        int(victim_side.other), numbers, legal, maker.whole(workers), maker.frame, strides, frame,
     )  # fmt: skip
     if view.inner is None:
         workers.over(layout.leads, k_capture_inner, *arguments)
@@ -124,7 +188,7 @@ def _capture_attackers(
     group = [(group.side, group.kind) for group in layout.groups].index((victim_side, kind))
 
     def capture(lead_0: int, lead_1: int, _: int) -> None:
-        k_capture_group(lead_0, lead_1, group, *arguments, np.empty(STRIDE, codes.dtype))
+        k_capture_group(lead_0, lead_1, group, *arguments, np.empty(STRIDE, numbers.dtype))
 
     workers.run(capture, layout.leads)
 
@@ -135,7 +199,7 @@ def _capture_defenders(
     victim_side: Side,
     kind: PieceType,
     maker: ViewMaker,
-    codes: Plane,
+    numbers: Plane,
     legal: NDArray[np.uint64],
     strides: NDArray[np.int64],
     frame: Frame,
@@ -153,40 +217,33 @@ def _capture_defenders(
         leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
         k_capture_defender(
             lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
-            int(victim_side.other), codes, legal, maker.part(leads), maker.frame, strides, frame,
-            np.empty(STRIDE, codes.dtype),
+            int(victim_side.other), numbers, legal, maker.part(leads), maker.frame, strides, frame,
+            np.empty(STRIDE, numbers.dtype),
         )  # fmt: skip
 
     workers.run(capture, layout.leads)
 
 
-@cache
-def capture_codes(source: CodeSpace, target: CodeSpace, metric: Metric) -> Plane:
-    """(codes of the source,) what a capture is worth that leads to a position of each code.
+MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
+"""More than one byte can number, of two-byte codes."""
 
-    One ply more than the position, for the other side; in a DTC table every loss of the
-    supporting table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002,
-    section 6.3). Where the distance does not fit the target the entry is 0.
+
+class _Manifold(DrawnTable):
+    """A drawn table that passes for one of many values, so that numbers take two bytes."""
+
+    def occurring_codes(self, side: int) -> Collection[int]:
+        """The draw, and what no position has."""
+        many = map(self.code_space.encode, MANY_VALUES)
+        return [*super().occurring_codes(side), *many]
+
+
+def compile_captures(*, wide: bool = False) -> None:
+    """Compile the kernels of captures, by looking for them where there are no positions.
+
+    wide : those for numbers of two bytes, not of one
     """
-    order, half = np.divmod(np.arange(source.draw - 1), source.span)
-    if metric == Metric.DTC:
-        order[:] = 0
-        win, loss = order, order + 1
-    else:
-        # Losses of order 0 take an even number of plies, and wins an odd one; else it is reversed.
-        win, loss = half + (order > 0), half + (order == 0)
-    result = np.zeros(source.top + 1, target.dtype)
-    result[source.draw] = target.draw
-    of_losses, of_wins = result[1 : source.draw], result[: source.draw : -1]
-    fits = (win < target.span) & (order <= target.max_order)
-    of_losses[fits] = target.top - (order * target.span + win)[fits]
-    fits = (loss < target.span) & (order <= target.max_order)
-    of_wins[fits] = 1 + (order * target.span + loss)[fits]
-    return result
-
-
-def compile_captures(code_space: CodeSpace) -> None:
-    """Compile the kernels of captures, by looking for them where there are no positions."""
+    table = _Manifold if wide else DrawnTable
+    code_space = CodeSpace(2)
     for name in ("KRKN", "KRKA"):
         layout = Layout.of(Material.parse(name))
         frame = make_frame(layout)
@@ -194,7 +251,6 @@ def compile_captures(code_space: CodeSpace) -> None:
             legal = np.zeros((layout.rows, 2), np.uint64)
             for side in Side:
                 find_captures(
-                    layout, frame, side, legal, code_space,
-                    lambda child: DrawnTable(Layout.of(child), code_space),
-                    lambda source: capture_codes(source, code_space, Metric.DTM), workers,
+                    layout, frame, side, legal, lambda child: table(Layout.of(child), code_space),
+                    code_space, Metric.DTM, workers,
                 )  # fmt: skip

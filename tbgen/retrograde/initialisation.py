@@ -17,12 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
+from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.journal import Waiting
-from tbgen.retrograde.supporting import Plane
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE
 from tbgen.rows.sets import Rows, Sets
-from tbgen.tables.codes import CodeSpace
 
 
 class Sorted(NamedTuple):
@@ -36,16 +35,16 @@ class Sorted(NamedTuple):
 
 
 @borrowing_kernel
-def _k_sort(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
+def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures.
 
-    codes : unsigned (rows * 90,), in; the best captures, 0 for none, anything where no position
+    numbers : unsigned (rows * 90,), in; the best captures, 0 for none, anything where no position
         is legal
-    draw : int, the code of a draw
+    draw : int, the number of a draw
     legal : Rows, in; losable : Rows, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
         the first lead's first slot on
-    waiting : unsigned (slots of the leads,), out; the codes of those captures
+    waiting : unsigned (slots of the leads,), out; the numbers of those captures
 
     Returns how many of those there are.
     """
@@ -60,38 +59,36 @@ def _k_sort(lead_0, lead_1, codes, draw, legal, losable, slots, waiting, frame):
             without, drawn = EMPTY, EMPTY
             # All squares, without a branch: vectors.
             for s in range(WORD_SQUARES):
-                without |= np.uint64(codes[first + s] == 0) << np.uint64(s)
-                drawn |= np.uint64(codes[first + s] == draw) << np.uint64(s)
+                without |= np.uint64(numbers[first + s] == 0) << np.uint64(s)
+                drawn |= np.uint64(numbers[first + s] == draw) << np.uint64(s)
             losable[row, word] = legal[row, word] & without
             bits = legal[row, word] & ~(without | drawn)
             while bits:
                 slot = first + lowest_bit(bits)
                 bits &= bits - ONE
                 slots[count] = slot - lead_0 * mids * STRIDE
-                waiting[count] = codes[slot]
+                waiting[count] = numbers[slot]
                 count += 1
     return count
 
 
-def sort_by_captures(sets: Sets, legal: Rows, codes: Plane, code_space: CodeSpace) -> Sorted:
-    """Sort the legal positions of a side.
-
-    codes : the best captures (rows * 90,), as `find_captures` leaves them
-    """
+def sort_by_captures(sets: Sets, legal: Rows, captures: Captures) -> Sorted:
+    """Sort the legal positions of a side by their best captures."""
     chunks, workers = sets.chunks, sets.workers
+    numbers, palette = captures
     losable, waiting = sets.empty(), Waiting(workers.storage)
     slots = chunks.rows * STRIDE
     buffers = [
-        (np.empty(slots, np.uint32), np.empty(slots, codes.dtype)) for _ in range(workers.threads)
+        (np.empty(slots, np.uint32), np.empty(slots, numbers.dtype)) for _ in range(workers.threads)
     ]
 
     def sort(chunk: int, _: int, thread: int) -> None:
-        waiting_slots, waiting_codes = buffers[thread]
+        waiting_slots, waiting_numbers = buffers[thread]
         count = _k_sort(
-            *chunks.lead_range(chunk), codes, code_space.draw, legal, losable, waiting_slots,
-            waiting_codes, sets.frame,
+            *chunks.lead_range(chunk), numbers, palette.draw, legal, losable, waiting_slots,
+            waiting_numbers, sets.frame,
         )  # fmt: skip
-        waiting.add_lists(chunk, waiting_codes[:count], waiting_slots[:count])
+        waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
 
     workers.run(sort, chunks.number, chunks.number)
     return Sorted(legal, losable, waiting)

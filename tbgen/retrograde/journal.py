@@ -23,6 +23,7 @@ from tbgen.rows.bitsets import ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import STRIDE
 from tbgen.rows.records import Bytes, Records, k_record_lists, packer, read_row
 from tbgen.rows.storage import Kept, Storage
+from tbgen.tables.palettes import Palette
 
 _HEADER_BYTES = 8
 """Before each record of a journal: its code and its length, four bytes each, least first."""
@@ -35,11 +36,12 @@ _WORTH_PACKING = 256
 
 
 @borrowing_kernel
-def _k_fill(data, codes):
-    """Write the codes of a piece of a journal to a chunk of a plane.
+def _k_fill(data, codes, numbers):
+    """Write the numbers of the codes of a piece of a journal to a chunk of a plane.
 
     data : uint8 (n,), in; header and record by turns
-    codes : unsigned (rows of the chunk * 90,), inout
+    codes : int64 (codes,), in; the palette, with all codes of the journal
+    numbers : unsigned (rows of the chunk * 90,), inout
     """
     at = 0
     while at < data.size:
@@ -48,16 +50,19 @@ def _k_fill(data, codes):
             code |= np.int64(data[at + i]) << (8 * i)
             size |= np.int64(data[at + 4 + i]) << (8 * i)
         at += _HEADER_BYTES
+        number = 0
+        while codes[number] != code:
+            number += 1
         end, row = at + size, np.int64(0)
         while at < end:
             at, gap, lo, hi = read_row(data, at)
             row += gap
             base = row * STRIDE
             while lo:
-                codes[base + lowest_bit(lo)] = code
+                numbers[base + lowest_bit(lo)] = number
                 lo &= lo - ONE
             while hi:
-                codes[base + WORD_SQUARES + lowest_bit(hi)] = code
+                numbers[base + WORD_SQUARES + lowest_bit(hi)] = number
                 hi &= hi - ONE
 
 
@@ -68,9 +73,12 @@ class Journal:
         self._storage = storage
         self._open = [bytearray() for _ in range(chunks)]
         self._packed: list[list[Kept]] = [[] for _ in range(chunks)]
+        self.codes: set[int] = set()
+        """All codes that have been noted."""
 
     def add(self, chunk: int, code: int, record: Bytes) -> None:
         """Note that the positions of a record have a code."""
+        self.codes.add(code)
         piece = self._open[chunk]
         piece += code.to_bytes(4, "little") + len(record).to_bytes(4, "little")
         piece += record.data
@@ -87,16 +95,17 @@ class Journal:
                 yield chunk, packer.compress(piece)
 
     def put_back(self, chunk: int, piece: bytes) -> None:
-        """Note a piece as `pieces` has given it."""
+        """Note a piece as `pieces` has given it, but for its codes."""
         self._packed[chunk].append(self._storage.keep(piece))
 
-    def fill(self, chunk: int, codes: NDArray[Any]) -> None:
-        """Write the codes of a chunk to its part of a plane (rows of the chunk * 90,)."""
+    def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
+        """Write the numbers of the codes of a chunk to a plane of it (rows of the chunk * 90,)."""
         for kept in self._packed[chunk]:
             piece = packer.decompress(self._storage.fetch(kept))
-            _k_fill(np.frombuffer(piece, np.uint8), codes)
+            _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
         if self._open[chunk]:
-            _k_fill(np.frombuffer(bytes(self._open[chunk]), np.uint8), codes)
+            piece = bytes(self._open[chunk])
+            _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
 
 
 class _Packed(NamedTuple):
@@ -123,20 +132,26 @@ class Waiting:
         with self._lock:
             self._records.setdefault(code, {}).setdefault(chunk, []).append(kept)
 
-    def add_lists(self, chunk: int, codes: NDArray[Any], slots: NDArray[np.uint32]) -> None:
-        """Let positions of a chunk wait: codes (n,) and slots (n,) from its first one on."""
-        if not len(codes):
+    def add_lists(
+        self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
+    ) -> None:
+        """Let positions of a chunk wait, slots (n,) from its first one on, for codes.
+
+        numbers : (n,) those of the codes in the palette
+        """
+        if not len(numbers):
             return
-        order = np.argsort(codes, kind="stable")
-        ordered = codes[order]
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
         changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
         starts = np.concatenate([[0], changes, [len(ordered)]])
+        codes = palette.codes.take(ordered[starts[:-1]]).tolist()
         # A row of k squares takes less than k + 5 bytes, and there is a row to every square.
-        out, ends = np.empty(6 * len(codes), np.uint8), np.zeros(len(starts) - 1, np.int64)
+        out, ends = np.empty(6 * len(numbers), np.uint8), np.zeros(len(codes), np.int64)
         k_record_lists(slots[order], starts, out, ends)
         first = 0
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=False):
-            self.add(chunk, int(ordered[start]), out[first:end])
+        for code, end in zip(codes, ends.tolist(), strict=True):
+            self.add(chunk, code, out[first:end])
             first = end
 
     def pieces(self) -> Iterator[tuple[int, int, bool, bytes]]:

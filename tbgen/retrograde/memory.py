@@ -57,6 +57,10 @@ _NEIGHBOURS = 20
 _SWEEP_SETS = 6
 """Sets of its own lead that a sweep reads or writes beside those."""
 
+_MOST_WIDTH = 2
+"""Bytes of a number in a plane, at most: as many as a code has, if that is less. Most tables take
+one byte, but which of them do is known when their values are (`tbgen.tables.palettes`)."""
+
 _SLACK_BYTES = 16 << 20
 """What numpy, the compressor and the allocator may take between two looks at the memory in use."""
 
@@ -94,7 +98,7 @@ def memory_needed(
 ) -> MemoryNeed:
     """The memory of solving a material under some rules.
 
-    The peak is while the captures of the second side are found (its plane of codes, the largest
+    The peak is while the captures of the second side are found (its plane, the largest
     supporting table and its view, a few sets), or while patterns are searched for: all sets, what
     the search needs beside them, and the journals.
     """
@@ -103,7 +107,8 @@ def memory_needed(
         rules = Rules.NONE
     one_set = layout.rows * _SET_BYTES
     slots = layout.rows * SQUARES
-    captures = slots * codes.width + 4 * one_set + _supporting_bytes(material, codes, threads)
+    width = min(codes.width, _MOST_WIDTH)
+    captures = slots * width + 4 * one_set + _supporting_bytes(material, width, threads)
     journal = int(slots * _JOURNAL_BYTES)
     search = int(slots * _PATTERN_BYTES[rules])
     sets = (_SETS + _PATTERN_SETS[rules]) * one_set
@@ -111,7 +116,7 @@ def memory_needed(
     fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + _CHUNK_BYTES * chunk_slots)
     # On disk, a thread touches the leads of one of `DISK_RANGES` before pages are released.
     rows = -(-layout.leads // DISK_RANGES) * layout.mids
-    touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * codes.width)
+    touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * width)
     working = threads * touched + 2 * one_set + _SLACK_BYTES
     least = fixed + search + working
     return MemoryNeed(
@@ -121,7 +126,7 @@ def memory_needed(
     )
 
 
-def _supporting_bytes(material: Material, codes: CodeSpace, threads: int) -> int:
+def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Bytes of the supporting table that takes most while its captures are found.
 
     It is in memory as rows by squares, its legal positions as a set beside it, and once more as
@@ -139,5 +144,5 @@ def _supporting_bytes(material: Material, codes: CodeSpace, threads: int) -> int
         if not kind.is_attacker:
             # Two columns at most, for the leads of one range.
             view = int(view * min(1, threads * 2 * leads / layout.leads))
-        most = max(most, (table + view) * codes.width + child_layout.rows * _SET_BYTES)
+        most = max(most, (table + view) * width + child_layout.rows * _SET_BYTES)
     return most

@@ -17,7 +17,7 @@ from tbgen.compiling.trimming import trim_process
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.captures import capture_codes, find_captures
+from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
@@ -32,6 +32,7 @@ from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.palettes import Palette
 
 NO_RULES = RuleSet(Rules.NONE)
 """Repetitions draw."""
@@ -48,6 +49,7 @@ def solve(
     storage: Storage | None = None,
     meter: Meter | None = None,
     report: Report = lambda phase, order, plies, settled: None,
+    ready: Callable[[Palette], None] = lambda palette: None,
     keeper: Keeper | None = None,
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
@@ -57,6 +59,8 @@ def solve(
     storage : where the big arrays are (None: in memory)
     meter : counts the sweeps
     report : is told of each phase as it begins, and of each ply that propagation has settled
+    ready : is told the palette of the captures of a side before they are looked for: whoever has
+        kernels compiled beforehand knows how wide its planes are
     keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
         goes on from a state opens no table
     Raises `LimitExceededError` where the codes are too small.
@@ -72,11 +76,10 @@ def solve(
         sets = Sets(make_frame(layout), workers)
 
         def initialise(side: Side, legal: Rows) -> Sorted:
-            codes = find_captures(
-                layout, sets.frame, side, legal, code_space, open_table,
-                lambda source: capture_codes(source, code_space, metric), workers,
-            )  # fmt: skip
-            return sort_by_captures(sets, legal, codes, code_space)
+            captures = find_captures(
+                layout, sets.frame, side, legal, open_table, code_space, metric, workers, ready
+            )
+            return sort_by_captures(sets, legal, captures)
 
         def begin() -> Course:
             red, black = (find_legal(sets.frame, side, workers) for side in Side)

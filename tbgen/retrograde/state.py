@@ -81,7 +81,8 @@ class Course:
     def parts(self) -> Iterator[bytes]:
         """The state, to be kept; the solver rests until the last part is taken."""
         patterns = sorted(self.chase_patterns.items())
-        head = [self.order, self.number, self.changed, patterns]
+        codes = [sorted(journal.codes) for journal in self.propagation.journals]
+        head = [self.order, self.number, self.changed, patterns, codes]
         yield json.dumps(head).encode()
         for section in self._sections():
             for chunk, code, packed, record in section:
@@ -133,7 +134,7 @@ def take_up(
     parts : as `Course.parts` has given them for the same material, rules and code space; they are
         believed
     """
-    order, number, changed, patterns = json.loads(next(parts))
+    order, number, changed, patterns, codes = json.loads(next(parts))
     storage = sets.workers.storage
     red, black = (Sorted(sets.empty(), sets.empty(), Waiting(storage)) for _ in Side)
     p = Propagation(sets, (red, black), code_space, report, rest)
@@ -143,6 +144,7 @@ def take_up(
         sets.put(_set_of(_section(parts), Storage()), p.fronts[side])
         for chunk, code, packed, record in _section(parts):
             p.waiting[side].put_back(code, chunk, packed, record)
+        p.journals[side].codes.update(codes[side])
         for chunk, _, _, piece in _section(parts):
             p.journals[side].put_back(chunk, piece)
     if not order:

@@ -7,11 +7,13 @@ inner piece without the captured one. A capture then needs no index arithmetic: 
 is the ninety results of one capturing move.
 
 Codes are converted while loading: the value of the position after the capture, for the
-opponent, becomes the value of the capture for the side that makes it.
+opponent, becomes the value of the capture for the side that makes it, and that a number in the
+palette of all captures (`captures.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +24,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.geometry import Inner
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
 from tbgen.indexing.slots import group_rank
 from tbgen.indexing.squares import SQUARES, Side, flip_square
 from tbgen.retrograde.legality import find_legal
@@ -41,11 +44,12 @@ from tbgen.rows.frame import (
     make_frame,
 )
 from tbgen.rows.workers import Workers
-from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
-"""Codes of one side to move."""
+"""Codes of one side to move, or their numbers in a palette."""
 
 MOST_MEN = 5
 """Room for the squares of one group: no army has more identical pieces than its five pawns."""
@@ -68,6 +72,9 @@ class SupportingTable(Protocol):
     def layout(self) -> Layout:
         """Its index."""
 
+    def occurring_codes(self, side: int) -> Collection[int]:
+        """The codes of its positions with a side to move."""
+
     def tiles(self, side: int) -> int:
         """How many tiles of whole leads a side has."""
 
@@ -82,12 +89,12 @@ class SupportingTable(Protocol):
 def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
     """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
 
-    Returns whether every legal position has a code.
+    Returns whether every legal position has a number.
 
-    source : codes (slots of the leads [lead_0, lead_1),), of captures
+    source : unsigned (slots of the leads [lead_0, lead_1),), numbers of captures
     slot_of_square : int64 (90,), the inner slot of each square, -1 where there is none
     legal : uint64 (rows, 2)
-    plane : codes (rows * 90,), or (rows,) without an inner piece, out; of all leads
+    plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
     """
     complete = True
     mids = frame.size[MIDS]
@@ -121,8 +128,8 @@ def load_plane(
 ) -> Plane:
     """A side of a supporting table, converted to captures, addressed by squares.
 
-    conversion : (codes of the table,) the code of a capture that leads to each code, 0 where
-        it has none; raises `LimitExceededError` where that is needed.
+    conversion : (codes of the table,) the number of a capture that leads to each code that
+        occurs, 0 for the others; raises `TablebaseError` where one of those is found
     Returns (rows * 90,), or (rows,) where the table has no inner piece.
     """
     layout = table.layout
@@ -143,8 +150,9 @@ def load_plane(
                 if not _k_unpack(
                     lead_0, lead_0 + leads, source, slot_of_square, legal, frame, plane
                 ):
-                    raise LimitExceededError(
-                        f"a value of {table.layout.armies} does not fit the codes"
+                    raise TablebaseError(
+                        f"the table of {Material(*layout.armies).name} has a value that its "
+                        "statistics do not count; build it again"
                     )
 
     workers.run(unpack, table.tiles(side))
@@ -173,10 +181,10 @@ def _k_view(
     ----------
     first, last : int64, the rows of chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
-    view : codes (rows * 90,) or (rows,) of these leads, out
+    view : unsigned (rows * 90,) or (rows,) of these leads, out
     scratch : _Scratch of the table
     frame, table : Frame of the view and of the supporting table
-    plane : codes (rows of the table * 90,) or (rows,), addressed by squares
+    plane : unsigned (rows of the table * 90,) or (rows,), addressed by squares
     descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
     leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead
     roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
@@ -335,6 +343,11 @@ class DrawnTable:
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
+
+    def occurring_codes(self, side: int) -> Collection[int]:
+        """The draw."""
+        del side
+        return (self.code_space.draw,)
 
     def tiles(self, side: int) -> int:
         """How many tiles a side has: one for each lead."""

@@ -1,8 +1,9 @@
 """Compiling the kernels once per machine, under a lock, before the first real table.
 
-    this process      all kernels of plain propagation and of perpetual checks
-    a second process  meanwhile, those of captures and of perpetual chases: half of the work; it
-                      ends with this one
+    this process      the kernels of plain propagation, of perpetual checks, and of chases those of
+                      the sieve and of the game
+    a second process  meanwhile, those of captures and of the graph of chases: half of the work; it
+                      ends with this one, and comes to the game at last, when that is compiled
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
 both captured, captures that wait), and a rook against an advisor (a defender captured). They are
@@ -28,32 +29,36 @@ from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
+from tbgen.retrograde.captures import MANY_VALUES, Captures, compile_captures
+from tbgen.retrograde.chase.game import compile_game
+from tbgen.retrograde.chase.search import compile_sieve
 from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.solution import Solution
+from tbgen.retrograde.solution import CountedPlanes, Solution
 from tbgen.retrograde.solve import solve
 from tbgen.rows.frame import STRIDE, make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.palettes import Palette
 
 
-def is_compiled(width: int, rules: Rules, *, ordered: bool) -> bool:
+def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Whether `warm_up` has run to its end on this machine: then it loads, and compiles nothing."""
-    return CACHE_FOLDER is not None and (CACHE_FOLDER / _mark(width, rules, ordered)).exists()
+    return CACHE_FOLDER is not None and (CACHE_FOLDER / _mark(rules, ordered)).exists()
 
 
-def _mark(width: int, rules: Rules, ordered: bool) -> str:
+def _mark(rules: Rules, ordered: bool) -> str:
     """The empty file in the cache that says so."""
-    return f"{rules if ordered else Rules.NONE}-{width}-compiled"
+    return f"{rules if ordered else Rules.NONE}-compiled"
 
 
 @cache
-def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> None:
-    """Compile, or load, the kernels for codes of `width` bytes.
+def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
+    """Compile, or load, the kernels for planes of one byte.
 
     They are loaded here even if all are in the cache: the compiler, which it takes to load them,
     leaves memory before the real table is solved (`tbgen.rows.storage`).
@@ -66,49 +71,74 @@ def warm_up(width: int, rules: Rules, *, ordered: bool, alone: bool = False) -> 
         now = rules if ordered else Rules.NONE
         # numba's own cache is unsafe while two processes write it (numba issue 4807).
         folder = None if alone or not HAS_DIGESTS else CACHE_FOLDER
-        if folder is not None and not is_compiled(width, rules, ordered=ordered):
+        if folder is not None and not is_compiled(rules, ordered=ordered):
             compiler = _second_compiler(folder, rules)
             if compiler is not None:
+                _propagate_alone()
+                compiler.wait_for_captures()
                 if ordered:
-                    _solve_all(width, Rules.CHECK)
-                else:
-                    _propagate_alone(width)
-                compiler.wait(captures_only=not ordered)
-        _solve_all(width, now)
+                    _solve_all(Rules.CHECK)
+                    if rules == Rules.WXF:
+                        compile_sieve()
+                        compile_game()
+                    compiler.wait()
+        _solve_all(now)
         if CACHE_FOLDER is not None:
             with contextlib.suppress(OSError):
-                (CACHE_FOLDER / _mark(width, rules, ordered)).touch()
+                (CACHE_FOLDER / _mark(rules, ordered)).touch()
 
 
-def _propagate_alone(width: int) -> None:
+@cache
+def warm_up_wide() -> None:
+    """Compile, or load, the kernels for planes of two bytes: all that depends on the width.
+
+    Few tables have so many values, and those take long; so this process compiles alone.
+    """
+    with compile_lock():
+        compile_captures(wide=True)
+        _propagate_alone(wide=True)
+
+
+def _propagate_alone(*, wide: bool = False) -> None:
     """Call all kernels of order 0 but those of captures.
 
     A tiny material is solved with captures that nobody has looked for.
+
+    wide : as if there were so many values that planes take two bytes
     """
-    layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(width)
+    layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
+    many = list(map(code_space.encode, MANY_VALUES)) if wide else []
+    palette = Palette.of(code_space, [code_space.encode(_WIN), *many])
     with Workers(1) as workers:
         sets = Sets(make_frame(layout), workers)
-        codes = np.full(layout.rows * STRIDE, code_space.encode(_WIN), code_space.dtype)
-        codes[::2] = 0
+        numbers = np.full(layout.rows * STRIDE, len(palette.codes) - 1, palette.dtype)
+        numbers[::2] = 0
         red, black = (
-            sort_by_captures(sets, find_legal(sets.frame, side, workers), codes, code_space)
+            sort_by_captures(
+                sets, find_legal(sets.frame, side, workers), Captures(numbers, palette)
+            )
             for side in Side
         )
         propagation = Propagation(sets, (red, black), code_space)
         propagation.start()
         propagation.run(0)
-        solution = Solution(
+        propagation.journals[Side.RED].codes.update(many)
+        _encode(Solution(
             layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
             propagation.unknown, {},
-        )  # fmt: skip
-        encode(solution.plane(Side.RED)[:1], 1)
+        ))  # fmt: skip
 
 
 _WIN = Value(Outcome.WIN, 0, 3)
 """What every other position captures for: it waits for a ply or two."""
 
 
-def _solve_all(width: int, rules: Rules) -> None:
+def _encode(solution: Solution) -> None:
+    """Write a plane, and encode a bit of it."""
+    encode(CountedPlanes(solution).numbers_from(Side.RED, 0, 1), 1)
+
+
+def _solve_all(rules: Rules) -> None:
     """Solve the tiny materials, and encode a block: what calls all kernels that a build needs."""
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):
@@ -116,10 +146,10 @@ def _solve_all(width: int, rules: Rules) -> None:
             Material.parse(name),
             lambda material: solved[material.name],
             rule_set=RuleSet(rules),
-            code_space=CodeSpace(width),
+            code_space=CodeSpace(2),
             threads=1,
         )
-    encode(solved["KRKN"].plane(Side.RED)[:1], 1)
+    _encode(solved["KRKN"])
     if rules != Rules.NONE:
         _operate_on_nothing(solved["KRKN"])
 
@@ -146,14 +176,13 @@ _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.retrograde.captures import compile_captures
-from tbgen.retrograde.chase.search import compile_chases
-from tbgen.tables.codes import CodeSpace
-compile_captures(CodeSpace(1))
+from tbgen.retrograde.chase.search import compile_graph
+compile_captures()
 print("captures", flush=True)
 if sys.argv[1] == "wxf":
-    compile_chases()
+    compile_graph()
 """
-"""What the second process runs; it says when it has the captures of order 0, and ends with all.
+"""What the second process runs; it says when it has the captures, and ends with all.
 
 Its standard input is a pipe that nobody writes to: it is at its end when the first process is,
 however that ended, and then the second one ends, too."""
@@ -174,14 +203,20 @@ class SecondCompiler:
             env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(
                 filter(None, [sources, os.environ.get("PYTHONPATH")]))},
         )  # fmt: skip
+        self._has_captures = False
         atexit.register(self.end)
 
-    def wait(self, *, captures_only: bool) -> None:
-        """Wait until it has compiled everything, or the captures of order 0; or has ended."""
-        assert self.process.stdout is not None
-        if not self.process.stdout.readline() or not captures_only:
-            self.process.wait()
-            self.end()
+    def wait_for_captures(self) -> None:
+        """Wait until it has compiled the kernels of captures, or has ended."""
+        if not self._has_captures:
+            assert self.process.stdout is not None
+            self.process.stdout.readline()
+            self._has_captures = True
+
+    def wait(self) -> None:
+        """Wait until it has compiled everything, or has ended."""
+        self.process.wait()
+        self.end()
 
     def end(self) -> None:
         """End the process."""

@@ -1,6 +1,7 @@
 """Builds that are interrupted, killed, short of memory, or not alone."""
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tbgen.building.builder as builder_module
@@ -19,9 +21,11 @@ from tbgen.indexing import Material
 from tbgen.retrograde.memory import MemoryNeed, memory_needed
 from tbgen.tables import Metric, Rules, TableFile
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.errors import MissingTableError
+from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
+from tbgen.tables.palettes import Palette
 from tests.kits.built import Silence
+from tests.kits.tablekit import with_statistics
 
 KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)
@@ -190,6 +194,36 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     table = TableFile(tmp_path / "KRKN.none.dtm.xqt")
     assert table.code_space == CodeSpace(2, 16383)
     assert table.statistics.max_distance == 26
+
+
+def test_planes_of_two_bytes_make_the_same_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if no byte could number the values."""
+    narrow, wide = tmp_path / "narrow", tmp_path / "wide"
+    Builder(narrow, RuleSet(Rules.WXF), Silence()).build([KRKN])
+    phases: list[str] = []
+    watch = Silence()
+    monkeypatch.setattr(watch, "phase", lambda name, *_: phases.append(name))
+    monkeypatch.setattr(Palette, "dtype", np.dtype(np.uint16))
+    Builder(wide, RuleSet(Rules.WXF), watch).build([KRKN])
+    assert phases.count("compile") > len(list(wide.glob("*.xqt"))), "no kernels of their own"
+    for path in narrow.glob("*.xqt"):
+        assert (wide / path.name).read_bytes() == path.read_bytes()
+
+
+def test_statistics_that_leave_out_a_value_are_found_out(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK"), Material.parse("KRK")])
+    path = tmp_path / "KNK.none.dtm.xqt"
+    with TableFile(path) as file:
+        told = json.loads(file.metadata())
+    left_out, kept = [line for line in told["histogram"] if line["outcome"] == "loss"][:2]
+    told["histogram"].remove(left_out)
+    kept["positions"] += left_out["positions"]
+    path.write_bytes(with_statistics(path.read_bytes(), json.dumps(told).encode()))
+    with pytest.raises(TablebaseError, match="KNK has a value that its statistics do not count"):
+        Builder(tmp_path, NO_RULES, Silence()).build([KRKN])
+    assert not list(tmp_path.glob("KRKN*"))
 
 
 class _Tables(Silence):

@@ -8,6 +8,8 @@ from tbgen.retrograde.journal import Journal, Waiting
 from tbgen.rows.sets import k_add
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Chunks
+from tbgen.tables.codes import CodeSpace
+from tbgen.tables.palettes import Palette
 from tests.kits.rows import WORD, random_rows, recorded
 
 
@@ -16,7 +18,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
     chunks = Chunks(leads=1, size=1, mids=400)
     journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
     free = np.full((400, 2), WORD, np.uint64)
-    for code in range(1, 60):
+    for code in range(7, 40000, 800):
         rows = random_rows(400, 0.02, code) & free
         free &= ~rows
         (record,) = recorded(rows, chunks)
@@ -25,9 +27,11 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
             for bit in range(45):
                 if int(rows[row, word]) >> bit & 1:
                     expected[row * 90 + 45 * word + bit] = code
-    codes = np.zeros_like(expected)
-    journal.fill(0, codes)
-    assert np.array_equal(codes, expected)
+    palette = Palette.of(CodeSpace(2), journal.codes)
+    numbers = np.zeros(expected.shape, palette.dtype)
+    journal.fill(0, palette, numbers)
+    assert numbers.dtype == np.uint8
+    assert np.array_equal(palette.codes_of(numbers), expected)
 
 
 def test_lists_wait_by_code() -> None:
@@ -35,8 +39,10 @@ def test_lists_wait_by_code() -> None:
     slots = np.sort(rng.choice(50 * 90, 2000, replace=False)).astype(np.uint32)
     codes = rng.choice([3, 700, 65535], 2000).astype(np.uint16)
     waiting = Waiting(Storage())
-    waiting.add_lists(4, codes, slots)
-    waiting.add_lists(5, codes[:0], slots[:0])
+    palette = Palette.of(CodeSpace(2), set(codes.tolist()))
+    numbers = palette.numbers(codes.tolist()).astype(palette.dtype)
+    waiting.add_lists(4, numbers, slots, palette)
+    waiting.add_lists(5, numbers[:0], slots[:0], palette)
     assert sorted(waiting.codes) == [3, 700, 65535]
     for code in waiting.codes:
         target = np.zeros((50, 2), np.uint64)

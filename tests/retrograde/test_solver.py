@@ -7,11 +7,11 @@ import pytest
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
-from tbgen.retrograde.captures import capture_codes
+from tbgen.retrograde.captures import capture_value
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
-from tbgen.tables.codes import CodeSpace, LimitExceededError
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tests.kits.solutions import solution
 
@@ -43,9 +43,10 @@ def test_a_distance_beyond_the_codes_raises() -> None:
 
 
 def test_a_capture_beyond_the_codes_raises() -> None:
-    longest = CodeSpace(1).encode(CodeSpace(1).decode(129))
-    converted = capture_codes(CodeSpace(1), CodeSpace(1), Metric.DTM)
-    assert converted[longest] == 0, "a win in 253 makes a capture that loses in 254"
+    longest = CodeSpace(1).decode(129)
+    assert capture_value(longest, Metric.DTM) == Value(Outcome.LOSS, 0, longest.plies + 1)
+    with pytest.raises(LimitExceededError):
+        CodeSpace(1).encode(capture_value(longest, Metric.DTM))
     with pytest.raises(LimitExceededError):
         solve(
             Material.parse("KRNK"), lambda child: solution(child.name), code_space=CodeSpace(1, 6)

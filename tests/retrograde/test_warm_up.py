@@ -45,7 +45,7 @@ import tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.sweep
 from tbgen.retrograde.warm_up import warm_up
 from tbgen.tables import Rules
 
-warm_up(2, Rules.WXF, ordered=True, alone=True)
+warm_up(Rules.WXF, ordered=True, alone=True)
 for module in (tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.sweep):
     for name, kernel in vars(module).items():
         if name.lstrip("_").startswith("k_") and not kernel.signatures:
@@ -60,25 +60,30 @@ def test_no_operation_on_sets_is_left_to_be_compiled() -> None:
 
 LEFT = """
 import sys
+import numpy as np
 from numba.core.registry import CPUDispatcher
 from tbgen.retrograde import warm_up
 from tbgen.retrograde.captures import compile_captures
 from tbgen.tables import Rules
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.palettes import Palette
 
-warm_up._propagate_alone(1)
-compile_captures(CodeSpace(1))
+wide = sys.argv[1] == "wide"
+warm_up._propagate_alone(wide=wide)
+compile_captures(wide=wide)
 modules = [module for name, module in sys.modules.items() if name.startswith("tbgen.")]
 kernels = {k for m in modules for k in vars(m).values() if isinstance(k, CPUDispatcher)}
 compiled = {kernel: len(kernel.signatures) for kernel in kernels}
-warm_up._solve_all(1, Rules.NONE)
+if wide:
+    Palette.dtype = np.dtype(np.uint16)
+warm_up._solve_all(Rules.NONE)
 print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
 """
 
 
-def test_two_processes_leave_nothing_to_one() -> None:
-    """What the two compile is what order 0 asks for, in the same types."""
-    command = [sys.executable, "-c", LEFT]
+@pytest.mark.parametrize("width", ["narrow", "wide"])
+def test_what_is_compiled_leaves_nothing(width: str) -> None:
+    """What the two processes compile, or one for wide planes, is all that order 0 asks for."""
+    command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     assert result.stdout.split() == []
 

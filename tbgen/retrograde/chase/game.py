@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.jit import borrowing_kernel, rare_collections
 
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
@@ -262,3 +262,13 @@ def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Condition
     _k_safe(graph, backwards, safe, inside)
     calm = _calm(graph, backwards, safe, inside)
     return _exact(graph, backwards, conditions(inside & ~calm), calm, safe, inside)
+
+
+def compile_game() -> None:
+    """Compile the kernels, by solving a graph without nodes."""
+    start, none, no = np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    conditions = Conditions(
+        no, start, np.zeros(0, np.uint64), np.uint64(0), np.zeros((0, 1), np.int8)
+    )
+    with rare_collections():
+        winning_replies(PatternGraph(start, start, none, no), lambda region: conditions)

@@ -24,8 +24,8 @@ from tbgen.retrograde.chase.victims import (
     Setting,
     attacked_anew,
     attackers_anew,
-    common_victims,
     is_won,
+    list_victims,
 )
 from tbgen.rows.bitsets import (
     BIT,
@@ -48,8 +48,7 @@ from tbgen.rows.boards import (
     move,
     set_up,
 )
-from tbgen.rows.frame import MIDS, canonical
-from tbgen.rows.sets import Rows
+from tbgen.rows.sets import Frontier, Rows
 from tbgen.rows.workers import Workers
 from tbgen.rules.attacks import in_check
 from tbgen.rules.chases import is_answered, may_be_victim
@@ -83,7 +82,14 @@ def _place(key, places, squares, board):
 def _node(row, square, victim, suspects):
     """The offence node of a position and a victim in it; -1 for none."""
     key = row * SQUARES + square
-    c = np.searchsorted(suspects.keys, key)
+    # numpy's search knows complex numbers, too, and takes longer to compile than all of this.
+    c, end = 0, suspects.keys.size
+    while c < end:
+        middle = (c + end) // 2
+        if suspects.keys[middle] < key:
+            c = middle + 1
+        else:
+            end = middle
     if c == suspects.keys.size or suspects.keys[c] != key:
         return np.int64(-1)
     lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
@@ -94,19 +100,6 @@ def _node(row, square, victim, suspects):
     return suspects.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
 
 
-@borrowing_kernel
-def _k_victims(first, last, suspects, setting, places, desk):
-    """Write the common victims of the candidates [first, last).
-
-    first, last : int64
-    """
-    for c in range(first, last):
-        key = suspects.keys[c]
-        lo, hi = common_victims(key // SQUARES, key % SQUARES, setting, places, desk)
-        suspects.victims[c, 0] = lo
-        suspects.victims[c, 1] = hi
-
-
 class Draft(NamedTuple):
     """A part of the graph as it is found: room, filled from the front."""
 
@@ -114,6 +107,8 @@ class Draft(NamedTuple):
     """int64 (room,): the number of reply nodes of each offence node."""
     moves: NDArray[np.int64]
     """int64 (room,): the move of each reply node, source * 90 + target."""
+    reply_keys: NDArray[np.int64]
+    """int64 (room,): its position, row * 90 + square of the inner piece; canonical."""
     reply_edges: NDArray[np.int64]
     """int64 (room,): its number of edges."""
     edge_target: NDArray[np.int64]
@@ -130,13 +125,13 @@ class Draft(NamedTuple):
         """Room for some offence nodes, for `room` reply nodes, and for four edges each."""
         return cls(
             np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
-            np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
+            np.zeros(room, np.int64), np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
             np.zeros(4 * room, np.bool_), np.zeros(4 * room, np.bool_),
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> Draft:
         """What has been written, in arrays of its own."""
-        sizes = (nodes, replies, replies, edges, edges, edges, edges)
+        sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return Draft(*arrays)
 
@@ -145,19 +140,23 @@ class Draft(NamedTuple):
 def _chase(victim, source, target, setting, places, desk):
     """Play a move of the offender on the desk, if it is a chase that goes on.
 
-    Returns the number of pieces that attack the victim anew, in `desk.attackers`; -1 for moves
-    that lose (captures and illegal ones among them), which leave the desk as it was.
+    Returns the number of pieces that attack the victim anew, in `desk.attackers`, and the key of
+    the position; twice -1 for moves that lose (captures and illegal ones among them), which leave
+    the desk as it was.
     """
     if desk.board[target] != 0:
-        return -1
+        return np.int64(-1), np.int64(-1)
     copy(desk.board, desk.after)
     move(desk.squares, desk.after, source, target)
     row, square = find(desk.squares, places)
     if is_won(row, square, setting):
         move(desk.squares, desk.after, target, source)
-        return -1
-    return attackers_anew(desk.board, desk.after, desk.squares, places.codes, source, target,
-                           victim, setting.minor_chases, desk.attackers)  # fmt: skip
+        return np.int64(-1), np.int64(-1)
+    attackers = attackers_anew(
+        desk.board, desk.after, desk.squares, places.codes, source, target, victim,
+        setting.minor_chases, desk.attackers,
+    )  # fmt: skip
+    return np.int64(attackers), row * SQUARES + square
 
 
 @part
@@ -223,7 +222,7 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
             count = generate_moves(desk.board, 1 - setting.winner, desk.sources, desk.targets)
             for m in range(count):
                 source, target = desk.sources[m], desk.targets[m]
-                attackers = _chase(victim, source, target, setting, places, desk)
+                attackers, key = _chase(victim, source, target, setting, places, desk)
                 if attackers < 0:
                     continue
                 answers = generate_moves(
@@ -232,6 +231,7 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
                 if replies == draft.moves.size or edges + answers > draft.edge_target.size:
                     return c, replies_before, edges_before
                 draft.moves[replies] = source * SQUARES + target
+                draft.reply_keys[replies] = key
                 begin = edges
                 for a in range(answers):
                     reply, reply_to = desk.answers[a], desk.answer_targets[a]
@@ -313,71 +313,16 @@ def _k_pairs(
                     chased[pair_start[e] + f - begin] = word
 
 
-@borrowing_kernel
-def _k_mark(winning, nodes, graph, moves, marked, places, desk):
-    """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
-
-    A reply node that wins after an offence node that does not lose is no part of the pattern; it
-    is found by the propagation, two plies later.
-
-    winning : bool (reply nodes,)
-    marked : Rows of the winner, inout
-    """
-    for o in range(nodes.size):
-        loses = True
-        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
-            loses = loses and winning[r]
-        if not loses:
-            continue
-        for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
-            _place(nodes[o], places, desk.squares, desk.board)
-            move(desk.squares, desk.board, moves[r] // SQUARES, moves[r] % SQUARES)
-            row, square = find(desk.squares, places)
-            marked[row, 0] |= BIT[square, 0]
-            marked[row, 1] |= BIT[square, 1]
-
-
-@borrowing_kernel
-def _k_list(losses, keys, frame):
-    """List the keys of the canonical positions of a set; returns how many.
-
-    losses : Rows of the offender
-    keys : int64 (positions of the set,), out
-    """
-    mids = frame.size[MIDS]
-    count = 0
-    for row in range(losses.shape[0]):
-        lo, hi = losses[row, 0], losses[row, 1]
-        while lo | hi:
-            square = first_square(lo, hi)
-            lo, hi = without_first(lo, hi)
-            mid, canonical_square = canonical(row // mids, row % mids, square, frame)
-            if mid == row % mids and canonical_square == square:
-                keys[count] = row * SQUARES + square
-                count += 1
-    return count
-
-
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64 (n + 1,): where each of n consecutive runs begins."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _suspects(setting: Setting, places: Places, desks: list[Desk], workers: Workers) -> Suspects:
+def _suspects(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> Suspects:
     """The loss candidates with their victims."""
-    keys = np.zeros(int(np.bitwise_count(setting.losses).sum()), np.int64)
-    keys = keys[: _k_list(setting.losses, keys, places.frame)]
-    victims = np.zeros((len(keys), 2), np.uint64)
-    suspects = Suspects(keys, victims, np.zeros(len(keys) + 1, np.int64))
-
-    def look_at(first: int, last: int, thread: int) -> None:
-        _k_victims(first, last, suspects, setting, places, desks[thread])
-
-    # Even where there are none, as for the edges.
-    look_at(0, 0, 0)
-    workers.run(look_at, len(keys))
-    suspects.node_start[:] = _starts(np.bitwise_count(victims).sum(axis=1))
-    return suspects
+    most = int(np.bitwise_count(losses.rows).sum())
+    keys, victims = list_victims(losses, most, setting, places, workers)
+    return Suspects(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
 
 
 def _edges(
@@ -408,14 +353,16 @@ def _edges(
     return Draft(*(np.concatenate(column) for column in columns))
 
 
-def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Workers) -> None:
+def find_chase_wins(
+    losses: Frontier, setting: Setting, places: Places, marked: Rows, workers: Workers
+) -> None:
     """Mark the winner's positions that win because the offender must chase one piece for ever.
 
+    losses : the offender's positions that may be direct losses
     marked : Rows, inout; canonical positions are added to it
     """
     desks = [make_desk(places) for _ in range(workers.threads)]
-    desk = desks[0]
-    suspects = _suspects(setting, places, desks, workers)
+    suspects = _suspects(losses, setting, places, workers)
     edges = _edges(suspects, setting, places, desks, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
@@ -429,12 +376,27 @@ def find_chase_wins(setting: Setting, places: Places, marked: Rows, workers: Wor
         chased = np.zeros(pair_start[-1], np.uint64)
         follow = np.zeros((len(edges.edge_target), len(places.codes)), np.int8)
         _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
-                 setting, places, desk)  # fmt: skip
+                 setting, places, desks[0])  # fmt: skip
         own = [i for i, code in enumerate(places.codes.tolist())
                if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
         return Conditions(
             edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
         )
 
-    winning = winning_replies(graph, conditions)
-    _k_mark(winning, nodes, graph, edges.moves, marked, places, desk)
+    _mark(winning_replies(graph, conditions), edges, marked)
+
+
+def _mark(winning: NDArray[np.bool_], edges: Draft, marked: Rows) -> None:
+    """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
+
+    A reply node that wins after an offence node that does not lose is no part of the pattern; it
+    is found by the propagation, two plies later.
+
+    winning : bool (reply nodes,)
+    marked : Rows of the winner, inout
+    """
+    offence_of = np.repeat(np.arange(len(edges.node_replies)), edges.node_replies)
+    lost = np.ones(len(edges.node_replies), np.bool_)
+    lost[offence_of[~winning]] = False
+    rows, squares = np.divmod(edges.reply_keys[lost[offence_of]], SQUARES)
+    np.bitwise_or.at(marked, rows, BIT[squares])

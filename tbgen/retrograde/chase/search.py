@@ -13,6 +13,8 @@ declare      what is left becomes a graph with exact attacks and the victim in e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -30,7 +32,7 @@ from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import Places, make_places
 from tbgen.rows.frame import MIDS, canonical, make_frame
 from tbgen.rows.records import Records
-from tbgen.rows.sets import clear_lead, empty_frontier, put_row
+from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
 from tbgen.rows.workers import Workers
 
 
@@ -99,37 +101,43 @@ class ChaseSearch:
         """
         with self._memory.search(order) as search:
             # Checks of this order and captures that win by it come before its chases.
-            setting = Setting(
-                int(search.winner), self._minor_chases, search.live, search.loss_candidates.rows
-            )
-            workers = search.sets.workers
+            setting = Setting(int(search.winner), self._minor_chases, search.live)
+            losses, workers = search.loss_candidates, search.sets.workers
             judge_some = partial(judge, setting=setting, places=self._places, workers=workers)
             if not search.initialise(lost, judge_some, captures_wait=False):
                 return 0
             search.prune()
-            if not search.loss_candidates.rows.any():
+            if not losses.rows.any():
                 return 0
             search.rule_out(judge_some)
             search.prune()
-            if not search.loss_candidates.rows.any():
+            if not losses.rows.any():
                 return 0
             marked = search.sets.empty()
-            find_chase_wins(setting, self._places, marked, workers)
+            find_chase_wins(losses, setting, self._places, marked, workers)
             search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
             return search.sets.count(search.win_candidates.rows)
 
 
-def compile_chases() -> None:
-    """Compile the kernels of chases, by searching where there is nothing to be found."""
+def compile_sieve() -> None:
+    """Compile the kernels here, which know rows and no boards, where there are no positions."""
+    with _nothing() as (front, places, _):
+        k_attacked(0, 0, int(Side.RED), front.rows, front, places.frame)
+        _k_keep_images(0, 0, front.rows, front.rows, places.frame)
+
+
+def compile_graph() -> None:
+    """Compile all other kernels of chases, by searching where there is nothing to be found."""
+    with _nothing() as (front, places, workers):
+        setting = Setting(int(Side.RED), True, front.rows)
+        find_chase_wins(front, setting, places, front.rows, workers)
+
+
+@contextmanager
+def _nothing() -> Iterator[tuple[Frontier, Places, Workers]]:
+    """A frontier without positions, and what a search takes beside it."""
     layout = Layout.of(Material.parse("KRKN"))
-    frame = make_frame(layout)
-    places = make_places(layout, frame)
     with rare_collections(), Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)
-        rows = front.rows
-        setting = Setting(int(Side.RED), True, rows, rows)
-        judge(front, setting, places, workers)
-        find_chase_wins(setting, places, rows, workers)
-        k_attacked(0, 0, int(Side.RED), rows, front, frame)
-        _k_keep_images(0, 0, rows, rows, frame)
+        yield front, make_places(layout, make_frame(layout)), workers

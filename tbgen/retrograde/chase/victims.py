@@ -3,7 +3,7 @@
 
 Attacks are judged by the predicates of the referee (`tbgen.rules.chases`) on whole boards, move
 by move: only the positions that the sieve of sweeps has left come this far, and nearly all of
-them fail here.
+them fail here. What `graph` makes of the others begins with their victims.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.indexing.squares import PieceType, piece_kind, piece_side
+from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import Places, copy, find, make_desk, move, set_up
-from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET
+from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, canonical
 from tbgen.rows.sets import Frontier, Rows, ranges_for
 from tbgen.rows.workers import Workers
 from tbgen.rules.chases import is_new_attack, may_be_victim
@@ -26,7 +27,7 @@ ELEPHANT = int(PieceType.ELEPHANT)
 
 
 class Setting(NamedTuple):
-    """The sets that a search works on."""
+    """What a search for one winner's direct wins knows."""
 
     winner: int
     """The side that a chase for ever would let win; the other one is the offender."""
@@ -34,8 +35,6 @@ class Setting(NamedTuple):
     """Whether advisors and elephants chase protected rooks, knights and cannons."""
     live: Rows
     """The winner's positions that are no win for him, known or by a capture."""
-    losses: Rows
-    """The offender's positions that may be direct losses."""
 
 
 @part
@@ -162,12 +161,17 @@ def common_victims(row, square, setting, places, desk):
 
 
 @borrowing_kernel
-def _k_judge(lead_0, lead_1, losses, setting, places, desk):
-    """Take the positions that need not chase any one piece off a frontier.
+def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
+    """Take the positions that need not chase any one piece off a frontier, and list the others.
 
     losses : Frontier of the offender, inout
+    keys : int64 (room,), out; the canonical ones among the others, as many as there is room for
+    victims : uint64 (room, 2), out; the pieces that each of these must chase
+
+    Returns how many are listed.
     """
     mids = places.frame.size[MIDS]
+    count = 0
     for lead in range(lead_0, lead_1):
         whole = losses.counts[lead] > losses.limit
         for i in range(mids if whole else losses.counts[lead]):
@@ -181,6 +185,14 @@ def _k_judge(lead_0, lead_1, losses, setting, places, desk):
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
+                elif count < keys.size:
+                    slot_mid, slot_square = canonical(lead, mid, square, places.frame)
+                    if slot_mid == mid and slot_square == square:
+                        keys[count] = row * SQUARES + square
+                        victims[count, 0] = lo
+                        victims[count, 1] = hi
+                        count += 1
+    return count
 
 
 def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
@@ -188,11 +200,29 @@ def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) 
 
     Their captures lose by this order, as those of loss candidates do.
     """
-    desks = [make_desk(places) for _ in range(workers.threads)]
-    workers.run(
-        lambda lead_0, lead_1, thread: _k_judge(
-            lead_0, lead_1, losses, setting, places, desks[thread]
-        ),
-        len(losses.counts),
-        ranges_for(losses),
-    )
+    list_victims(losses, 0, setting, places, workers)
+
+
+def list_victims(
+    losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Judge, and list `most` canonical positions of those that are left, or all if they are fewer.
+
+    Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
+    """
+    rooms = [
+        (make_desk(places), np.empty(most, np.int64), np.empty((most, 2), np.uint64))
+        for _ in range(workers.threads)
+    ]
+    found = [(np.empty(0, np.int64), np.empty((0, 2), np.uint64))]
+
+    def judge_some(lead_0: int, lead_1: int, thread: int) -> None:
+        desk, keys, victims = rooms[thread]
+        count = k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk)
+        if count:
+            found.append((keys[:count].copy(), victims[:count].copy()))
+
+    workers.run(judge_some, len(losses.counts), ranges_for(losses))
+    keys, victims = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(keys)
+    return keys[order], victims[order]
