@@ -37,69 +37,39 @@ PLACE, AFTER, BINDING_COLUMNS = range(3)
 OUT, HELD, LEADS_TO_CLAIM = range(3)
 """What is said of a node; the last is held, too."""
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number without a pattern (2 ** 64 over the golden ratio): Fibonacci hashing."""
-_UPPER_HALF = np.uint64(32)
-
 _RANGE_NODES = 1 << 14
 """Nodes per task."""
 _FIRST_ROOM = 1 << 15
 """Binding moves of a range; it is looked at again if that is not enough."""
 
 
-class Directory(NamedTuple):
-    """Where a node is in a list of nodes, and whether it still counts."""
+class Standing(NamedTuple):
+    """Nodes, and which of them still count. Shape: S slots."""
 
-    places: NDArray[np.int32]
-    """int32 (a power of two,): a hash table of places, -1 where it is free."""
     nodes: Numbers
     """int64 (n,)."""
     alive: Members
     """bool (n,)."""
+    bits: NDArray[np.uint8]
+    """uint8 (S // 4 + 1,): a bit for each node there is, 1 if it is among those and counts."""
 
     @classmethod
-    def of(cls, nodes: Numbers) -> Directory:
-        """All of some nodes."""
-        places = np.full(1 << (4 * len(nodes)).bit_length(), -1, np.int32)
-        return cls(places, nodes, np.ones(len(nodes), np.bool_))
+    def of(cls, nodes: Numbers, slots: int) -> Standing:
+        """All of some nodes, in a table of so many slots."""
+        bits = np.zeros(slots // 4 + 1, np.uint8)
+        np.bitwise_or.at(bits, nodes >> 3, _bits_of(nodes))
+        return cls(nodes, np.ones(len(nodes), np.bool_), bits)
+
+    def leave(self, places: Numbers) -> None:
+        """Let some no longer count."""
+        self.alive[places] = False
+        nodes = self.nodes[places]
+        np.bitwise_and.at(self.bits, nodes >> 3, ~_bits_of(nodes))
 
 
-@part
-def _hash_of(node, places):
-    """Where to begin looking for a node.
-
-    places : int32 (a power of two,)
-    """
-    return np.int64((np.uint64(node) * _SPREAD) >> _UPPER_HALF) & (places.size - 1)
-
-
-@borrowing_kernel
-def k_enter(directory):
-    """Enter all nodes of a directory into its hash table.
-
-    directory : Directory, inout
-    """
-    places = directory.places
-    for place in range(directory.nodes.size):
-        at = _hash_of(directory.nodes[place], places)
-        while places[at] >= 0:
-            at = (at + 1) & (places.size - 1)
-        places[at] = place
-
-
-@part
-def _is_alive(node, directory):
-    """Whether a node is in a directory, and still counts.
-
-    directory : Directory
-    """
-    places = directory.places
-    at = _hash_of(node, places)
-    while places[at] >= 0:
-        if directory.nodes[places[at]] == node:
-            return directory.alive[places[at]]
-        at = (at + 1) & (places.size - 1)
-    return False
+def _bits_of(nodes: Numbers) -> NDArray[np.uint8]:
+    """uint8 (n,): the bit of each node in its byte."""
+    return np.left_shift(1, nodes & 7).astype(np.uint8)
 
 
 @part
@@ -133,9 +103,10 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
                     at = search(claims, node)
                     if at < claims.size and claims[at] == node:
                         verdicts[n] = LEADS_TO_CLAIM
-                if child > 0 and order_of_key(child) < limit:
+                # A move that is not legal leads to no position.
+                if child < -MATE or (child > 0 and order_of_key(child) < limit):
                     continue
-            if not is_legal(side, p, target, desk, arrays):
+            elif not is_legal(side, p, target, desk, arrays):
                 continue
             order, may_chase = loses_from(side, p, target, child, bench, arrays)
             if order <= limit:
@@ -156,6 +127,9 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
             if found < len(moves):
                 moves[found, PLACE], moves[found, AFTER] = n, 2 * after + 1 - side
             found += 1
+    # Before the first order nothing is lost: no move matters to any.
+    if found == before and limit == 1:
+        verdicts[n] = OUT
     return found
 
 
@@ -178,16 +152,17 @@ def k_find_binding(nodes, claims, verdicts, moves, bench, arrays):
 
 
 @borrowing_kernel
-def k_answer(moves, answered, directory, desk, arrays):
+def k_answer(moves, answered, standing, desk, arrays):
     """Say which binding moves have a reply to a node that counts.
 
-    moves : int64 (m, BINDING_COLUMNS), whose places are those of the directory
-    answered : bool (m,), out; directory : Directory
+    moves : int64 (m, BINDING_COLUMNS), whose places are those of `standing`
+    answered : bool (m,), out; standing : Standing
     """
     squares, board, targets = desk.squares, desk.board, desk.moves.targets
+    bits = standing.bits
     for m in range(len(moves)):
         answered[m] = False
-        if not directory.alive[moves[m, PLACE]]:
+        if not standing.alive[moves[m, PLACE]]:
             continue
         slot, side = moves[m, AFTER] // 2, moves[m, AFTER] % 2
         set_up(slot, desk, arrays)
@@ -199,7 +174,8 @@ def k_answer(moves, answered, directory, desk, arrays):
             for i in range(count):
                 if board[targets[i]] == EMPTY:
                     after = slot_after(slot, image, p, targets[i], squares, arrays)
-                    if _is_alive(2 * after + 1 - side, directory):
+                    node = 2 * after + 1 - side
+                    if (bits[node >> 3] >> (node & 7)) & 1:
                         answered[m] = True
                         break
             if answered[m]:
@@ -214,6 +190,7 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
     claims : direct wins of sides that are not in check
     """
     pieces = len(arrays.men.pieces)
+    slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
 
     def find(some: Numbers) -> tuple[Numbers, Members, Numbers]:
         """Who is held, which of them lead to a claim, and their binding moves."""
@@ -231,13 +208,12 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
-        k_answer(some, answered, directory, Bench.make(pieces).desk, arrays)
+        k_answer(some, answered, standing, Bench.make(pieces).desk, arrays)
         return answered
 
     with compile_lock():
         _, _, moves = find(nodes[:0])
-        directory = Directory.of(nodes[:0])
-        k_enter(directory)
+        standing = Standing.of(nodes[:0], slots)
         answer(moves)
     ranges = [nodes[at : at + _RANGE_NODES] for at in range(0, len(nodes), _RANGE_NODES)]
     kept, claiming, binding = [nodes[:0]], [np.empty(0, np.bool_)], [moves[:0]]
@@ -250,8 +226,7 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         binding.append(listed)
     moves = np.concatenate(binding)
     binding.clear()  # as large again
-    directory = Directory.of(np.concatenate(kept))
-    k_enter(directory)
+    standing = Standing.of(np.concatenate(kept), slots)
     while True:
         starts = range(0, len(moves), _RANGE_NODES)
         ranges = [moves[at : at + _RANGE_NODES] for at in starts]
@@ -259,6 +234,6 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         lost = moves[~answered, PLACE]
         if not len(lost):
             break
-        directory.alive[lost] = False
-        moves = moves[directory.alive[moves[:, PLACE]]]
-    return directory.nodes[directory.alive | np.concatenate(claiming)]
+        standing.leave(lost)
+        moves = moves[standing.alive[moves[:, PLACE]]]
+    return standing.nodes[standing.alive | np.concatenate(claiming)]

@@ -47,11 +47,14 @@ from tbgen.verify.forward.settle import (
     k_translate,
     make_marks,
 )
+from tbgen.verify.forward.still import k_find_still
 from tbgen.verify.planes import give_back, narrowed
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 19
 """Slots per task, about: short enough for progress, and for lists of nodes to stay small."""
+_RANGE_NODES = 1 << 16
+"""Nodes per task."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,9 @@ class FirstPass:
     """Nodes that may be chasers: all of them are among these."""
     claims: Numbers
     """Direct wins of sides that are not in check."""
+    held_draws: Numbers
+    """Draws that only checks hold, in every slot that a position has; none where checkers are
+    listed."""
     counts: NDArray[np.int64]
     """int64 (2, places): how often each place of the palette is the value of a position, Red to
     move and Black to move."""
@@ -106,7 +112,8 @@ class Passes:
 
         def judge(row_0: int, row_1: int) -> Notes:
             nodes = 2 * (row_1 - row_0) * self._layout.inner_size
-            notes = Notes.make(nodes if list_checks else 0, nodes)
+            of_checks, held_draws = (nodes, 0) if list_checks else (0, nodes)
+            notes = Notes.make(of_checks, nodes, held_draws)
             k_judge(row_0, row_1, notes, self._row(), index, arrays)
             return notes.cut()
 
@@ -130,6 +137,7 @@ class Passes:
             np.concatenate([each.checked_wins for each in notes]),
             np.concatenate([each.chasers for each in notes]),
             np.concatenate([each.claims for each in notes]),
+            np.concatenate([each.held_draws for each in notes]),
             counts,
         )
 
@@ -148,20 +156,60 @@ class Passes:
         for winner in Side:
             self._translate(translation, winner)
             translation = settling.of_marks
-            left += self._settle_checks(winner, settling.marks)
+            offender = Side(winner).other
+            due = self._hold(found.held_draws[found.held_draws % 2 == offender], settling.held)
+            left += self._settle_checks(winner, settling.marks, due)
         if self._arrays.ranks.itemsize > 1:
             values, numbers = forget_states(self._arrays.values)
             self._arrays = self._arrays._replace(values=values)
             self._translate(Translation(numbers, numbers), Side.RED)
+        chasers = _join([found.chasers, *(notes.chasers for notes in left)])
         return self._arrays, replace(
             found,
             checkers=_join([notes.checkers for notes in left]),
             checked_wins=_join([notes.checked_wins for notes in left]),
-            chasers=_join([found.chasers, *(notes.chasers for notes in left)]),
+            chasers=self.without_still(chasers),
+            held_draws=chasers[:0],
         )
 
-    def _settle_checks(self, winner: Side, marks: Marks) -> list[Notes]:
-        """Make the passes for one side as W; what they list."""
+    def without_still(self, chasers: Numbers) -> Numbers:
+        """The possible chasers that have no move of a king, advisor or elephant that is still.
+
+        chasers : 2 * slot + side to move, ascending; the planes are complete
+        """
+        arrays, index = self._arrays, self._index
+
+        def find(start: int) -> Numbers:
+            some = chasers[start : start + _RANGE_NODES]
+            still = np.zeros(len(some), np.bool_)
+            k_find_still(some, still, self._row(), index, arrays)
+            return some[~still]
+
+        with compile_lock():
+            find(len(chasers))
+        with thread_pool(self._threads) as pool:
+            return np.concatenate(
+                [chasers[:0], *pool.map(find, range(0, len(chasers), _RANGE_NODES))]
+            )
+
+    def _hold(self, draws: Numbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.
+
+        held : int64 (marks,), as in `Settling`
+        """
+        due = np.zeros((len(Side), self._layout.rows), np.bool_)
+        if len(draws):
+            side = int(draws[0] % 2)
+            at = self._arrays.tables[0, side] + draws // 2
+            self._arrays.ranks[at] = held[self._arrays.ranks[at]]
+            due[side, draws // 2 // self._layout.inner_size] = True
+        return due
+
+    def _settle_checks(self, winner: Side, marks: Marks, due: NDArray[np.bool_]) -> list[Notes]:
+        """Make the passes for one side as W; what they list.
+
+        due : bool (2, rows), inout, the rows that passes after a side's first have to do with
+        """
         index, arrays, layout = self._index, self._arrays, self._layout
         left: list[Notes] = []
         for step in range(STEPS):
@@ -170,7 +218,8 @@ class Passes:
             def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
                 nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
                 notes = Notes.make(nodes, nodes)
-                k_settle(row_0, row_1, side, step, notes, self._row(), index, arrays, marks)
+                row = self._row()
+                k_settle(row_0, row_1, side, step, due[side], notes, row, index, arrays, marks)
                 return notes.cut()
 
             with compile_lock():
