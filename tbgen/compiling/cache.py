@@ -12,7 +12,7 @@ that names the other's entry (numba issue 4807). Of the same kernel that is as g
 of other types it is found by the signature that every entry has, and counts as missing, too.
 
 An entry has the kernel twice: as machine code, and for the compiler, should another kernel call it.
-The latter is two thirds of the time of loading and 0.2 MiB a kernel, so it is left unread until then.
+To read the latter takes most of the time of loading, so it is left unread until then.
 
 Where the folder is, `tbgen.compiling.folder` says. This needs numba's internals
 (`tbgen.compiling.internals`).

@@ -1,25 +1,26 @@
-"""Still moves: none of them attacks anything anew, says the referee, whatever else is on the board."""
+"""Still moves: none of them attacks anything anew, says the referee, whatever is on the board."""
 
 from __future__ import annotations
 
 import random
 
 import numpy as np
-import pytest
 
 from tbgen.indexing import Side
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, area, piece_code, piece_side
-from tbgen.indexing.threads import thread_pool
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    area,
+    parse_square,
+    piece_code,
+    piece_side,
+)
 from tbgen.rules.attacks import in_check
 from tbgen.rules.chases import is_new_attack
 from tbgen.rules.moves import is_safe_after, piece_moves
-from tbgen.tables.names import Rules, RuleSet
-from tbgen.verify.arrays import Men, gather
-from tbgen.verify.chase.sieve import sift
-from tbgen.verify.forward.first_pass import Passes
-from tbgen.verify.forward.still import is_still
-from tbgen.verify.report import no_progress
-from tests.kits.solutions import solution
+from tbgen.verify.arrays import Men
+from tbgen.verify.chase.still import is_still
 
 ATTACKERS = [PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN]
 DEFENDERS = [PieceType.KING, PieceType.ADVISOR, PieceType.ELEPHANT]
@@ -87,15 +88,16 @@ def test_still_moves_attack_nothing_anew():
     assert lively > 100
 
 
-@pytest.mark.parametrize("name", ["KRKNA", "KNKB"])
-def test_the_sieve_would_leave_them_out(name):
-    """In ranks as they are after the first pass; in KRKNA almost all chasers have a still move."""
-    table = solution(name, Rules.WXF)
-    loaded = gather(table, lambda child: solution(child.name, Rules.WXF), RuleSet(Rules.WXF))
-    passes = Passes(loaded.arrays, table.layout, 1, no_progress)
-    found = passes.prove(list_checks=True)
-    left = passes.without_still(found.chasers)
-    assert len(left) < len(found.chasers)
-    with thread_pool(1) as pool:
-        every = sift(found.chasers, found.claims, loaded.arrays, pool)
-        assert np.array_equal(sift(left, found.claims, loaded.arrays, pool), every)
+def test_a_king_steps_out_of_a_knights_reach():
+    """Kd0-d1, and the rook on e1 may leave the leg of the knight on e2: it attacks the cannon."""
+    codes = [piece_code(Side.RED, PieceType.KING), piece_code(Side.RED, PieceType.ROOK),
+             piece_code(Side.BLACK, PieceType.KING), piece_code(Side.BLACK, PieceType.KNIGHT),
+             piece_code(Side.BLACK, PieceType.CANNON)]  # fmt: skip
+    squares = np.array([parse_square(name) for name in ("d0", "e1", "f9", "e2", "i1")])
+    men = Men(np.array(codes), np.array([0, 2]))
+    board = np.zeros(SQUARES, np.int8)
+    board[squares] = codes
+    after = board.copy()
+    after[parse_square("d0")], after[parse_square("d1")] = EMPTY, codes[0]
+    assert attacks_anew(Side.RED, parse_square("d0"), parse_square("d1"), board, after)
+    assert not is_still(0, parse_square("d1"), squares, board, men)

@@ -1,6 +1,7 @@
 """Perpetual chases, proven: what should be a chase pattern is one, and nothing else is.
 
     bench      boards on which chases are tried, and what a move attacks anew
+    still      moves that are no chase, seen at a glance
     sieve      which positions are worth asking
     edges      who may have to chase one piece for ever, and the answers to it
     victims    whom those answers chase themselves

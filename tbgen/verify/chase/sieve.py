@@ -4,14 +4,16 @@
 What the first pass lists has a value that every pattern must agree with, and that is asked first:
 
     binding move   a move that loses by no order up to that of the value
-    held           all binding moves chase one piece                            (`k_find_binding`)
+    held           all binding moves chase one piece                            (`k_find_binding`),
+                   and first of all none is still                               (`still`)
     answered       every binding move has a reply to a node that is held and
                    answered itself: the greatest set                            (`k_answer`)
 
 A chaser of a pattern is in that set, since his binding moves matter to every order that he can
 belong to, and lead back into the pattern. Other chasers matter only where they lead to what is
 claimed (`patterns`): whoever is held and can move to a claim is kept, too. Legality of replies, and
-which piece they rescue, is for `edges`.
+which piece they rescue, is for `edges`. Planes are complete: rows know where a defender's move
+leads.
 """
 
 from __future__ import annotations
@@ -24,10 +26,14 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY, piece_side
+from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench, copy_board, is_chased, play
 from tbgen.verify.chase.edges import after_quiet, is_legal, loses_from, search
+from tbgen.verify.chase.still import has_still_move, key_after_step
+from tbgen.verify.forward.index import COLUMNS, EYE, PIECE, TARGET, Row, RowIndex, set_row
+from tbgen.verify.forward.lines import OFF
 from tbgen.verify.keys import MATE, ORDER, is_open, order_of_key
 from tbgen.verify.moves import clear, image_of, load_key, set_up, slot_after
 
@@ -73,58 +79,164 @@ def _bits_of(nodes: Numbers) -> NDArray[np.uint8]:
 
 
 @part
-def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
+def _set_up(row, bench):
+    """Put the position of a row, with its inner piece, on the boards of a bench."""
+    desk = bench.desk
+    copy_board(row.board, desk.board)
+    copy_board(row.board, bench.after)
+    for p in range(desk.squares.size):
+        desk.squares[p] = row.squares[p]
+        desk.piece_on[row.squares[p]] = p
+
+
+@part
+def _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
+    """Whether a quiet move leads to a claim.
+
+    child : int, the key after it; claims : int64 (c,), ascending
+    """
+    if child <= 0 or not is_open(child) or (MATE - child) % ORDER != 0:
+        return False
+    after = slot_after(slot, image, mover, target, bench.desk.squares, arrays)
+    node = 2 * after + 1 - side
+    at = search(claims, node)
+    return at < claims.size and claims[at] == node
+
+
+@part
+def _list_chased(victims, mover, target, bench, arrays):
+    """Which of some pieces a quiet move attacks anew.
+
+    victims : int, bits
+    """
+    desk, men, chased = bench.desk, arrays.men, np.int64(0)
+    squares = desk.squares
+    source = play(mover, target, bench.after, squares, men)
+    for v in range(squares.size):
+        if (victims >> v) & 1 and is_chased(
+            desk.board, bench.after, source, target, v, squares, arrays
+        ):
+            chased |= np.int64(1) << v
+    play(mover, source, bench.after, squares, men)
+    return chased
+
+
+@part
+def _note(
+    n, slot, image, side, mover, target, child, limit, claims, verdicts, count, bench, arrays
+):
+    """Note a move that may be binding in `desk.moves` and `bench.keys`; returns how many there are.
+
+    n : int, the place of the position; child : int, the key after a quiet move; count : int, before
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    desk = bench.desk
+    if desk.board[target] == EMPTY:
+        if _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
+            verdicts[n] = LEADS_TO_CLAIM
+        # A move that is not legal leads to no position.
+        if child < -MATE or (child > 0 and order_of_key(child) < limit):
+            return count
+    elif not is_legal(side, mover, target, desk, arrays):
+        return count
+    desk.moves.movers[count], desk.moves.targets[count], bench.keys[count] = mover, target, child
+    return count + 1
+
+
+@part
+def _note_steps(n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays):
+    """Note the moves of a side's defenders, which the row knows; returns how many there are.
+
+    n : int, the place of the position; column : int, that of the inner piece
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    board, count = bench.desk.board, 0
+    for i in range(row.counts[side]):
+        step = row.steps[side, i]
+        mover, target, eye = step[PIECE], step[TARGET], step[EYE]
+        if eye != OFF and board[eye] != EMPTY:
+            continue
+        if board[target] != EMPTY and piece_side(board[target]) == side:
+            continue
+        child = key_after_step(i, side, column, row, index, arrays)
+        count = _note(
+            n,
+            slot,
+            image,
+            side,
+            mover,
+            target,
+            child,
+            limit,
+            claims,
+            verdicts,
+            count,
+            bench,
+            arrays,
+        )
+    return count
+
+
+@part
+def _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays):
+    """Note the moves of a side's other pieces; returns how many there are.
+
+    n : int, the place of the position
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    desk, men, targets, count = bench.desk, arrays.men, bench.replies.targets, 0
+    for p in range(arrays.first_attacker, desk.squares.size):
+        if piece_side(men.pieces[p]) != side:
+            continue
+        for i in range(piece_moves(desk.board, desk.squares[p], targets, 0)):
+            child = np.int64(0)
+            if desk.board[targets[i]] == EMPTY:
+                _, child = after_quiet(slot, image, side, p, targets[i], desk, arrays)
+            count = _note(
+                n, slot, image, side, p, targets[i], child, limit, claims, verdicts, count, bench,
+                arrays,
+            )  # fmt: skip
+    return count
+
+
+@part
+def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
+                  arrays):  # fmt: skip
     """List the binding moves of a position; returns how many there are now.
 
-    n : int, its place; claims : int64 (c,), ascending
+    n : int, its place; column : int, that of the inner piece; limit : int, the order of its value
+    claims : int64 (c,), ascending
     verdicts : uint8 (n,), out; moves : int64 (room, BINDING_COLUMNS), out
     found : int, how many there were
     """
     desk, men, before = bench.desk, arrays.men, found
-    squares, board, targets = desk.squares, desk.board, desk.moves.targets
-    limit = order_of_key(load_key(side, slot, arrays))
+    squares, movers, targets = desk.squares, desk.moves.movers, desk.moves.targets
     image = image_of(slot, squares, arrays)
     victims = np.int64(0)
     for v in range(squares.size):
         if piece_side(men.pieces[v]) != side and v != men.kings[1 - side]:
             victims |= np.int64(1) << v
     verdicts[n] = HELD
-    for p in range(squares.size):
-        if piece_side(men.pieces[p]) != side:
-            continue
-        count = piece_moves(board, squares[p], targets, 0)
+    # Defenders first: most positions have a move that ends the search at once.
+    for others in range(2):
+        if others:
+            count = _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays)
+        else:
+            count = _note_steps(
+                n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays
+            )
         for i in range(count):
-            target = targets[i]
-            child, after = np.int64(0), np.int64(0)
-            if board[target] == EMPTY:
-                after, child = after_quiet(slot, image, side, p, target, desk, arrays)
-                if is_open(child) and child > 0 and (MATE - child) % ORDER == 0:
-                    node = 2 * after + 1 - side
-                    at = search(claims, node)
-                    if at < claims.size and claims[at] == node:
-                        verdicts[n] = LEADS_TO_CLAIM
-                # A move that is not legal leads to no position.
-                if child < -MATE or (child > 0 and order_of_key(child) < limit):
-                    continue
-            elif not is_legal(side, p, target, desk, arrays):
-                continue
-            order, may_chase = loses_from(side, p, target, child, bench, arrays)
+            mover, target = movers[i], targets[i]
+            order, may_chase = loses_from(side, mover, target, bench.keys[i], bench, arrays)
             if order <= limit:
                 continue
-            chased = np.int64(0)
             if may_chase:
-                source = play(p, target, bench.after, squares, men)
-                for v in range(squares.size):
-                    if (victims >> v) & 1 and is_chased(
-                        board, bench.after, source, target, v, squares, arrays
-                    ):
-                        chased |= np.int64(1) << v
-                play(p, source, bench.after, squares, men)
-            victims &= chased
-            if victims == 0:
+                victims &= _list_chased(victims, mover, target, bench, arrays)
+            if not may_chase or victims == 0:
                 verdicts[n] = OUT
                 return before
             if found < len(moves):
+                after = slot_after(slot, image, mover, target, squares, arrays)
                 moves[found, PLACE], moves[found, AFTER] = n, 2 * after + 1 - side
             found += 1
     # Before the first order nothing is lost: no move matters to any.
@@ -134,20 +246,32 @@ def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
 
 
 @borrowing_kernel
-def k_find_binding(nodes, claims, verdicts, moves, bench, arrays):
+def k_find_binding(nodes, claims, verdicts, moves, bench, row, index, arrays):
     """Say which open positions are held, and list their binding moves; returns how many they are.
 
-    nodes : int64 (n,), 2 * slot + side to move; claims : int64 (c,), ascending
+    nodes : int64 (n,), 2 * slot + side to move, ascending; claims : int64 (c,), ascending
     verdicts : uint8 (n,), out; moves : int64 (room, BINDING_COLUMNS), out, cut off where there is
         no more room
     """
-    found = 0
+    columns, inner = index.size[COLUMNS], arrays.men.pieces.size - 1
+    number, found = np.int64(-1), 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
-        set_up(slot, bench.desk, arrays)
-        copy_board(bench.desk.board, bench.after)
-        found = _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays)
-        clear(bench.desk)
+        if slot // columns != number:
+            number = slot // columns
+            set_row(number, row, index, arrays)
+        column = slot % columns
+        square, limit = index.area[column], order_of_key(load_key(side, slot, arrays))
+        row.board[square], row.squares[inner] = arrays.men.pieces[inner], square
+        verdicts[n] = OUT
+        if not has_still_move(side, column, limit, row, index, arrays):
+            _set_up(row, bench)
+            found = _list_binding(
+                n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
+                arrays,
+            )  # fmt: skip
+            clear(bench.desk)
+        row.board[square], row.squares[inner] = EMPTY, OFF
     return found
 
 
@@ -183,12 +307,21 @@ def k_answer(moves, answered, standing, desk, arrays):
         clear(desk)
 
 
-def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecutor) -> Numbers:
+def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, threads: int) -> Numbers:
     """The nodes that may be chasers of a pattern, or lead to what is claimed; all ascend.
 
     nodes : 2 * slot + side to move, possible chasers
     claims : direct wins of sides that are not in check
+    arrays : whose planes are complete
     """
+    with thread_pool(threads) as pool:
+        return _sift(nodes, claims, arrays, index, pool)
+
+
+def _sift(
+    nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, pool: ThreadPoolExecutor
+) -> Numbers:
+    """The same by the threads of a pool."""
     pieces = len(arrays.men.pieces)
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
 
@@ -198,7 +331,8 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         while True:
             verdicts = np.empty(len(some), np.uint8)
             moves = np.empty((room, BINDING_COLUMNS), np.int64)
-            found = k_find_binding(some, claims, verdicts, moves, Bench.make(pieces), arrays)
+            bench, row = Bench.make(pieces), Row.make(index, pieces, arrays.ranks.dtype)
+            found = k_find_binding(some, claims, verdicts, moves, bench, row, index, arrays)
             if found <= room:
                 break
             room = found

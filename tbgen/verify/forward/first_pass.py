@@ -47,14 +47,11 @@ from tbgen.verify.forward.settle import (
     k_translate,
     make_marks,
 )
-from tbgen.verify.forward.still import k_find_still
 from tbgen.verify.planes import give_back, narrowed
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 19
 """Slots per task, about: short enough for progress, and for lists of nodes to stay small."""
-_RANGE_NODES = 1 << 16
-"""Nodes per task."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Passes:
         self._layout = layout
         self._threads = threads
         self._report = report
-        self._index = make_index(layout)
+        self.index = make_index(layout)
         self._step = max(1, RANGE_SLOTS // layout.inner_size)
 
     def prove(self, *, list_checks: bool) -> FirstPass:
@@ -99,7 +96,7 @@ class Passes:
 
         list_checks : whether to list what may have to do with perpetual checks
         """
-        arrays, index = self._arrays, self._index
+        arrays, index = self._arrays, self.index
         places = arrays.values.own.shape[1]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
@@ -168,29 +165,9 @@ class Passes:
             found,
             checkers=_join([notes.checkers for notes in left]),
             checked_wins=_join([notes.checked_wins for notes in left]),
-            chasers=self.without_still(chasers),
+            chasers=chasers,
             held_draws=chasers[:0],
         )
-
-    def without_still(self, chasers: Numbers) -> Numbers:
-        """The possible chasers that have no move of a king, advisor or elephant that is still.
-
-        chasers : 2 * slot + side to move, ascending; the planes are complete
-        """
-        arrays, index = self._arrays, self._index
-
-        def find(start: int) -> Numbers:
-            some = chasers[start : start + _RANGE_NODES]
-            still = np.zeros(len(some), np.bool_)
-            k_find_still(some, still, self._row(), index, arrays)
-            return some[~still]
-
-        with compile_lock():
-            find(len(chasers))
-        with thread_pool(self._threads) as pool:
-            return np.concatenate(
-                [chasers[:0], *pool.map(find, range(0, len(chasers), _RANGE_NODES))]
-            )
 
     def _hold(self, draws: Numbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.
@@ -210,7 +187,7 @@ class Passes:
 
         due : bool (2, rows), inout, the rows that passes after a side's first have to do with
         """
-        index, arrays, layout = self._index, self._arrays, self._layout
+        index, arrays, layout = self.index, self._arrays, self._layout
         left: list[Notes] = []
         for step in range(STEPS):
             mover = int(winner) if step in ANSWERS else 1 - int(winner)
@@ -249,7 +226,7 @@ class Passes:
     def _row(self) -> Row:
         """A thread's row."""
         arrays = self._arrays
-        return Row.make(self._index, len(arrays.men.pieces), arrays.ranks.dtype)
+        return Row.make(self.index, len(arrays.men.pieces), arrays.ranks.dtype)
 
     def _over_rows(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """What a function returns for each range of rows."""

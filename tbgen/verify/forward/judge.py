@@ -125,10 +125,12 @@ def _concerns(step, at, columns, arrays, marks):
 
     step : int; columns : int; marks : Marks
     """
+    found = False
     for column in range(columns):
         if marks.concerns[step, arrays.ranks[at + column]]:
-            return True
-    return False
+            found = True
+            break
+    return found
 
 
 @part
@@ -236,7 +238,8 @@ def k_settle(row_0, row_1, side, step, due, notes, row, index, arrays, marks):
     due : bool (rows,), inout: the rows that passes after the side's first have to do with
     """
     columns = index.size[COLUMNS]
-    later = OFFENCE if step == FIRST_OFFENCE else ANSWER
+    is_offence = step == FIRST_OFFENCE or step == OFFENCE or step == LIST_OFFENDERS
+    later = OFFENCE if is_offence else ANSWER
     is_first = step == FIRST_OFFENCE or step == FIRST_ANSWER
     notes.result[:] = 0
     for number in range(row_0, row_1):
@@ -252,5 +255,4 @@ def k_settle(row_0, row_1, side, step, due, notes, row, index, arrays, marks):
         all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
         find_best(side, row, index, arrays)
         _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)
-        if is_first:
-            due[number] = _concerns(later, at, columns, arrays, marks)
+        due[number] = _concerns(later, at, columns, arrays, marks)

@@ -7,16 +7,14 @@ advisor or an elephant that keeps it and is nowhere near anything:
     still    the move opens and closes no line, frees no leg and no eye, attacks nothing itself,
              and it makes no capture legal that was not so before, nor a recapture illegal
 
-It attacks nothing anew then, so its mover is no chaser, and need not be looked at by the exact
-rules (`tbgen.verify.chase`). A move that is not called still may be no chase all the same. The planes
-are complete (`complete`), so that what a move leads to, and whether it is legal, is one look.
+It attacks nothing anew then, so its mover is no chaser. A move that is not called still may be no
+chase all the same. Planes are complete (`tbgen.verify.forward.complete`), so that what a step leads
+to, and whether it is legal, is one look.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import attacks
 from tbgen.verify.forward.index import (
@@ -29,11 +27,10 @@ from tbgen.verify.forward.index import (
     NUMBER_OF_ROW,
     PIECE,
     TARGET,
-    set_row,
 )
 from tbgen.verify.forward.lines import CANNON, KNIGHT, OFF, ROOK
 from tbgen.verify.forward.marks import ADVISOR, ELEPHANT, KING
-from tbgen.verify.keys import MATE, is_open, order_of_key
+from tbgen.verify.keys import MATE, order_of_key
 
 _RANK, _FILE = 3, 12
 """Both ways along a rank, and along a file, as `_way` has them."""
@@ -143,56 +140,39 @@ def _may_take(side, mover, target, squares, board, men):
 
 
 @part
-def _has_still_move(side, column, row, index, arrays):
-    """Whether a defender has a still move that loses by no order up to that of the value.
+def key_after_step(i, side, column, row, index, arrays):
+    """The key, for the opponent, of the position after a defender's step.
+
+    i : int, the place of the step in `row.steps`; column : int, that of the inner piece
+    """
+    columns, step = index.size[COLUMNS], row.steps[side, i]
+    mid = row.words[NUMBER_OF_ROW] % index.size[MIDS]
+    if step[MIRRORED]:
+        mid, column = row.words[MIRROR_MID], index.mirror_column[column]
+    at = arrays.tables[0, 1 - side] + (step[AFTER] + mid) * columns + column
+    return arrays.values.keys[arrays.ranks[at]]
+
+
+@part
+def has_still_move(side, column, limit, row, index, arrays):
+    """Whether a defender has a still move that loses by no order up to the limit.
 
     column : int, that of the inner piece, which is on `row.board` and in `row.squares`
     """
-    columns, board, squares = index.size[COLUMNS], row.board, row.squares
-    keys, ranks = arrays.values.keys, arrays.ranks
-    row_at = row.words[NUMBER_OF_ROW] * columns
-    limit = order_of_key(keys[ranks[arrays.tables[0, side] + row_at + column]])
-    plane = arrays.tables[0, 1 - side]
-    mid = row.words[NUMBER_OF_ROW] % index.size[MIDS]
+    board, squares, men = row.board, row.squares, arrays.men
     for i in range(row.counts[side]):
         step = row.steps[side, i]
         mover, target, eye = step[PIECE], step[TARGET], step[EYE]
         if board[target] != EMPTY or (eye != OFF and board[eye] != EMPTY):
             continue
-        if step[MIRRORED]:
-            after = (step[AFTER] + row.words[MIRROR_MID]) * columns + index.mirror_column[column]
-        else:
-            after = (step[AFTER] + mid) * columns + column
-        child = keys[ranks[plane + after]]
-        if child < -MATE or (child > 0 and not is_open(child)):
+        child = key_after_step(i, side, column, row, index, arrays)
+        if child < -MATE or (child > 0 and order_of_key(child) < limit):
             continue
-        if child > 0 and order_of_key(child) < limit:
-            continue
-        if not is_still(mover, target, squares, board, arrays.men):
+        if not is_still(mover, target, squares, board, men):
             continue
         # By the order of the value it loses only if a capture does it.
         if child <= 0 or order_of_key(child) > limit:
             return True
-        if not _may_take(side, mover, target, squares, board, arrays.men):
+        if not _may_take(side, mover, target, squares, board, men):
             return True
     return False
-
-
-@borrowing_kernel
-def k_find_still(nodes, still, row, index, arrays):
-    """Say which positions have a still move that keeps them from being chasers.
-
-    nodes : int64 (n,), 2 * slot + side to move, ascending: open positions in canonical slots
-    still : bool (n,), out
-    """
-    columns, inner = index.size[COLUMNS], arrays.men.pieces.size - 1
-    number = np.int64(-1)
-    for n in range(nodes.size):
-        slot, side = nodes[n] // 2, nodes[n] % 2
-        if slot // columns != number:
-            number = slot // columns
-            set_row(number, row, index, arrays)
-        square = index.area[slot % columns]
-        row.board[square], row.squares[inner] = arrays.men.pieces[inner], square
-        still[n] = _has_still_move(side, slot % columns, row, index, arrays)
-        row.board[square], row.squares[inner] = EMPTY, OFF
