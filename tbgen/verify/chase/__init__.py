@@ -13,6 +13,8 @@ Perpetual checks are none of its business (`tbgen.verify.checks`). Its independe
 
 Parameters of kernels, unless a kernel says otherwise:
     bench : Bench, the thread's own; the functions leave the position on it as it was
+    index : RowIndex
+    row : Row, the thread's own
     before, after : int8 (90,), inout, the boards around a move; left as they were
     victim : int, which of the pieces is chased
     order, limit : int, orders of repetition
