@@ -10,6 +10,10 @@ Any number of processes may use the folder at once. numba writes files as a whol
 the entry that it names one after the other, so that the last of two writers may leave an index
 that names the other's entry (numba issue 4807). Of the same kernel that is as good as one's own;
 of other types it is found by the signature that every entry has, and counts as missing, too.
+
+An entry has the kernel twice: as machine code, and for the compiler, should another kernel call it.
+To read the latter takes most of the time of loading, so it is left unread until then.
+
 Where the folder is, `tbgen.compiling.folder` says. This needs numba's internals
 (`tbgen.compiling.internals`).
 """
@@ -20,8 +24,10 @@ import contextlib
 import hashlib
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+from llvmlite import binding
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
@@ -31,7 +37,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
         """What is written of a compiled kernel."""
-        code = dumps(super().reduce(cres))
+        code = dumps((super().reduce(cres), _list_defined(cres.library)))
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
@@ -39,7 +45,36 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
-        return super().rebuild(target_context, pickle.loads(code))
+        ((name, kind, (machine_code, bitcode)), *others), defined = pickle.loads(code)
+        target_context.codegen()._engine._defined_symbols.update(defined)
+        library = name, kind, (machine_code, _empty_bitcode())
+        kernel = super().rebuild(target_context, (library, *others))
+        _link_when_called(kernel.library, bitcode)
+        return kernel
+
+
+def _list_defined(library: Any) -> list[str]:
+    """What the machine code of a library defines: numba asks its bitcode, and has none then."""
+    module = library._get_module_for_linking()
+    return [each.name for every in (module.functions, module.global_variables)
+            for each in every if not each.is_declaration]  # fmt: skip
+
+
+@cache
+def _empty_bitcode() -> bytes:
+    """What a library without functions has for the compiler."""
+    return bytes(binding.parse_assembly("").as_bitcode())
+
+
+def _link_when_called(library: Any, bitcode: bytes) -> None:
+    """Have a library read what the compiler needs when something is to be linked with it."""
+
+    def read() -> Any:
+        del library._get_module_for_linking
+        library._shared_module = binding.parse_bitcode(bitcode)
+        return library._shared_module
+
+    library._get_module_for_linking = read
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

@@ -51,6 +51,9 @@ HAS_DIGESTS = (
     _has("core.caching", "CompileResultCacheImpl.reduce", "CompileResultCacheImpl.rebuild")
     and _has("core.caching", "FunctionCache._impl_class", "FunctionCache.load_overload")
     and _has("core.caching", "FunctionCache._load_overload")
+    and _has("core.codegen", "JITCodeLibrary.serialize_using_object_code")
+    and _has("core.codegen", "JITCodeLibrary._get_module_for_linking")
+    and _has("core.codegen", "JitEngine._load_defined_symbols")
     and _has("core.serialize", "dumps")
 )
 

@@ -91,6 +91,27 @@ class Palette(NamedTuple):
         return self.listed[: self.used[0]].copy()
 
 
+@part
+def _place_of(code, limit, palette):
+    """The place of a code; -1 where it is new, and there are as many as may be.
+
+    limit : int, how many; palette : Palette, inout
+    """
+    at = code % PALETTE
+    while palette.codes[at] != code:
+        if palette.codes[at] < 0:
+            count = palette.used[0]
+            if count == limit:
+                return np.int64(-1)
+            palette.codes[at] = code
+            palette.places[at] = count
+            palette.listed[count] = code
+            palette.used[0] = count + 1
+            break
+        at = (at + 1) % PALETTE
+    return palette.places[at]
+
+
 @borrowing_kernel
 def k_pack(codes, palette, places):
     """Write the places of codes; False where the type of `places` cannot tell them apart.
@@ -100,20 +121,27 @@ def k_pack(codes, palette, places):
     """
     limit = BYTE if places.itemsize == 1 else 1 << 16
     for slot in range(codes.size):
-        code = np.int64(codes[slot])
-        at = code % PALETTE
-        while palette.codes[at] != code:
-            if palette.codes[at] < 0:
-                count = palette.used[0]
-                if count == limit:
-                    return False
-                palette.codes[at] = code
-                palette.places[at] = count
-                palette.listed[count] = code
-                palette.used[0] = count + 1
-                break
-            at = (at + 1) % PALETTE
-        places[slot] = palette.places[at]
+        place = _place_of(np.int64(codes[slot]), limit, palette)
+        if place < 0:
+            return False
+        places[slot] = place
+    return True
+
+
+@borrowing_kernel
+def k_pack_bytes(codes, palette, low, high):
+    """Write the places of codes, byte by byte; False where two bytes cannot tell them apart.
+
+    codes : unsigned (n,); palette : Palette, inout
+    low : uint8 (n,), out; high : uint8 (n,), out: all zero before, and only written where it is not
+    """
+    for slot in range(codes.size):
+        place = _place_of(np.int64(codes[slot]), 1 << 16, palette)
+        if place < 0:
+            return False
+        low[slot] = place & (BYTE - 1)
+        if place >= BYTE:
+            high[slot] = place >> 8
     return True
 
 
@@ -212,13 +240,8 @@ def unpack_side(
     palette = Palette.make()
 
     def write(_: int, first: int, codes: NDArray[Any]) -> bool:
-        places = np.empty(len(codes), np.uint16)
-        fits = k_pack(codes, palette, places)
         slots = slice(first, first + len(codes))
-        low[slots] = places & (BYTE - 1)
-        if palette.used[0] > BYTE:
-            high[slots] = places >> 8
-        return bool(fits)
+        return bool(k_pack_bytes(codes, palette, low[slots], high[slots]))
 
     if not _over_tiles(table, side, write, threads):
         raise LimitExceededError("a table has more different values than 16 bits can tell apart")

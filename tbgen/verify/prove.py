@@ -24,6 +24,7 @@ from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify.arrays import Arrays, Loaded, Numbers, gather
 from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import NOBODY, Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
@@ -113,6 +114,10 @@ def _prove(
     if by_rows and not found.findings:
         arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
+    if loaded.arrays.seek_chases:
+        report("sieve", 0, 1)
+        left = sift(found.chasers, found.claims, loaded.arrays, passes.index, threads)
+        found = replace(found, chasers=left)
     trim_process()
     proof = conclude(table, loaded, found, rule_set, threads, report)
     return _hear_witness(table, nodes, testimony, proof)

@@ -48,6 +48,7 @@ def prove_by_positions(table, supporting, rule_set: RuleSet, threads: int = 1) -
         checked_wins=nodes[is_win & checked & seek],
         chasers=nodes[is_open & arrays.seek_chases],
         claims=nodes[direct],
+        held_draws=nodes[:0],
         counts=np.array(counts),
     )
     return conclude(table, loaded, found, rule_set, threads, no_progress)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
+from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
 from tbgen.verify.moves import Desk, MoveList
 
@@ -38,6 +39,8 @@ class Bench(NamedTuple):
     """int64 (pieces,): the highest order from which a move loses that chases each piece."""
     attackers: NDArray[np.int64]
     """int64 (pieces,): the pieces that attack the victim anew."""
+    keys: NDArray[np.int64]
+    """int64 (MAX_MOVES,): the key after each of `desk.moves`."""
 
     @classmethod
     def make(cls, pieces: int) -> Bench:
@@ -50,6 +53,7 @@ class Bench(NamedTuple):
             np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
+            np.zeros(MAX_MOVES, np.int64),
         )
 
 

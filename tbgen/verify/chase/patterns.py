@@ -6,8 +6,7 @@ checks it needs no values to begin with: every position of a side whose moves al
 or lose, is a *chaser* of that piece (`edges`), and the game on them (`game`) says which of them
 are caught in a pattern (docs/values.md, "Patterns, exactly").
 
-    sift     nodes, of what the first pass listed            (`sieve`)
-    scan     chasers, among those
+    scan     chasers, among the nodes that the first pass listed and the `sieve` left
     expand   their chases, and the answers that lead to chasers again
     order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
                                          ->  who may be a direct win   >=
@@ -46,7 +45,6 @@ from tbgen.verify.chase.edges import (
     k_find_chasers,
 )
 from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
-from tbgen.verify.chase.sieve import sift
 from tbgen.verify.chase.victims import k_find_victims
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
@@ -69,7 +67,7 @@ class ChasePatterns:
         self._arrays = arrays
         self._compile()
         with thread_pool(threads) as pool:
-            nodes = sift(found.chasers, found.claims, arrays, pool)
+            nodes = found.chasers
             chased = []
             starts = range(0, max(1, len(nodes)), _RANGE_NODES)
             ranges = [nodes[start : start + _RANGE_NODES] for start in starts]

@@ -4,14 +4,16 @@
 What the first pass lists has a value that every pattern must agree with, and that is asked first:
 
     binding move   a move that loses by no order up to that of the value
-    held           all binding moves chase one piece                            (`k_find_binding`)
+    held           all binding moves chase one piece                            (`k_find_binding`),
+                   and first of all none is still                               (`still`)
     answered       every binding move has a reply to a node that is held and
                    answered itself: the greatest set                            (`k_answer`)
 
 A chaser of a pattern is in that set, since his binding moves matter to every order that he can
 belong to, and lead back into the pattern. Other chasers matter only where they lead to what is
 claimed (`patterns`): whoever is held and can move to a claim is kept, too. Legality of replies, and
-which piece they rescue, is for `edges`.
+which piece they rescue, is for `edges`. Planes are complete: rows know where a defender's move
+leads.
 """
 
 from __future__ import annotations
@@ -24,10 +26,14 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY, piece_side
+from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench, copy_board, is_chased, play
 from tbgen.verify.chase.edges import after_quiet, is_legal, loses_from, search
+from tbgen.verify.chase.still import has_still_move, key_after_step
+from tbgen.verify.forward.index import COLUMNS, EYE, PIECE, TARGET, Row, RowIndex, set_row
+from tbgen.verify.forward.lines import OFF
 from tbgen.verify.keys import MATE, ORDER, is_open, order_of_key
 from tbgen.verify.moves import clear, image_of, load_key, set_up, slot_after
 
@@ -37,157 +43,250 @@ PLACE, AFTER, BINDING_COLUMNS = range(3)
 OUT, HELD, LEADS_TO_CLAIM = range(3)
 """What is said of a node; the last is held, too."""
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number without a pattern (2 ** 64 over the golden ratio): Fibonacci hashing."""
-_UPPER_HALF = np.uint64(32)
-
 _RANGE_NODES = 1 << 14
 """Nodes per task."""
 _FIRST_ROOM = 1 << 15
 """Binding moves of a range; it is looked at again if that is not enough."""
 
 
-class Directory(NamedTuple):
-    """Where a node is in a list of nodes, and whether it still counts."""
+class Standing(NamedTuple):
+    """Nodes, and which of them still count. Shape: S slots."""
 
-    places: NDArray[np.int32]
-    """int32 (a power of two,): a hash table of places, -1 where it is free."""
     nodes: Numbers
     """int64 (n,)."""
     alive: Members
     """bool (n,)."""
+    bits: NDArray[np.uint8]
+    """uint8 (S // 4 + 1,): a bit for each node there is, 1 if it is among those and counts."""
 
     @classmethod
-    def of(cls, nodes: Numbers) -> Directory:
-        """All of some nodes."""
-        places = np.full(1 << (4 * len(nodes)).bit_length(), -1, np.int32)
-        return cls(places, nodes, np.ones(len(nodes), np.bool_))
+    def of(cls, nodes: Numbers, slots: int) -> Standing:
+        """All of some nodes, in a table of so many slots."""
+        bits = np.zeros(slots // 4 + 1, np.uint8)
+        np.bitwise_or.at(bits, nodes >> 3, _bits_of(nodes))
+        return cls(nodes, np.ones(len(nodes), np.bool_), bits)
+
+    def leave(self, places: Numbers) -> None:
+        """Let some no longer count."""
+        self.alive[places] = False
+        nodes = self.nodes[places]
+        np.bitwise_and.at(self.bits, nodes >> 3, ~_bits_of(nodes))
+
+
+def _bits_of(nodes: Numbers) -> NDArray[np.uint8]:
+    """uint8 (n,): the bit of each node in its byte."""
+    return np.left_shift(1, nodes & 7).astype(np.uint8)
 
 
 @part
-def _hash_of(node, places):
-    """Where to begin looking for a node.
-
-    places : int32 (a power of two,)
-    """
-    return np.int64((np.uint64(node) * _SPREAD) >> _UPPER_HALF) & (places.size - 1)
-
-
-@borrowing_kernel
-def k_enter(directory):
-    """Enter all nodes of a directory into its hash table.
-
-    directory : Directory, inout
-    """
-    places = directory.places
-    for place in range(directory.nodes.size):
-        at = _hash_of(directory.nodes[place], places)
-        while places[at] >= 0:
-            at = (at + 1) & (places.size - 1)
-        places[at] = place
+def _set_up(row, bench):
+    """Put the position of a row, with its inner piece, on the boards of a bench."""
+    desk = bench.desk
+    copy_board(row.board, desk.board)
+    copy_board(row.board, bench.after)
+    for p in range(desk.squares.size):
+        desk.squares[p] = row.squares[p]
+        desk.piece_on[row.squares[p]] = p
 
 
 @part
-def _is_alive(node, directory):
-    """Whether a node is in a directory, and still counts.
+def _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
+    """Whether a quiet move leads to a claim.
 
-    directory : Directory
+    child : int, the key after it; claims : int64 (c,), ascending
     """
-    places = directory.places
-    at = _hash_of(node, places)
-    while places[at] >= 0:
-        if directory.nodes[places[at]] == node:
-            return directory.alive[places[at]]
-        at = (at + 1) & (places.size - 1)
-    return False
+    if child <= 0 or not is_open(child) or (MATE - child) % ORDER != 0:
+        return False
+    after = slot_after(slot, image, mover, target, bench.desk.squares, arrays)
+    node = 2 * after + 1 - side
+    at = search(claims, node)
+    return at < claims.size and claims[at] == node
 
 
 @part
-def _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays):
+def _list_chased(victims, mover, target, bench, arrays):
+    """Which of some pieces a quiet move attacks anew.
+
+    victims : int, bits
+    """
+    desk, men, chased = bench.desk, arrays.men, np.int64(0)
+    squares = desk.squares
+    source = play(mover, target, bench.after, squares, men)
+    for v in range(squares.size):
+        if (victims >> v) & 1 and is_chased(
+            desk.board, bench.after, source, target, v, squares, arrays
+        ):
+            chased |= np.int64(1) << v
+    play(mover, source, bench.after, squares, men)
+    return chased
+
+
+@part
+def _note(
+    n, slot, image, side, mover, target, child, limit, claims, verdicts, count, bench, arrays
+):
+    """Note a move that may be binding in `desk.moves` and `bench.keys`; returns how many there are.
+
+    n : int, the place of the position; child : int, the key after a quiet move; count : int, before
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    desk = bench.desk
+    if desk.board[target] == EMPTY:
+        if _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
+            verdicts[n] = LEADS_TO_CLAIM
+        # A move that is not legal leads to no position.
+        if child < -MATE or (child > 0 and order_of_key(child) < limit):
+            return count
+    elif not is_legal(side, mover, target, desk, arrays):
+        return count
+    desk.moves.movers[count], desk.moves.targets[count], bench.keys[count] = mover, target, child
+    return count + 1
+
+
+@part
+def _note_steps(n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays):
+    """Note the moves of a side's defenders, which the row knows; returns how many there are.
+
+    n : int, the place of the position; column : int, that of the inner piece
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    board, count = bench.desk.board, 0
+    for i in range(row.counts[side]):
+        step = row.steps[side, i]
+        mover, target, eye = step[PIECE], step[TARGET], step[EYE]
+        if eye != OFF and board[eye] != EMPTY:
+            continue
+        if board[target] != EMPTY and piece_side(board[target]) == side:
+            continue
+        child = key_after_step(i, side, column, row, index, arrays)
+        count = _note(
+            n,
+            slot,
+            image,
+            side,
+            mover,
+            target,
+            child,
+            limit,
+            claims,
+            verdicts,
+            count,
+            bench,
+            arrays,
+        )
+    return count
+
+
+@part
+def _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays):
+    """Note the moves of a side's other pieces; returns how many there are.
+
+    n : int, the place of the position
+    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    """
+    desk, men, targets, count = bench.desk, arrays.men, bench.replies.targets, 0
+    for p in range(arrays.first_attacker, desk.squares.size):
+        if piece_side(men.pieces[p]) != side:
+            continue
+        for i in range(piece_moves(desk.board, desk.squares[p], targets, 0)):
+            child = np.int64(0)
+            if desk.board[targets[i]] == EMPTY:
+                _, child = after_quiet(slot, image, side, p, targets[i], desk, arrays)
+            count = _note(
+                n, slot, image, side, p, targets[i], child, limit, claims, verdicts, count, bench,
+                arrays,
+            )  # fmt: skip
+    return count
+
+
+@part
+def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
+                  arrays):  # fmt: skip
     """List the binding moves of a position; returns how many there are now.
 
-    n : int, its place; claims : int64 (c,), ascending
+    n : int, its place; column : int, that of the inner piece; limit : int, the order of its value
+    claims : int64 (c,), ascending
     verdicts : uint8 (n,), out; moves : int64 (room, BINDING_COLUMNS), out
     found : int, how many there were
     """
     desk, men, before = bench.desk, arrays.men, found
-    squares, board, targets = desk.squares, desk.board, desk.moves.targets
-    limit = order_of_key(load_key(side, slot, arrays))
+    squares, movers, targets = desk.squares, desk.moves.movers, desk.moves.targets
     image = image_of(slot, squares, arrays)
     victims = np.int64(0)
     for v in range(squares.size):
         if piece_side(men.pieces[v]) != side and v != men.kings[1 - side]:
             victims |= np.int64(1) << v
     verdicts[n] = HELD
-    for p in range(squares.size):
-        if piece_side(men.pieces[p]) != side:
-            continue
-        count = piece_moves(board, squares[p], targets, 0)
+    # Defenders first: most positions have a move that ends the search at once.
+    for others in range(2):
+        if others:
+            count = _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays)
+        else:
+            count = _note_steps(
+                n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays
+            )
         for i in range(count):
-            target = targets[i]
-            child, after = np.int64(0), np.int64(0)
-            if board[target] == EMPTY:
-                after, child = after_quiet(slot, image, side, p, target, desk, arrays)
-                if is_open(child) and child > 0 and (MATE - child) % ORDER == 0:
-                    node = 2 * after + 1 - side
-                    at = search(claims, node)
-                    if at < claims.size and claims[at] == node:
-                        verdicts[n] = LEADS_TO_CLAIM
-                if child > 0 and order_of_key(child) < limit:
-                    continue
-            if not is_legal(side, p, target, desk, arrays):
-                continue
-            order, may_chase = loses_from(side, p, target, child, bench, arrays)
+            mover, target = movers[i], targets[i]
+            order, may_chase = loses_from(side, mover, target, bench.keys[i], bench, arrays)
             if order <= limit:
                 continue
-            chased = np.int64(0)
             if may_chase:
-                source = play(p, target, bench.after, squares, men)
-                for v in range(squares.size):
-                    if (victims >> v) & 1 and is_chased(
-                        board, bench.after, source, target, v, squares, arrays
-                    ):
-                        chased |= np.int64(1) << v
-                play(p, source, bench.after, squares, men)
-            victims &= chased
-            if victims == 0:
+                victims &= _list_chased(victims, mover, target, bench, arrays)
+            if not may_chase or victims == 0:
                 verdicts[n] = OUT
                 return before
             if found < len(moves):
+                after = slot_after(slot, image, mover, target, squares, arrays)
                 moves[found, PLACE], moves[found, AFTER] = n, 2 * after + 1 - side
             found += 1
+    # Before the first order nothing is lost: no move matters to any.
+    if found == before and limit == 1:
+        verdicts[n] = OUT
     return found
 
 
 @borrowing_kernel
-def k_find_binding(nodes, claims, verdicts, moves, bench, arrays):
+def k_find_binding(nodes, claims, verdicts, moves, bench, row, index, arrays):
     """Say which open positions are held, and list their binding moves; returns how many they are.
 
-    nodes : int64 (n,), 2 * slot + side to move; claims : int64 (c,), ascending
+    nodes : int64 (n,), 2 * slot + side to move, ascending; claims : int64 (c,), ascending
     verdicts : uint8 (n,), out; moves : int64 (room, BINDING_COLUMNS), out, cut off where there is
         no more room
     """
-    found = 0
+    columns, inner = index.size[COLUMNS], arrays.men.pieces.size - 1
+    number, found = np.int64(-1), 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
-        set_up(slot, bench.desk, arrays)
-        copy_board(bench.desk.board, bench.after)
-        found = _list_binding(n, slot, side, claims, verdicts, moves, found, bench, arrays)
-        clear(bench.desk)
+        if slot // columns != number:
+            number = slot // columns
+            set_row(number, row, index, arrays)
+        column = slot % columns
+        square, limit = index.area[column], order_of_key(load_key(side, slot, arrays))
+        row.board[square], row.squares[inner] = arrays.men.pieces[inner], square
+        verdicts[n] = OUT
+        if not has_still_move(side, column, limit, row, index, arrays):
+            _set_up(row, bench)
+            found = _list_binding(
+                n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
+                arrays,
+            )  # fmt: skip
+            clear(bench.desk)
+        row.board[square], row.squares[inner] = EMPTY, OFF
     return found
 
 
 @borrowing_kernel
-def k_answer(moves, answered, directory, desk, arrays):
+def k_answer(moves, answered, standing, desk, arrays):
     """Say which binding moves have a reply to a node that counts.
 
-    moves : int64 (m, BINDING_COLUMNS), whose places are those of the directory
-    answered : bool (m,), out; directory : Directory
+    moves : int64 (m, BINDING_COLUMNS), whose places are those of `standing`
+    answered : bool (m,), out; standing : Standing
     """
     squares, board, targets = desk.squares, desk.board, desk.moves.targets
+    bits = standing.bits
     for m in range(len(moves)):
         answered[m] = False
-        if not directory.alive[moves[m, PLACE]]:
+        if not standing.alive[moves[m, PLACE]]:
             continue
         slot, side = moves[m, AFTER] // 2, moves[m, AFTER] % 2
         set_up(slot, desk, arrays)
@@ -199,7 +298,8 @@ def k_answer(moves, answered, directory, desk, arrays):
             for i in range(count):
                 if board[targets[i]] == EMPTY:
                     after = slot_after(slot, image, p, targets[i], squares, arrays)
-                    if _is_alive(2 * after + 1 - side, directory):
+                    node = 2 * after + 1 - side
+                    if (bits[node >> 3] >> (node & 7)) & 1:
                         answered[m] = True
                         break
             if answered[m]:
@@ -207,13 +307,23 @@ def k_answer(moves, answered, directory, desk, arrays):
         clear(desk)
 
 
-def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecutor) -> Numbers:
+def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, threads: int) -> Numbers:
     """The nodes that may be chasers of a pattern, or lead to what is claimed; all ascend.
 
     nodes : 2 * slot + side to move, possible chasers
     claims : direct wins of sides that are not in check
+    arrays : whose planes are complete
     """
+    with thread_pool(threads) as pool:
+        return _sift(nodes, claims, arrays, index, pool)
+
+
+def _sift(
+    nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, pool: ThreadPoolExecutor
+) -> Numbers:
+    """The same by the threads of a pool."""
     pieces = len(arrays.men.pieces)
+    slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
 
     def find(some: Numbers) -> tuple[Numbers, Members, Numbers]:
         """Who is held, which of them lead to a claim, and their binding moves."""
@@ -221,7 +331,8 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         while True:
             verdicts = np.empty(len(some), np.uint8)
             moves = np.empty((room, BINDING_COLUMNS), np.int64)
-            found = k_find_binding(some, claims, verdicts, moves, Bench.make(pieces), arrays)
+            bench, row = Bench.make(pieces), Row.make(index, pieces, arrays.ranks.dtype)
+            found = k_find_binding(some, claims, verdicts, moves, bench, row, index, arrays)
             if found <= room:
                 break
             room = found
@@ -231,13 +342,12 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
-        k_answer(some, answered, directory, Bench.make(pieces).desk, arrays)
+        k_answer(some, answered, standing, Bench.make(pieces).desk, arrays)
         return answered
 
     with compile_lock():
         _, _, moves = find(nodes[:0])
-        directory = Directory.of(nodes[:0])
-        k_enter(directory)
+        standing = Standing.of(nodes[:0], slots)
         answer(moves)
     ranges = [nodes[at : at + _RANGE_NODES] for at in range(0, len(nodes), _RANGE_NODES)]
     kept, claiming, binding = [nodes[:0]], [np.empty(0, np.bool_)], [moves[:0]]
@@ -250,8 +360,7 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         binding.append(listed)
     moves = np.concatenate(binding)
     binding.clear()  # as large again
-    directory = Directory.of(np.concatenate(kept))
-    k_enter(directory)
+    standing = Standing.of(np.concatenate(kept), slots)
     while True:
         starts = range(0, len(moves), _RANGE_NODES)
         ranges = [moves[at : at + _RANGE_NODES] for at in starts]
@@ -259,6 +368,6 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, pool: ThreadPoolExecut
         lost = moves[~answered, PLACE]
         if not len(lost):
             break
-        directory.alive[lost] = False
-        moves = moves[directory.alive[moves[:, PLACE]]]
-    return directory.nodes[directory.alive | np.concatenate(claiming)]
+        standing.leave(lost)
+        moves = moves[standing.alive[moves[:, PLACE]]]
+    return standing.nodes[standing.alive | np.concatenate(claiming)]

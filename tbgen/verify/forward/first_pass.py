@@ -69,6 +69,9 @@ class FirstPass:
     """Nodes that may be chasers: all of them are among these."""
     claims: Numbers
     """Direct wins of sides that are not in check."""
+    held_draws: Numbers
+    """Draws that only checks hold, in every slot that a position has; none where checkers are
+    listed."""
     counts: NDArray[np.int64]
     """int64 (2, places): how often each place of the palette is the value of a position, Red to
     move and Black to move."""
@@ -85,7 +88,7 @@ class Passes:
         self._layout = layout
         self._threads = threads
         self._report = report
-        self._index = make_index(layout)
+        self.index = make_index(layout)
         self._step = max(1, RANGE_SLOTS // layout.inner_size)
 
     def prove(self, *, list_checks: bool) -> FirstPass:
@@ -93,7 +96,7 @@ class Passes:
 
         list_checks : whether to list what may have to do with perpetual checks
         """
-        arrays, index = self._arrays, self._index
+        arrays, index = self._arrays, self.index
         places = arrays.values.own.shape[1]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
@@ -106,7 +109,8 @@ class Passes:
 
         def judge(row_0: int, row_1: int) -> Notes:
             nodes = 2 * (row_1 - row_0) * self._layout.inner_size
-            notes = Notes.make(nodes if list_checks else 0, nodes)
+            of_checks, held_draws = (nodes, 0) if list_checks else (0, nodes)
+            notes = Notes.make(of_checks, nodes, held_draws)
             k_judge(row_0, row_1, notes, self._row(), index, arrays)
             return notes.cut()
 
@@ -130,6 +134,7 @@ class Passes:
             np.concatenate([each.checked_wins for each in notes]),
             np.concatenate([each.chasers for each in notes]),
             np.concatenate([each.claims for each in notes]),
+            np.concatenate([each.held_draws for each in notes]),
             counts,
         )
 
@@ -148,21 +153,41 @@ class Passes:
         for winner in Side:
             self._translate(translation, winner)
             translation = settling.of_marks
-            left += self._settle_checks(winner, settling.marks)
+            offender = Side(winner).other
+            due = self._hold(found.held_draws[found.held_draws % 2 == offender], settling.held)
+            left += self._settle_checks(winner, settling.marks, due)
         if self._arrays.ranks.itemsize > 1:
             values, numbers = forget_states(self._arrays.values)
             self._arrays = self._arrays._replace(values=values)
             self._translate(Translation(numbers, numbers), Side.RED)
+        chasers = _join([found.chasers, *(notes.chasers for notes in left)])
         return self._arrays, replace(
             found,
             checkers=_join([notes.checkers for notes in left]),
             checked_wins=_join([notes.checked_wins for notes in left]),
-            chasers=_join([found.chasers, *(notes.chasers for notes in left)]),
+            chasers=chasers,
+            held_draws=chasers[:0],
         )
 
-    def _settle_checks(self, winner: Side, marks: Marks) -> list[Notes]:
-        """Make the passes for one side as W; what they list."""
-        index, arrays, layout = self._index, self._arrays, self._layout
+    def _hold(self, draws: Numbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.
+
+        held : int64 (marks,), as in `Settling`
+        """
+        due = np.zeros((len(Side), self._layout.rows), np.bool_)
+        if len(draws):
+            side = int(draws[0] % 2)
+            at = self._arrays.tables[0, side] + draws // 2
+            self._arrays.ranks[at] = held[self._arrays.ranks[at]]
+            due[side, draws // 2 // self._layout.inner_size] = True
+        return due
+
+    def _settle_checks(self, winner: Side, marks: Marks, due: NDArray[np.bool_]) -> list[Notes]:
+        """Make the passes for one side as W; what they list.
+
+        due : bool (2, rows), inout, the rows that passes after a side's first have to do with
+        """
+        index, arrays, layout = self.index, self._arrays, self._layout
         left: list[Notes] = []
         for step in range(STEPS):
             mover = int(winner) if step in ANSWERS else 1 - int(winner)
@@ -170,7 +195,8 @@ class Passes:
             def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
                 nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
                 notes = Notes.make(nodes, nodes)
-                k_settle(row_0, row_1, side, step, notes, self._row(), index, arrays, marks)
+                row = self._row()
+                k_settle(row_0, row_1, side, step, due[side], notes, row, index, arrays, marks)
                 return notes.cut()
 
             with compile_lock():
@@ -200,7 +226,7 @@ class Passes:
     def _row(self) -> Row:
         """A thread's row."""
         arrays = self._arrays
-        return Row.make(self._index, len(arrays.men.pieces), arrays.ranks.dtype)
+        return Row.make(self.index, len(arrays.men.pieces), arrays.ranks.dtype)
 
     def _over_rows(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """What a function returns for each range of rows."""

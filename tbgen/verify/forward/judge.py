@@ -19,6 +19,8 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.verify.forward.best import find_best
 from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
 from tbgen.verify.forward.settle import (
+    ANSWER,
+    FIRST_ANSWER,
     FIRST_OFFENCE,
     LIST_ANSWERS,
     LIST_OFFENDERS,
@@ -34,8 +36,9 @@ from tbgen.verify.ranks import CAPTURE, CHASE, CHECK
 # Entries of a range's `Notes.result`: counts of wrong positions and of what is listed, and the
 # first of the wrong ones.
 (
-    FINDINGS, CHECKERS, CHECKED, CHASERS, CLAIMS, FIRST_NODE, FIRST_STORED, FIRST_BEST, RESULTS,
-) = range(9)  # fmt: skip
+    FINDINGS, CHECKERS, CHECKED, CHASERS, CLAIMS, HELD_DRAWS, FIRST_NODE, FIRST_STORED, FIRST_BEST,
+    RESULTS,
+) = range(10)  # fmt: skip
 
 
 class Notes(NamedTuple):
@@ -49,15 +52,19 @@ class Notes(NamedTuple):
     """int64 (2 S,): possible offenders of perpetual chases."""
     claims: NDArray[np.int64]
     """int64 (2 S,): direct wins of sides that are not in check."""
+    held_draws: NDArray[np.int64]
+    """int64 (2 S,): draws that only checks hold, in every slot that a position has; without room
+    for checkers."""
     result: NDArray[np.int64]
     """int64 (RESULTS,)."""
 
     @classmethod
-    def make(cls, of_checks: int, of_chases: int) -> Notes:
+    def make(cls, of_checks: int, of_chases: int, held_draws: int = 0) -> Notes:
         """Room for so many nodes that have to do with checks, and with chases."""
         checkers, checked_wins = np.empty(of_checks, np.int64), np.empty(of_checks, np.int64)
         chasers, claims = np.empty(of_chases, np.int64), np.empty(of_chases, np.int64)
-        return cls(checkers, checked_wins, chasers, claims, np.zeros(RESULTS, np.int64))
+        held, result = np.empty(held_draws, np.int64), np.zeros(RESULTS, np.int64)
+        return cls(checkers, checked_wins, chasers, claims, held, result)
 
     def cut(self) -> Notes:
         """The same in ascending order, in no more memory than is needed."""
@@ -66,6 +73,7 @@ class Notes(NamedTuple):
             np.sort(self.checked_wins[: self.result[CHECKED]]),
             np.sort(self.chasers[: self.result[CHASERS]]),
             np.sort(self.claims[: self.result[CLAIMS]]),
+            self.held_draws[: self.result[HELD_DRAWS]].copy(),
             self.result,
         )
 
@@ -104,8 +112,8 @@ def _look_twice(node, stored_rank, best_rank, notes, arrays):
     if is_checker and notes.checkers.size:
         notes.checkers[result[CHECKERS]] = node
         result[CHECKERS] += 1
-    # Without room for checkers, rows list the chasers later, but for those who win.
-    wanted = arrays.seek_chases and (notes.checkers.size > 0 or stored > 0)
+    # Without room for checkers, rows list the chasers who lose later: by the order alone.
+    wanted = arrays.seek_chases and (notes.checkers.size > 0 or stored >= 0)
     if wanted and (kind == CAPTURE or kind == CHASE or astray):
         notes.chasers[result[CHASERS]] = node
         result[CHASERS] += 1
@@ -126,6 +134,15 @@ def _concerns(step, at, columns, arrays, marks):
 
 
 @part
+def _is_held_by_checks(rank, best, values):
+    """Whether a draw is one whose moves that hold it are all checks.
+
+    rank, best : int, ranks; values : Values
+    """
+    return values.keys[rank] == 0 and values.keys[best] == 0 and values.kinds[best] == CHECK
+
+
+@part
 def _judge_row(number, side, at, all_canonical, notes, row, index, arrays):
     """Compare what is stored with the best of the moves.
 
@@ -139,8 +156,11 @@ def _judge_row(number, side, at, all_canonical, notes, row, index, arrays):
             continue
         if row.board[index.area[column]] != EMPTY:
             continue
+        node = 2 * (number * columns + column) + side
+        if notes.held_draws.size and _is_held_by_checks(rank, best[column], values):
+            notes.held_draws[notes.result[HELD_DRAWS]] = node
+            notes.result[HELD_DRAWS] += 1
         if all_canonical or is_canonical(column, row, index, arrays):
-            node = 2 * (number * columns + column) + side
             _look_twice(node, np.int64(rank), np.int64(best[column]), notes, arrays)
 
 
@@ -209,18 +229,25 @@ def k_judge(row_0, row_1, notes, row, index, arrays):
 
 
 @borrowing_kernel
-def k_settle(row_0, row_1, side, step, notes, row, index, arrays, marks):
+def k_settle(row_0, row_1, side, step, due, notes, row, index, arrays, marks):
     """Make a pass of `settle` over the rows [row_0, row_1), whose planes hold marks.
 
     It writes to the plane of the side to move, and reads from that of the other one only.
 
     step : int, the pass; notes : Notes, out; marks : Marks
+    due : bool (rows,), inout: the rows that passes after the side's first have to do with
     """
     columns = index.size[COLUMNS]
+    is_offence = step == FIRST_OFFENCE or step == OFFENCE or step == LIST_OFFENDERS
+    later = OFFENCE if is_offence else ANSWER
+    is_first = step == FIRST_OFFENCE or step == FIRST_ANSWER
     notes.result[:] = 0
     for number in range(row_0, row_1):
         at = arrays.tables[0, side] + number * columns
-        if not _concerns(step, at, columns, arrays, marks):
+        if is_first:
+            if not _concerns(step, at, columns, arrays, marks):
+                continue
+        elif not due[number]:
             continue
         set_row(number, row, index, arrays)
         if row.words[OVERLAPS]:
@@ -228,3 +255,4 @@ def k_settle(row_0, row_1, side, step, notes, row, index, arrays, marks):
         all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
         find_best(side, row, index, arrays)
         _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)
+        due[number] = _concerns(later, at, columns, arrays, marks)

@@ -16,7 +16,8 @@ its own order (docs/proof.md, "Few candidates", has the argument). In a sound ta
 The first is a look at each position; the others are greatest sets, which a few passes over the
 rows shrink to almost nothing. Each pass takes the maximum of *marks* instead of ranks: marks are
 ordered by class and, inside a class, by what the mover must not have (or wants to have) among his
-moves. What is left is listed, and the scalar rules decide about it (`tbgen.verify.checks`).
+moves. Of draws the first pass has said which of O's only checks hold: ranks tell that as marks
+would. What is left is listed, and the scalar rules decide about it (`tbgen.verify.checks`).
 
     side of W, to move    HIDDEN -> EARLY_WIN -> LATE_WIN    direct wins in check
                           HELD -> ESCAPE                     others in check
@@ -24,7 +25,8 @@ moves. What is left is listed, and the scalar rules decide about it (`tbgen.veri
                           STRUCK, TENSE, ESCAPE              not in check: direct wins; where
                                                              something can be taken; others
     side of O, to move    START, START_CHECKED -> EARLY_LOSS -> LATE_LOSS     settled
-                                               -> MAYBE -> OUT                not settled
+                                               -> MAYBE -> OUT                not settled;
+                          OUT or MAYBE -> OUT                                 draws
                           START                              captures that win for W
 """
 
@@ -94,7 +96,7 @@ class Translation(NamedTuple):
 
 
 class Settling(NamedTuple):
-    """Marks, and how planes come to hold them."""
+    """Marks, and how planes come to hold them. Shape: M marks."""
 
     marks: Marks
     values: Values
@@ -103,6 +105,8 @@ class Settling(NamedTuple):
     """To begin with, for one side as W."""
     of_marks: Translation
     """To begin again, for the other one; what has been found of the first stays."""
+    held: NDArray[np.int64]
+    """int64 (M,): what becomes of the mark of a draw of O's that only checks hold."""
 
 
 def make_marks(values: Values) -> Settling:
@@ -125,18 +129,20 @@ def make_marks(values: Values) -> Settling:
     mark = np.zeros((STATES, last + 3), np.int64)
     mark[state[1:], order[1:]] = np.arange(1, len(listed))
     keys = np.array([values.keys[0], *(_key(*each, last) for each in listed[1:])], np.int64)
-    marks = Marks(
-        state.astype(np.uint8), order.astype(np.int32), mark, _concerns(state, order, last + 1)
-    )
+    marks = Marks(state.astype(np.uint8), order.astype(np.int32), mark, _concerns(state))
     of_ranks, of_marks = _of_ranks(values, mark), np.tile(np.arange(len(listed)), (2, 1))
     for states in _OF_DRAWS.values():
         of_marks[:, mark[list(states), last + 1]] = mark[list(states[:2]), last + 1][:, None]
+    held = np.arange(len(listed))
+    for _, out, maybe in _OF_DRAWS.values():
+        held[mark[out, last + 1]] = mark[maybe, last + 1]
     dtype = np.min_scalar_type(len(listed) - 1)
     return Settling(
         marks,
         values._replace(keys=keys, settled=np.isin(state, (LATE_LOSS, EARLY_LOSS))),
         Translation(*of_ranks.astype(dtype)),
         Translation(*of_marks.astype(dtype)),
+        held,
     )
 
 
@@ -148,12 +154,11 @@ def forget_states(values: Values) -> tuple[Values, NDArray[Any]]:
     return values, numbers.ravel().astype(np.min_scalar_type(len(kept) - 1))
 
 
-def _concerns(state: NDArray[np.int64], order: NDArray[np.int64], draw: int) -> NDArray[np.uint8]:
-    """`Marks.concerns`; draw is the class of draws."""
+def _concerns(state: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """`Marks.concerns`."""
     maybe = np.isin(state, (MAYBE, MAYBE_CHECKED, MAYBE_TENSE))
-    drawn = np.isin(state, (OUT, OUT_CHECKED, OUT_TENSE)) & (order == draw)
     concerns = np.zeros((STEPS, len(state)), np.uint8)
-    concerns[FIRST_OFFENCE] = np.isin(state, (START, START_CHECKED)) | drawn
+    concerns[FIRST_OFFENCE] = np.isin(state, (START, START_CHECKED))
     concerns[FIRST_ANSWER] = np.isin(state, (HIDDEN, HELD))
     concerns[[OFFENCE, LIST_OFFENDERS]] = maybe | (state == EARLY_LOSS)
     concerns[[ANSWER, LIST_ANSWERS]] = np.isin(state, (HELD, EARLY_WIN))
@@ -208,13 +213,8 @@ def settle_offender(step, own, best, marks):
         return np.int64(own)
     if met == HIDDEN:
         order_met = 0
-    keeps = order_met == order and (met == HELD or met == TAKEN)
-    if state >= OUT and state <= OUT_TENSE:
-        if keeps:
-            return marks.mark[state + MAYBE - OUT, order]
-        return np.int64(own)
     if order_met >= order:
-        if keeps:
+        if order_met == order and (met == HELD or met == TAKEN):
             return marks.mark[MAYBE, order]
         return marks.mark[OUT, order]
     # All moves that keep the class are checks into direct wins, or it would not be the best.
