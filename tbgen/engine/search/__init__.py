@@ -1,6 +1,8 @@
 """The search, compiled: alpha-beta over the record that the referee reads.
 
     searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
+    prover         when a proof is tried beside it, and follows it
+    proving        the proof: a graph of positions that has every loop once
     tree           principal variation search, with check extensions
     selectivity    what is searched less deep, or not at all
     quiescence     captures until the position is quiet, and every evasion of a check
