@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tbgen.engine.search import graph as proof_graph
 from tbgen.engine.search import proving, scores
 from tbgen.engine.search.searcher import Searcher
 from tbgen.engine.search.state import MAX_PLY, STATE, begin
@@ -32,7 +33,7 @@ def krkn(tables_dir: Path) -> GameTablebase:
 
 def graph_of(
     position: Position, nodes: int, tables: NumbaTables | None = None, moves: tuple[Move, ...] = ()
-) -> tuple[proving.Graph, int]:
+) -> tuple[proof_graph.Graph, int]:
     """The graph of a position, or of a game's last one, and what `prove` says."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
@@ -42,17 +43,17 @@ def graph_of(
     if tables is not None:
         states["table_pieces"] = max(material.men for material in tables.materials)
     tables = tables or NumbaTables(Tablebase(rules=Rules.CHECK), ())
-    graph = proving.new_graph(ROOM)
+    graph = proof_graph.new_graph(ROOM)
     scratch = np.zeros(ROOM, np.int8), np.zeros((2, MAX_PLY), np.int64)
     return graph, int(proving.prove(states, tables.buffers, graph, *scratch, nodes))
 
 
-def nodes_of(graph: proving.Graph, root: Position) -> dict[int, Position]:
+def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
     """The positions of a graph, by its moves from the root."""
     found, todo = {0: root}, [0]
     while todo:
         number = todo.pop()
-        first, children = graph.nodes[number, [proving.FIRST_CHILD, proving.CHILDREN]]
+        first, children = graph.nodes[number, [proof_graph.FIRST_CHILD, proof_graph.CHILDREN]]
         for edge in range(first, first + max(0, children)):
             child, move = int(graph.children[edge]), int(graph.moves[edge])
             if child not in found:
@@ -71,8 +72,8 @@ def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> N
             graph, _ = graph_of(position, 20_000, tables if names else None)
         for number, reached in nodes_of(graph, position).items():
             node = graph.nodes[number]
-            if node[proving.STATUS] == proving.WON:
-                expected = Outcome.LOSS if node[proving.OPPONENT] else Outcome.WIN
+            if node[proof_graph.STATUS] == proof_graph.WON:
+                expected = Outcome.LOSS if node[proof_graph.OPPONENT] else Outcome.WIN
                 known = krkn.probe(reached)
                 assert known.outcome == expected, reached.fen
                 proven[known.order] += 1
@@ -92,7 +93,7 @@ def test_history_is_no_part_of_a_proof() -> None:
     root = seen.pop()
     for number, position in nodes_of(graph, root).items():
         if position in seen:
-            assert graph.nodes[number, proving.STATUS] == proving.LOST
+            assert graph.nodes[number, proof_graph.STATUS] == proof_graph.LOST
     assert any(position in seen for position in nodes_of(graph, root).values())
 
 

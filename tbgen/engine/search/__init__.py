@@ -2,7 +2,8 @@
 
     searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
     prover         when a proof is tried beside it, and follows it
-    proving        the proof: a graph of positions that has every loop once
+    proving        the proof: a graph of positions, grown until it shows that one side wins
+    graph          what follows in it, and which of its loops are perpetual checks
     tree           principal variation search, with check extensions
     selectivity    what is searched less deep, or not at all
     quiescence     captures until the position is quiet, and every evasion of a check

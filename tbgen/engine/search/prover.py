@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.engine.search.proving import (
+from tbgen.engine.search.graph import (
     CHILDREN,
     FIRST_CHILD,
     NODES,
@@ -26,8 +26,8 @@ from tbgen.engine.search.proving import (
     WON,
     Graph,
     new_graph,
-    prove,
 )
+from tbgen.engine.search.proving import prove
 from tbgen.engine.search.state import MAX_PLY
 from tbgen.indexing import Move
 from tbgen.probing import Buffers

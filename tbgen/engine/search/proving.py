@@ -4,10 +4,7 @@
     descend   from the root to a leaf: the winner-to-be where least is left to show, his opponent
               where he is likeliest to escape        (proof numbers: L. V. Allis 1994)
     expand    all moves of the leaf; positions met before are met again, not searched again
-    settle    won: a move into a won position, or nothing but moves into such
-    find      perpetual checks: the greatest set of positions in which the opponent has nothing
-              but checks that stay inside, or moves into won positions, and the winner-to-be a
-              quiet answer that stays inside         (docs/values.md, "Patterns, exactly")
+    settle    what follows, and which positions are perpetual checks      (`graph`)
 
 A line of the tree search ends where a loop is closed, and all that rests on it is searched again
 on every other way; in a graph a loop is there once. Wins by the rules have small proofs there: a
@@ -22,33 +19,41 @@ reaches back into the game.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.generation import generate
+from tbgen.engine.search.graph import (
+    CHILDREN,
+    CLOCK,
+    DISPROOF,
+    EDGES,
+    EXPANDED,
+    FIRST_CHILD,
+    IN_CHECK,
+    LOST,
+    NEVER,
+    NODES,
+    OPEN,
+    OPPONENT,
+    PLACE,
+    PROOF,
+    RANK,
+    STATUS,
+    WON,
+    add,
+    declare,
+    find,
+    find_patterns,
+    settle,
+    settle_node,
+)
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.state import MAX_PLY, key_after, push
 from tbgen.probing.kernels import OK, probe_board
 from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
-OPEN, WON, LOST = 0, 1, 2
-"""What is known of a node: nothing; the winner-to-be wins; he does not, as far as this can tell."""
-
-STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, OPPONENT, RANK, PLACE = range(9)
-"""Columns of `Graph.nodes`: the status; how many children, -1 before they are made, and where they
-begin; how much is left to show that it is won, or is not; whether the side to move is in check, and
-is the opponent; when it was found to be won; 1 + its place on the way down, 0 elsewhere."""
-_COLUMNS = 9
-
-NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Counts in `Graph.counts`."""
-
-_NEVER = 1 << 24
-"""A number that stands for infinity; sums stop here."""
 _PATIENCE = 64
 """So many ways down may end without a leaf before patterns are looked for again."""
 
@@ -56,91 +61,6 @@ _LEAST_ROOM = 32 * MAX_MOVES
 """What a leaf may take: its moves, and captures after each of them, of at most 15 pieces."""
 _PASSES = 2
 """Estimates are made anew so many times, the last nodes first."""
-
-
-class Graph(NamedTuple):
-    """Positions and moves of a proof. Shapes: N positions, E moves, H places."""
-
-    keys: NDArray[np.int64]
-    """int64 (N,): of the positions, as the search has them."""
-    nodes: NDArray[np.int32]
-    """int32 (N, 9): `STATUS` and what follows."""
-    expanded: NDArray[np.int32]
-    """int32 (N,): the nodes that have their children, in the order in which they got them."""
-    children: NDArray[np.int32]
-    """int32 (E,): nodes, those of one parent behind each other."""
-    moves: NDArray[np.int32]
-    """int32 (E,): the moves that lead to them."""
-    places: NDArray[np.int32]
-    """int32 (H,): nodes + 1 by key, H a power of two above N; 0 where there is none."""
-    counts: NDArray[np.int64]
-    """int64 (4,): `NODES` and what follows."""
-
-
-def new_graph(nodes: int) -> Graph:
-    """An empty graph with room for so many positions."""
-    return Graph(
-        np.zeros(nodes, np.int64),
-        np.zeros((nodes, _COLUMNS), np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(2 * nodes, np.int32),
-        np.zeros(2 * nodes, np.int32),
-        np.zeros(1 << (2 * nodes - 1).bit_length(), np.int32),
-        np.zeros(4, np.int64),
-    )
-
-
-@part
-def _find(graph, key):
-    """The place of a position in `places`: of its node, or free.
-
-    graph : `Graph`, in
-    key : int64; the position's
-    """
-    mask = len(graph.places) - 1
-    at = (key ^ key >> 29) & mask
-    while graph.places[at] != 0 and graph.keys[graph.places[at] - 1] != key:
-        at = at + 1 & mask
-    return at
-
-
-@part
-def _add(graph, key, in_check, opponent):
-    """The node of a position, made if need be.
-
-    graph : `Graph`, inout
-    key : int64; the position's
-    in_check : int64; whether the side to move is in check
-    opponent : int64; whether that is the opponent
-    """
-    at = _find(graph, key)
-    if graph.places[at] != 0:
-        return np.int64(graph.places[at] - 1)
-    number = graph.counts[NODES]
-    graph.counts[NODES] += 1
-    graph.places[at] = number + 1
-    graph.keys[number] = key
-    node = graph.nodes[number]
-    node[STATUS], node[CHILDREN], node[PLACE] = OPEN, -1, 0
-    node[PROOF], node[DISPROOF] = 1, 1
-    node[IN_CHECK], node[OPPONENT] = in_check, opponent
-    return number
-
-
-@part
-def _declare(graph, number, status):
-    """Say what is known of a node from now on.
-
-    graph : `Graph`, inout
-    number : int64; the node
-    status : int64; `WON` or `LOST`
-    """
-    node = graph.nodes[number]
-    node[STATUS], node[RANK] = status, graph.counts[CLOCK]
-    graph.counts[CLOCK] += 1
-    node[PROOF], node[DISPROOF] = 0, _NEVER
-    if status == LOST:
-        node[PROOF], node[DISPROOF] = _NEVER, 0
 
 
 @part
@@ -166,15 +86,15 @@ def _ask_table(state, buffers, graph, row, number, winner):
     winner : int64; the side that is to be shown to win
     """
     if state.attackers_left[row, winner] == 0:
-        _declare(graph, number, LOST)
+        declare(graph, number, LOST)
     elif state.men_left[row] <= state.table_pieces:
         side = _mover(graph, number, winner)
         status, value = probe_board(buffers, state.boards[row], side)
         if status == OK:
             if value != 0 and (value > 0) == (side == winner):
-                _declare(graph, number, WON)
+                declare(graph, number, WON)
             else:
-                _declare(graph, number, LOST)
+                declare(graph, number, LOST)
 
 
 @part
@@ -197,11 +117,11 @@ def _try_captures(state, buffers, graph, row, number, winner):
         push(state, row, side, move >> 7, move & 127)
         state.nodes += 1
         known = graph.counts[NODES]
-        child = _add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
+        child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
         if child == known:
             _ask_table(state, buffers, graph, row + 1, child, winner)
         if graph.nodes[child, STATUS] == enough:
-            _declare(graph, number, enough)
+            declare(graph, number, enough)
             return
 
 
@@ -225,7 +145,7 @@ def _look(state, buffers, graph, row, number, winner):
             move = np.int64(state.moves[ply, i])
             legal += is_safe(state, row, side, move >> 7, move & 127)
         if legal == 0:
-            _declare(graph, number, WON)
+            declare(graph, number, WON)
         else:
             graph.nodes[number, PROOF] = legal
 
@@ -252,11 +172,11 @@ def _expand(state, buffers, graph, row, number, winner):
         source, target = move >> 7, move & 127
         if not is_safe(state, row, side, source, target):
             continue
-        child = np.int64(graph.places[_find(graph, key_after(state, row, source, target))]) - 1
+        child = np.int64(graph.places[find(graph, key_after(state, row, source, target))]) - 1
         if child < 0:
             push(state, row, side, source, target)
             state.nodes += 1
-            child = _add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - opponent)
+            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - opponent)
             _look(state, buffers, graph, row + 1, child, winner)
         edge = graph.counts[EDGES]
         graph.children[edge], graph.moves[edge] = child, move
@@ -265,92 +185,6 @@ def _expand(state, buffers, graph, row, number, winner):
     node[CHILDREN] = children
     graph.expanded[graph.counts[EXPANDED]] = number
     graph.counts[EXPANDED] += 1
-
-
-@part
-def _settle_node(graph, number):
-    """Whether a node's children say that it is won or not; declares it.
-
-    graph : `Graph`, inout
-    number : int64; the node, with children
-    """
-    node = graph.nodes[number]
-    first, children, opponent = node[FIRST_CHILD], node[CHILDREN], node[OPPONENT]
-    # One move is enough for whoever moves; without any he has lost.
-    enough, all_else = WON, LOST
-    if opponent != 0:
-        enough, all_else = LOST, WON
-    others = 0
-    for edge in range(first, first + children):
-        status = graph.nodes[graph.children[edge], STATUS]
-        if status == enough:
-            _declare(graph, number, enough)
-            return True
-        others += status == all_else
-    if others == children:
-        _declare(graph, number, all_else)
-        return True
-    return False
-
-
-@part
-def _settle(graph):
-    """Declare what follows from what has been declared.
-
-    graph : `Graph`, inout
-    """
-    changed = True
-    while changed:
-        changed = False
-        for i in range(graph.counts[EXPANDED] - 1, -1, -1):
-            number = np.int64(graph.expanded[i])
-            if graph.nodes[number, STATUS] == OPEN and _settle_node(graph, number):
-                changed = True
-
-
-@part
-def _stays(graph, number, inside):
-    """Whether a node still belongs to the pattern, as far as its children tell.
-
-    graph : `Graph`, in
-    number : int64; the node
-    inside : int8 (N,), in; 1 for nodes of the pattern
-    """
-    node = graph.nodes[number]
-    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
-    for edge in range(first, first + node[CHILDREN]):
-        child = graph.children[edge]
-        good = graph.nodes[child, STATUS] == WON or inside[child] != 0
-        if good != opponent:
-            return good
-    return opponent
-
-
-@part
-def _find_patterns(graph, inside):
-    """Declare the positions of perpetual checks won; returns how many there are.
-
-    graph : `Graph`, inout
-    inside : int8 (N,), scratch
-    """
-    count = graph.counts[EXPANDED]
-    for i in range(count):
-        node = graph.nodes[graph.expanded[i]]
-        inside[graph.expanded[i]] = node[STATUS] == OPEN and node[IN_CHECK] != node[OPPONENT]
-    changed = True
-    while changed:
-        changed = False
-        for i in range(count - 1, -1, -1):
-            number = np.int64(graph.expanded[i])
-            if inside[number] != 0 and not _stays(graph, number, inside):
-                inside[number] = 0
-                changed = True
-    found = 0
-    for i in range(count):
-        if inside[graph.expanded[i]] != 0:
-            _declare(graph, np.int64(graph.expanded[i]), WON)
-            found += 1
-    return found
 
 
 @part
@@ -368,8 +202,8 @@ def _weigh(graph, number, place, loop):
     node = graph.nodes[number]
     if place != 0 and node[PLACE] != 0:
         if node[PLACE] >= loop:
-            return 0, _NEVER
-        return _NEVER, 0
+            return 0, NEVER
+        return NEVER, 0
     return np.int64(node[PROOF]), np.int64(node[DISPROOF])
 
 
@@ -384,7 +218,7 @@ def _estimate(graph, number, place, loop):
     """
     node = graph.nodes[number]
     first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
-    least, total, best = _NEVER, 0, -1
+    least, total, best = NEVER, 0, -1
     for edge in range(first, first + node[CHILDREN]):
         child = np.int64(graph.children[edge])
         after = loop
@@ -397,7 +231,7 @@ def _estimate(graph, number, place, loop):
             mine, other = disproof, proof
         if mine < least:
             least, best = mine, edge
-        total = min(total + other, _NEVER)
+        total = min(total + other, NEVER)
     node[PROOF], node[DISPROOF] = least, total
     if opponent:
         node[PROOF], node[DISPROOF] = total, least
@@ -413,9 +247,9 @@ def _settle_all(graph, inside, anew):
     anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere.
         Before that they are better left alone: that a move closes a loop holds on most ways
     """
-    _settle(graph)
-    while _find_patterns(graph, inside) > 0:
-        _settle(graph)
+    settle(graph)
+    while find_patterns(graph, inside) > 0:
+        settle(graph)
     for _ in range(_PASSES * anew):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
@@ -460,7 +294,7 @@ def _grow(state, buffers, graph, way, loops):
         row, number, depth = row + 1, child, depth + 1
     while depth >= 0:
         number = way[depth]
-        if graph.nodes[number, STATUS] == OPEN and not _settle_node(graph, number):
+        if graph.nodes[number, STATUS] == OPEN and not settle_node(graph, number):
             _estimate(graph, number, depth + 1, loops[depth])
         graph.nodes[number, PLACE] = 0
         depth -= 1
@@ -475,10 +309,10 @@ def _begin(state, buffers, graph):
     graph : `Graph`, inout
     """
     root = np.int64(state.root)
-    _add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
+    add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):
-        number = _add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
-        _declare(graph, number, LOST)
+        number = add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
+        declare(graph, number, LOST)
 
 
 @borrowing_kernel
@@ -509,10 +343,10 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         if (
             expanded >= settled + settled // 8 + 32
             or proof == 0
-            or proof >= _NEVER
+            or proof >= NEVER
             or idle > _PATIENCE
         ):
-            _settle_all(graph, inside, proof == 0 or proof >= _NEVER)
+            _settle_all(graph, inside, proof == 0 or proof >= NEVER)
             if expanded == settled and graph.nodes[0, STATUS] == OPEN:
                 return np.int64(-1)
             settled, idle = expanded, 0

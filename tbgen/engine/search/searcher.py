@@ -175,7 +175,9 @@ class Searcher:
         state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
         state["full_width"] = full_width
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
-        proves = only is None and lines == 1 and not full_width and rule_set.rules != Rules.NONE
+        # A search to a depth is just that; a proof beside it may win in more plies than need be.
+        proves = depth is None and only is None and lines == 1 and not full_width
+        proves = proves and rule_set.rules != Rules.NONE
         if proves:
             move = self._prover.known(state)
             if move is not None:
