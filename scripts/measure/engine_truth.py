@@ -125,7 +125,7 @@ class Truth:
                 score = found.lines[0].score
                 tally["searches"] += 1
                 tally["decided"] += scores.is_decided(score)
-                tally["by the judge"] += (
+                tally["by judge or proof"] += (
                     0
                     < abs(score) - scores.MAX_EVALUATION
                     <= (scores.VERDICT_WIN - scores.MAX_EVALUATION)

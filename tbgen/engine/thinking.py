@@ -316,6 +316,9 @@ class Thinker:
             searcher = Searcher(hash_mebibytes=1)
             searcher.warm_up()
             self._searcher = searcher
+            self._loaded.set()
+            # Later, because most games begin with many men.
+            searcher.warm_up_proofs()
         except Exception as error:  # the tables still answer
             self._on_note(f"no search: {type(error).__name__}: {error}")
         self._loaded.set()

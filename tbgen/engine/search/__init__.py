@@ -1,6 +1,9 @@
 """The search, compiled: alpha-beta over the record that the referee reads.
 
     searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
+    prover         when a proof is tried beside it, and follows it
+    proving        the proof: a graph of positions, grown until it shows that one side wins
+    graph          what follows in it, and which of its loops are perpetual checks
     tree           principal variation search, with check extensions
     selectivity    what is searched less deep, or not at all
     quiescence     captures until the position is quiet, and every evasion of a check

@@ -5,6 +5,7 @@
     table           TABLE_WIN - plies           a win by mate or conversion in a table
     rules           RULE_WIN - orders, plies    a win by the repetition rules in a table
     verdict         VERDICT_WIN - plies         a repetition that the referee gives to this side
+    proof           PROVEN_WIN                  a win that a graph proves (`proving`), no matter how
     evaluation      at most MAX_EVALUATION      a guess
 
 The preference of `tbgen.play.preference` (mate and conversion before the rules, then the lower
@@ -18,6 +19,7 @@ MATE = 1_000_000
 TABLE_WIN = 900_000
 RULE_WIN = 800_000
 VERDICT_WIN = 300_000
+PROVEN_WIN = VERDICT_WIN - 500
 MAX_EVALUATION = 30_000
 UNKNOWN = -(1 << 40)
 """No score: nothing is known, so search."""

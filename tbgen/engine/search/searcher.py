@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import compile_lock
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.perft import perft
+from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, begin
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
@@ -36,6 +37,9 @@ from tbgen.tables.names import RuleSet
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
 """Half the window about the last depth's score, at first and at last."""
+_EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
+_NOTHING = 25
+"""A guess, either way, from which nobody learns who may win, nor by which move."""
 _KEPT = ("generation", "stop", "history", "followups", "refutations")
 """What of a record outlives a search."""
 _WXF = RuleSet(Rules.WXF)
@@ -80,6 +84,8 @@ class Searcher:
         self._states = np.zeros(1, STATE)
         self._others: ThreadPoolExecutor | None = None
         self._expected: dict[int, int] = {}
+        self._prover = Prover()
+        self._preferred: Move | None = None
         self._table = transposition.new_table(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
@@ -90,8 +96,14 @@ class Searcher:
     def warm_up(self) -> None:
         """Compile the kernels, or load them, while no other process does."""
         with compile_lock():
-            for _ in self.think([Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")], [], depth=1):
+            for _ in self.think([Position.from_fen(_EMPTY)], [], depth=1):
                 pass
+
+    def warm_up_proofs(self) -> None:
+        """The same for proofs, which positions of few men alone ask for."""
+        with compile_lock():
+            state = self._begin([Position.from_fen(_EMPTY)], [], _WXF, NO_LIMIT)
+            self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
         """Give the hash table another size; it is empty afterwards."""
@@ -111,12 +123,14 @@ class Searcher:
     def clear(self) -> None:
         """Forget what was found out: the hash table, and what was learnt of moves."""
         self._table[:] = 0
+        self._prover.forget()
         for name in ("history", "followups", "refutations"):
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
         """Probe these tables in searches from now on."""
         self._tables = tables or self._no_tables
+        self._prover.forget()
 
     def perft(self, position: Position, depth: int) -> int:
         """How many lines of so many legal moves there are (`perft`)."""
@@ -161,24 +175,64 @@ class Searcher:
         state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
         state["full_width"] = full_width
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
+        # A search to a depth is just that; a proof beside it may win in more plies than need be.
+        proves = depth is None and only is None and lines == 1 and not full_width
+        proves = proves and rule_set.rules != Rules.NONE
+        if proves:
+            move = self._prover.known(state)
+            if move is not None:
+                yield self._iteration(1, [Line(scores.PROVEN_WIN, (move,))])
+                return
+            self._prover.begin(state)
+        self._preferred = None
         for reached in range(1, min(depth or MAX_PLY, MAX_PLY) + 1):
             self._tables.load_wanted()
             found = self._search_lines(root_moves, min(lines, len(legal)), reached)
-            stopped = bool(state["stop"][0])
+            proven = None
+            if proves and found and not scores.is_decided(found[0].score):
+                proven = self._prover.go_on(state[:1], self._tables.buffers, nodes or NO_LIMIT)
+                if proven is None:
+                    found = [self._more_promising(found[0], reached)]
+                else:
+                    found = [Line(scores.PROVEN_WIN, (proven,))]
             if found:
-                yield Iteration(
-                    reached,
-                    int(state["deepest"].max()),
-                    tuple(found),
-                    self.nodes,
-                    int(state["table_hits"].sum()),
-                    self._filled(),
-                    not stopped,
-                    int(state["judged"].sum()),
-                    int(state["spared"].sum()),
-                )
-            if stopped:
+                yield self._iteration(reached, found)
+            if proven is not None or state["stop"][0]:
                 return
+
+    def _more_promising(self, line: Line, depth: int) -> Line:
+        """In place of a line that promises nothing one with less left to prove.
+
+        If the search finds it as good, but for a little; a search that is stopped has no time for
+        that, and the answer of the last depth stays.
+        """
+        if abs(line.score) > _NOTHING:
+            return line
+        state, move = self._states[:1], self._prover.promising()
+        least, score = line.score - _NOTHING, -scores.INFINITE
+        if move is not None and move != line.moves[0]:
+            alone = np.array([move.source << 7 | move.target], np.int32)
+            score = search_root(
+                state, self._table, self._tables.buffers, alone, 0, depth, least - 1, least
+            )
+        if not state["stop"][0]:
+            self._preferred = move if score >= least else None
+        return line if self._preferred is None else Line(line.score, (self._preferred,))
+
+    def _iteration(self, depth: int, found: Sequence[Line]) -> Iteration:
+        """What there is to say after a depth."""
+        states = self._states
+        return Iteration(
+            depth,
+            int(states["deepest"].max()),
+            tuple(found),
+            self.nodes,
+            int(states["table_hits"].sum()),
+            self._filled(),
+            not states["stop"][0],
+            int(states["judged"].sum()),
+            int(states["spared"].sum()),
+        )
 
     def _begin(
         self,

@@ -1,0 +1,132 @@
+# mypy: allow-untyped-calls
+"""The driver of proofs: when one is tried, for how long, and that one once found is followed.
+
+    begin  ->  go_on, between the depths of the search  ->  the winning move
+    promising                                ->  the move that has least left to show
+    known  ->  the move of the last proof, while the game stays in it
+
+Tried with few men on the board, where wins by the rules of repetition are many and their proofs
+small. The same graph is asked again on the next move: so a win makes progress, and a loop that
+wins is kept up although its positions have all been seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.engine.search.graph import (
+    CHILDREN,
+    FIRST_CHILD,
+    NODES,
+    OPPONENT,
+    PROOF,
+    RANK,
+    STATUS,
+    WON,
+    Graph,
+    new_graph,
+)
+from tbgen.engine.search.proving import prove
+from tbgen.engine.search.state import MAX_PLY
+from tbgen.indexing import Move
+from tbgen.probing import Buffers
+from tbgen.referee.record import FIRST
+
+FEW_MEN = 6
+"""With more on the board nothing is tried."""
+_SHARE = 2
+"""A proof may look at so many times as many positions as the search has looked at."""
+_SEARCH_FIRST = 4_000
+"""What the search finds within so many nodes needs no proof; and it says in how many plies."""
+_POSITIONS = 1 << 19
+"""Room for a proof; what is not used takes no memory."""
+
+
+class Prover:
+    """The proof that is being looked for, and the last one found."""
+
+    def __init__(self) -> None:
+        self._graph: Graph | None = None
+        self._found: Graph | None = None
+        self._inside = np.zeros(_POSITIONS, np.int8)
+        self._scratch = np.zeros((2, MAX_PLY), np.int64)
+        self._nodes = 0
+
+    def forget(self) -> None:
+        """Forget the last proof: it may rest on other tables, or on other rules."""
+        self._found = None
+
+    def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
+        """Compile the kernel, or load it; the record has been set up for some position."""
+        prove(state, buffers, new_graph(_POSITIONS), self._inside, self._scratch, 0)
+
+    def begin(self, state: NDArray[np.void]) -> None:
+        """Turn to the position that a record has been set up for."""
+        few = state["men_left"][0, state["root"][0]] <= FEW_MEN
+        self._graph = new_graph(_POSITIONS) if few else None
+        self._nodes = 0
+
+    def go_on(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
+        """Look on for a proof after a depth of the search; the winning move once there is one.
+
+        `limit` is how many nodes search and proof may count together.
+        """
+        searched = int(state["nodes"][0]) - self._nodes
+        if self._graph is None or searched < _SEARCH_FIRST:
+            return None
+        before = int(state["nodes"][0])
+        until = min(limit, before + max(0, _SHARE * searched - self._nodes))
+        number = int(prove(state, buffers, self._graph, self._inside, self._scratch, until))
+        self._nodes += int(state["nodes"][0]) - before
+        if number > 0:
+            self._found = self._graph
+            return _move(number)
+        if number < 0:
+            self._graph = None
+        return None
+
+    def promising(self) -> Move | None:
+        """The move with less left to show than any other, if there is one."""
+        graph = self._graph
+        if graph is None or graph.counts[NODES] == 0:
+            return None
+        first = graph.nodes[0, FIRST_CHILD]
+        edges = range(first, first + graph.nodes[0, CHILDREN])
+        left = sorted((int(graph.nodes[graph.children[edge], PROOF]), edge) for edge in edges)
+        if not left or (left[1:] and left[0][0] == left[1][0]):
+            return None
+        return _move(int(graph.moves[left[0][1]]))
+
+    def known(self, state: NDArray[np.void]) -> Move | None:
+        """The move of the last proof, if the game has come to this position inside it."""
+        graph, root = self._found, int(state["root"][0])
+        if graph is None:
+            return None
+        keys = graph.keys[: graph.counts[NODES]]
+        numbers = [np.flatnonzero(keys == key) for key in state["keys"][0, : root + 1]]
+        begin = max((row for row in range(root + 1) if 0 in numbers[row]), default=None)
+        if begin is None:
+            return None
+        seen = range(int(state["log"][0, root, FIRST]), begin)
+        if any(len(numbers[row]) for row in seen):
+            return None
+        inside = numbers[begin:]
+        if not all(len(found) and graph.nodes[found[0], STATUS] == WON for found in inside):
+            return None
+        node = graph.nodes[inside[-1][0]]
+        if node[OPPONENT] or node[CHILDREN] < 1:
+            return None
+        edges = range(node[FIRST_CHILD], node[FIRST_CHILD] + node[CHILDREN])
+        won = [edge for edge in edges if graph.nodes[graph.children[edge], STATUS] == WON]
+        return _move(int(graph.moves[min(won, key=lambda edge: _rank(graph, edge))]))
+
+
+def _rank(graph: Graph, edge: int) -> int:
+    """When a child was found to be won."""
+    return int(graph.nodes[graph.children[edge], RANK])
+
+
+def _move(number: int) -> Move:
+    """A move of the search."""
+    return Move(number >> 7, number & 127)

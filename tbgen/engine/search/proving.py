@@ -1,0 +1,363 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Is it won? A graph of positions, grown until it proves that, or until nodes are used up.
+
+    descend   from the root to a leaf: the winner-to-be where least is left to show, his opponent
+              where he is likeliest to escape        (proof numbers: L. V. Allis 1994)
+    expand    all moves of the leaf; positions met before are met again, not searched again
+    settle    what follows, and which positions are perpetual checks      (`graph`)
+
+A line of the tree search ends where a loop is closed, and all that rests on it is searched again
+on every other way; in a graph a loop is there once. Wins by the rules have small proofs there: a
+thousand positions for one of order 4, of which each stands on many thousands of lines.
+
+What is proven holds whatever the opponent does, and is exact: patterns are those of the tables,
+but for perpetual chases, and for checks that the winner-to-be would have to answer by checks,
+which are not looked for. Numbers only choose what to look at next. Positions that the game has
+seen since its last capture or pawn's advance count as not won, so that no repetition of the proof
+reaches back into the game.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search.generation import generate
+from tbgen.engine.search.graph import (
+    CHILDREN,
+    CLOCK,
+    DISPROOF,
+    EDGES,
+    EXPANDED,
+    FIRST_CHILD,
+    IN_CHECK,
+    LOST,
+    NEVER,
+    NODES,
+    OPEN,
+    OPPONENT,
+    PLACE,
+    PROOF,
+    RANK,
+    STATUS,
+    WON,
+    add,
+    declare,
+    find,
+    find_patterns,
+    settle,
+    settle_node,
+)
+from tbgen.engine.search.safety import is_safe
+from tbgen.engine.search.state import MAX_PLY, key_after, push
+from tbgen.probing.kernels import OK, probe_board
+from tbgen.referee.record import CHECKED, FIRST
+from tbgen.rules.board import MAX_MOVES
+
+_PATIENCE = 64
+"""So many ways down may end without a leaf before patterns are looked for again."""
+
+_LEAST_ROOM = 32 * MAX_MOVES
+"""What a leaf may take: its moves, and captures after each of them, of at most 15 pieces."""
+_PASSES = 2
+"""Estimates are made anew so many times, the last nodes first."""
+
+
+@part
+def _mover(graph, number, winner):
+    """The side to move in a node.
+
+    graph : `Graph`, in
+    number : int64; the node
+    winner : int64; the side that is to be shown to win
+    """
+    if graph.nodes[number, OPPONENT] != 0:
+        return 1 - winner
+    return winner
+
+
+@part
+def _ask_table(state, buffers, graph, row, number, winner):
+    """Declare what a table says of a position, or that the winner-to-be has nothing to win with.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    number : int64; the node
+    winner : int64; the side that is to be shown to win
+    """
+    if state.attackers_left[row, winner] == 0:
+        declare(graph, number, LOST)
+    elif state.men_left[row] <= state.table_pieces:
+        side = _mover(graph, number, winner)
+        status, value = probe_board(buffers, state.boards[row], side)
+        if status == OK:
+            if value != 0 and (value > 0) == (side == winner):
+                declare(graph, number, WON)
+            else:
+                declare(graph, number, LOST)
+
+
+@part
+def _try_captures(state, buffers, graph, row, number, winner):
+    """Declare a new node if a capture settles it at once.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    number : int64; the node
+    winner : int64; the side that is to be shown to win
+    """
+    side, ply = _mover(graph, number, winner), row - state.root
+    enough = WON
+    if side != winner:
+        enough = LOST
+    for i in range(generate(state, row, side, ply, 0, True)):
+        move = np.int64(state.moves[ply, i])
+        if not is_safe(state, row, side, move >> 7, move & 127):
+            continue
+        push(state, row, side, move >> 7, move & 127)
+        state.nodes += 1
+        known = graph.counts[NODES]
+        child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
+        if child == known:
+            _ask_table(state, buffers, graph, row + 1, child, winner)
+        if graph.nodes[child, STATUS] == enough:
+            declare(graph, number, enough)
+            return
+
+
+@part
+def _look(state, buffers, graph, row, number, winner):
+    """Say what can be said of a new node at a glance.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    number : int64; the node
+    winner : int64; the side that is to be shown to win
+    """
+    _ask_table(state, buffers, graph, row, number, winner)
+    if graph.nodes[number, STATUS] == OPEN:
+        _try_captures(state, buffers, graph, row, number, winner)
+    if graph.nodes[number, STATUS] == OPEN and graph.nodes[number, OPPONENT] != 0:
+        side, ply = 1 - winner, row - state.root
+        count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
+        legal = 0
+        for i in range(count):
+            move = np.int64(state.moves[ply, i])
+            legal += is_safe(state, row, side, move >> 7, move & 127)
+        if legal == 0:
+            declare(graph, number, WON)
+        else:
+            graph.nodes[number, PROOF] = legal
+
+
+@part
+def _expand(state, buffers, graph, row, number, winner):
+    """Give a node its children.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    number : int64; the node
+    winner : int64; the side that is to be shown to win
+    """
+    node, ply = graph.nodes[number], row - state.root
+    opponent = np.int64(node[OPPONENT])
+    side = winner
+    if opponent != 0:
+        side = 1 - winner
+    count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
+    node[FIRST_CHILD] = graph.counts[EDGES]
+    children = np.int64(0)
+    for i in range(count):
+        move = np.int64(state.moves[ply, i])
+        source, target = move >> 7, move & 127
+        if not is_safe(state, row, side, source, target):
+            continue
+        child = np.int64(graph.places[find(graph, key_after(state, row, source, target))]) - 1
+        if child < 0:
+            push(state, row, side, source, target)
+            state.nodes += 1
+            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - opponent)
+            _look(state, buffers, graph, row + 1, child, winner)
+        edge = graph.counts[EDGES]
+        graph.children[edge], graph.moves[edge] = child, move
+        graph.counts[EDGES] += 1
+        children += 1
+    node[CHILDREN] = children
+    graph.expanded[graph.counts[EXPANDED]] = number
+    graph.counts[EXPANDED] += 1
+
+
+@part
+def _weigh(graph, number, place, loop):
+    """How much is left to show of a child, seen on the way down: for and against.
+
+    graph : `Graph`, in
+    number : int64; the child
+    place : int64; not 0 on a way down
+    loop : int64; from this place on the opponent has done nothing but check
+
+    A child that lies on the way already closes a loop: won if it is one of checks alone, as far as
+    this way is concerned, and else no progress.
+    """
+    node = graph.nodes[number]
+    if place != 0 and node[PLACE] != 0:
+        if node[PLACE] >= loop:
+            return 0, NEVER
+        return NEVER, 0
+    return np.int64(node[PROOF]), np.int64(node[DISPROOF])
+
+
+@part
+def _estimate(graph, number, place, loop):
+    """Fill in what is left to show of a node, by its children; returns the edge to follow, or -1.
+
+    graph : `Graph`, inout
+    number : int64; the node, open, with children
+    place : int64; 1 + its place on the way down; 0 if no way is considered
+    loop : int64; from this place on the opponent has done nothing but check
+    """
+    node = graph.nodes[number]
+    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
+    least, total, best = NEVER, 0, -1
+    for edge in range(first, first + node[CHILDREN]):
+        child = np.int64(graph.children[edge])
+        after = loop
+        if (graph.nodes[child, IN_CHECK] != 0) != opponent:
+            # An idle move of the opponent, or a check of the winner-to-be.
+            after = place + 1
+        proof, disproof = _weigh(graph, child, place, after)
+        mine, other = proof, disproof
+        if opponent:
+            mine, other = disproof, proof
+        if mine < least:
+            least, best = mine, edge
+        total = min(total + other, NEVER)
+    node[PROOF], node[DISPROOF] = least, total
+    if opponent:
+        node[PROOF], node[DISPROOF] = total, least
+    return best
+
+
+@part
+def _settle_all(graph, inside, anew):
+    """Declare all that the graph shows.
+
+    graph : `Graph`, inout
+    inside : int8 (N,), scratch
+    anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere.
+        Before that they are better left alone: that a move closes a loop holds on most ways
+    """
+    settle(graph)
+    while find_patterns(graph, inside) > 0:
+        settle(graph)
+    for _ in range(_PASSES * anew):
+        for i in range(graph.counts[EXPANDED] - 1, -1, -1):
+            number = np.int64(graph.expanded[i])
+            if graph.nodes[number, STATUS] == OPEN:
+                _estimate(graph, number, np.int64(0), np.int64(0))
+
+
+@part
+def _grow(state, buffers, graph, way, loops):
+    """Go down to a leaf, give it children, and estimate the way anew; whether there was a leaf.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    way : int64 (MAX_PLY,), scratch
+    loops : int64 (MAX_PLY,), scratch
+    """
+    winner, row = state.root_side, np.int64(state.root)
+    number, depth, loop = np.int64(0), np.int64(0), np.int64(1)
+    grown = False
+    while True:
+        node = graph.nodes[number]
+        way[depth], loops[depth] = number, loop
+        node[PLACE] = depth + 1
+        if node[CHILDREN] < 0:
+            _expand(state, buffers, graph, row, number, winner)
+            grown = True
+            break
+        edge = _estimate(graph, number, depth + 1, loop)
+        if edge < 0 or depth + 2 >= MAX_PLY:
+            break
+        child = np.int64(graph.children[edge])
+        after = graph.nodes[child]
+        if after[STATUS] != OPEN or after[PLACE] != 0:
+            break
+        side = winner
+        if node[OPPONENT] != 0:
+            side = 1 - winner
+        move = np.int64(graph.moves[edge])
+        push(state, row, side, move >> 7, move & 127)
+        if (after[IN_CHECK] != 0) != (node[OPPONENT] != 0):
+            loop = depth + 2
+        row, number, depth = row + 1, child, depth + 1
+    while depth >= 0:
+        number = way[depth]
+        if graph.nodes[number, STATUS] == OPEN and not settle_node(graph, number):
+            _estimate(graph, number, depth + 1, loops[depth])
+        graph.nodes[number, PLACE] = 0
+        depth -= 1
+    return grown
+
+
+@part
+def _begin(state, buffers, graph):
+    """Begin with the root, and with what the game has seen.
+
+    buffers : `Buffers`, in; the tables
+    graph : `Graph`, inout
+    """
+    root = np.int64(state.root)
+    add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
+    for row in range(state.log[root, FIRST], root):
+        number = add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
+        declare(graph, number, LOST)
+
+
+@borrowing_kernel
+def prove(states, buffers, graph, inside, scratch, node_limit):
+    """Grow a graph from the root until it shows that the side to move wins.
+
+    states : `State` (1,), inout; set up for a search; its nodes are counted
+    buffers : `Buffers`, in; the tables, empty where there are none
+    graph : `Graph`, inout; empty at first, later as the last call has left it
+    inside : int8 (N,), scratch
+    scratch : int64 (2, MAX_PLY), scratch
+    node_limit : int64; ends once so many nodes have been counted
+
+    Returns the winning move, 0 if none has been found so far, and -1 if there is nothing left to
+    look at, or no room.
+    """
+    state = states[0]
+    if graph.counts[NODES] == 0:
+        _begin(state, buffers, graph)
+    settled, idle = graph.counts[EXPANDED], 0
+    while graph.nodes[0, STATUS] == OPEN and state.stop == 0 and state.nodes < node_limit:
+        room = min(len(graph.keys) - graph.counts[NODES], len(graph.moves) - graph.counts[EDGES])
+        if room < _LEAST_ROOM:
+            return np.int64(-1)
+        if not _grow(state, buffers, graph, scratch[0], scratch[1]):
+            idle += 1
+        expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
+        if (
+            expanded >= settled + settled // 8 + 32
+            or proof == 0
+            or proof >= NEVER
+            or idle > _PATIENCE
+        ):
+            _settle_all(graph, inside, proof == 0 or proof >= NEVER)
+            if expanded == settled and graph.nodes[0, STATUS] == OPEN:
+                return np.int64(-1)
+            settled, idle = expanded, 0
+    if graph.nodes[0, STATUS] == OPEN:
+        return np.int64(0)
+    if graph.nodes[0, STATUS] == LOST:
+        return np.int64(-1)
+    move, rank = np.int64(0), np.int64(graph.counts[CLOCK])
+    first = graph.nodes[0, FIRST_CHILD]
+    for edge in range(first, first + graph.nodes[0, CHILDREN]):
+        child = graph.nodes[graph.children[edge]]
+        if child[STATUS] == WON and child[RANK] < rank:
+            move, rank = np.int64(graph.moves[edge]), np.int64(child[RANK])
+    return move
