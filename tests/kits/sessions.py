@@ -56,9 +56,9 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """The lines of a command; the first build on a machine says so while it compiles.
+    """The lines of a command; the first build on a machine says so while it compiles, and goes on.
 
     Where it has built something before, it also says how long the rest may take.
     """
-    compiling = re.compile(r": compile(; about .* left)?$")
+    compiling = re.compile(r": (compile|legality)(; about .* left)?$")
     return [line for line in printed.splitlines() if not compiling.search(line)]
