@@ -1,11 +1,13 @@
 """What the engine's search says, against tables that it does not see.
 
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] [--depth D] KRKN ..
+    python scripts/measure/engine_truth.py claims --tables DIR [--count N] --nodes N KRKN ..
     python scripts/measure/engine_truth.py kept --tables DIR [--nodes N] [--fewer] KRKN ..
 
 `claims`: random positions are searched to depths up to D, and whatever is called decided there, by
-mate or by the judge, has to be so in the table. A tenth of them is also searched in full width, to
-depths up to 3, with and without a hash table, in one thread and in two: all values must be equal.
+mate or by the judge, has to be so in the table. `--nodes` searches them with so many nodes instead,
+and proofs are tried beside, as searches to a depth are not. A tenth is also searched in full width,
+to depths up to 3, with and without a hash table, in one thread and in two: values must be equal.
 `kept`: wins in at most so many plies are searched until something is decided or the nodes are used
 up; printed are how often the move chosen keeps the win, and how often the win is announced, by
 order: 0 for mate or conversion, more by the rules of repetition. `--count` are drawn of each order,
@@ -112,8 +114,8 @@ class Truth:
         print(f"wrong: {position.fen} {score}, table {outcome}")
         return False
 
-    def claims(self, name: str, count: int, depth: int) -> None:
-        """Search random positions of a material to several depths."""
+    def claims(self, name: str, count: int, depth: int, nodes: int | None = None) -> None:
+        """Search random positions of a material to several depths, or for so many nodes."""
         file = self.tables.table(Material.parse(name))
         rows = sampled_rows(file, count, 1)
         tally: Counter[str] = Counter()
@@ -121,7 +123,8 @@ class Truth:
         for number, position in enumerate(positions_of(file.layout, rows)):
             if not legal_moves(position):
                 continue
-            for found in self.think(position, depth=1 + number % depth):
+            limits = {"depth": 1 + number % depth} if nodes is None else {"nodes": nodes}
+            for found in self.think(position, **limits):
                 score = found.lines[0].score
                 tally["searches"] += 1
                 tally["decided"] += scores.is_decided(score)
@@ -209,6 +212,7 @@ def main() -> int:
         command.add_argument("--count", type=int, default=count)
         if name == "claims":
             command.add_argument("--depth", type=int, default=7)
+            command.add_argument("--nodes", type=int)
         else:
             command.add_argument("--nodes", type=int, default=200_000)
             command.add_argument("--plies", type=int, default=8)
@@ -218,7 +222,7 @@ def main() -> int:
         truth = Truth(tables)
         if options.command == "claims":
             for material in options.materials:
-                truth.claims(material, options.count, options.depth)
+                truth.claims(material, options.count, options.depth, options.nodes)
         else:
             found = [truth.kept(material, options) for material in options.materials]
             for kind in KINDS:

@@ -315,10 +315,12 @@ class Thinker:
 
             searcher = Searcher(hash_mebibytes=1)
             searcher.warm_up()
+            searcher.tries_proofs = False
             self._searcher = searcher
             self._loaded.set()
-            # Later, because most games begin with many men.
-            searcher.warm_up_proofs()
+            # Later, because most games begin with many men; by another one, as this one may search.
+            Searcher(hash_mebibytes=1).warm_up_proofs()
+            searcher.tries_proofs = True
         except Exception as error:  # the tables still answer
             self._on_note(f"no search: {type(error).__name__}: {error}")
         self._loaded.set()

@@ -85,6 +85,8 @@ class Searcher:
         self._others: ThreadPoolExecutor | None = None
         self._expected: dict[int, int] = {}
         self._prover = Prover()
+        self.tries_proofs = True
+        """Whether proofs are looked for; their kernel is compiled, or loaded, for the first one."""
         self._preferred: Move | None = None
         self._table = transposition.new_table(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
@@ -177,7 +179,7 @@ class Searcher:
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
         # A search to a depth is just that; a proof beside it may win in more plies than need be.
         proves = depth is None and only is None and lines == 1 and not full_width
-        proves = proves and rule_set.rules != Rules.NONE
+        proves = proves and self.tries_proofs and rule_set.rules != Rules.NONE
         if proves:
             move = self._prover.known(state)
             if move is not None:
