@@ -55,12 +55,16 @@ class Run(NamedTuple):
 
 
 def run(*command: str, **environment: str) -> Run:
-    """Run tbgen; its failure ends the script with its message."""
+    """Run tbgen; its failure ends the script with its message.
+
+    Python keeps its bytecode, as where the package is installed.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "tbgen", *command],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**kept, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
