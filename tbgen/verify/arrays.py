@@ -18,7 +18,6 @@ arrays, and how, is in `moves`.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,11 +31,10 @@ from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, p
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify.planes import (
     BYTE,
-    Reserve,
+    Room,
     Supporting,
     Supports,
     Table,
-    reserve,
     unpack_own,
     unpack_side,
 )
@@ -124,7 +122,7 @@ def gather(
 ) -> Loaded:
     """Load a table and those that captures lead to, to be proven under some rules.
 
-    memory : bytes; planes that are larger are kept in a file without a name
+    memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
     threads : how many unpack tiles
 
@@ -138,10 +136,11 @@ def gather(
     wanted = {child.name: child for child in children.values() if child.needs_table}
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    room = partial(reserve, memory=memory, folder=folder)
     seek = rule_set.rules != Rules.NONE
     tables, slots = _plan(loaded)
-    ranks, codes, supports, values = _unpack(loaded, tables, slots, room, seek, threads)
+    ranks, codes, supports, values = _unpack(
+        loaded, tables, slots, Room(memory, folder), seek, threads
+    )
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
     pieces = layout.piece_codes
@@ -190,7 +189,7 @@ def _plan(loaded: list[Table]) -> tuple[NDArray[np.int64], int]:
 
 
 def _unpack(
-    loaded: list[Table], tables: NDArray[np.int64], slots: int, reserve: Reserve, seek: bool,
+    loaded: list[Table], tables: NDArray[np.int64], slots: int, room: Room, seek: bool,
     threads: int,
 ) -> tuple[NDArray[Any], NDArray[np.int64], Supports, Values]:  # fmt: skip
     """`Arrays.ranks`, still places; this table's codes; `Arrays.supports`, and `Arrays.values`.
@@ -201,8 +200,8 @@ def _unpack(
     # A byte does without repetition rules. With them it rarely does, and each type has kernels of
     # its own, which take long to compile: so it is two bytes then, even where one would do.
     dtypes = (np.uint16,) if seek else (np.uint8, np.uint16)
-    packed, codes = unpack_own(table, reserve, dtypes, threads)
-    low, high, keys = reserve(slots, np.uint8), reserve(slots, np.uint8), {}
+    packed, codes = unpack_own(table, room, dtypes, threads)
+    low, high, keys = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8), {}
     for number, child in enumerate(loaded[1:], start=1):
         for side in Side:
             at = tables[number, side]
@@ -213,7 +212,7 @@ def _unpack(
     own = keys_of_palette(codes, table.code_space)
     values = make_values(own, np.concatenate([own[:0], *keys.values()]), seek=seek)
     if values.own.itemsize > packed.itemsize:
-        wider = reserve(len(packed), values.own.dtype)
+        wider = room.reserve(len(packed), values.own.dtype)
         wider[:] = packed
         packed = wider
     values = values._replace(own=values.own.astype(packed.dtype))

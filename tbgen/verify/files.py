@@ -93,7 +93,8 @@ def verify_file(
     """Prove a table, given its supporting tables; `find` says where the files are.
 
     sample : how many positions are proven again by the scalar rules, about
-    memory : bytes; planes that are larger are kept in a file without a name beside the table
+    memory : bytes; planes for which there is none left are kept in files without names beside the
+        table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` where the table or a
     supporting one is not there, and what `TableFile` and `verify` raise.

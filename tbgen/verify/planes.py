@@ -175,19 +175,28 @@ def rank_after_capture(table, to_move, slot, arrays):
     return np.int64(supports.ranks[table, to_move, place])
 
 
-Reserve = Callable[[int, DTypeLike], NDArray[Any]]
-"""`reserve`, with its limit and its folder."""
+class Room:
+    """Where planes are put: into memory while there is some left, then into files.
 
-
-def reserve(slots: int, dtype: DTypeLike, memory: int | None, folder: Path | None) -> NDArray[Any]:
-    """Zeros for so many slots: in memory, or in a file that is gone when nobody uses it.
-
-    What is never written takes no room, here or there.
+    The files have no names, and are gone when nobody uses them. What is never written takes no
+    room, here or there; it is counted all the same.
     """
-    if memory is None or slots * np.dtype(dtype).itemsize <= memory:
-        return np.zeros(slots, dtype)
-    with tempfile.TemporaryFile(dir=folder) as file:
-        return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
+
+    def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
+        """Begin with so many bytes of memory, None for all that there is."""
+        self._left = memory
+        self._folder = folder
+
+    def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Zeros for so many slots."""
+        size = slots * np.dtype(dtype).itemsize
+        if self._left is None:
+            return np.zeros(slots, dtype)
+        if size <= self._left:
+            self._left -= size
+            return np.zeros(slots, dtype)
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 
 def narrowed(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
@@ -207,14 +216,17 @@ def give_back(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def unpack_own(
-    table: Table, reserve: Reserve, dtypes: Sequence[DTypeLike], threads: int
+    table: Table, room: Room, dtypes: Sequence[DTypeLike], threads: int
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Both planes as places, with slack, of the first type that can tell them apart; the codes.
 
     Raises `LimitExceededError` where none can.
     """
     for dtype in dtypes:
-        places, palette = reserve(len(Side) * table.layout.slots + SLACK, dtype), Palette.make()
+        places, palette = (
+            room.reserve(len(Side) * table.layout.slots + SLACK, dtype),
+            Palette.make(),
+        )
         if _unpack_both(table, palette, places, threads):
             return places, palette.list_codes()
     raise LimitExceededError("a table has more different values than 16 bits can tell apart")

@@ -70,7 +70,7 @@ def verify(
     rule_set : what the values are to hold under; with a limit on orders, draws are not searched
         for patterns of orders beyond it
     sample : how many positions are proven again by the scalar rules, about
-    memory : bytes; planes that are larger are kept in a file without a name
+    memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
 
     Raises `InputError` for a rule set without rules, and what `supporting` raises.

@@ -9,11 +9,11 @@ import pytest
 
 from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.planes import (
+    Room,
     Supports,
     give_back,
     narrowed,
     rank_after_capture,
-    reserve,
     unpack_own,
     unpack_side,
 )
@@ -38,16 +38,12 @@ def plane(different):
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 
-def in_memory(slots, dtype):
-    return reserve(slots, dtype, None, None)
-
-
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 def test_what_captures_lead_to_is_found_again(different):
     """Both sides, each with a palette of its own; ranks are the codes here."""
     planes = plane(different), plane(5)[::-1]
     table, first = tiled(*planes), 11
-    low, high = in_memory(first + 600, np.uint8), in_memory(first + 600, np.uint8)
+    low, high = np.zeros(first + 600, np.uint8), np.zeros(first + 600, np.uint8)
     codes = []
     for side in range(2):
         at = first + 300 * side
@@ -68,7 +64,7 @@ def test_what_captures_lead_to_is_found_again(different):
 @pytest.mark.parametrize(("different", "dtype"), [(256, np.uint8), (257, np.uint16)])
 def test_places_are_as_wide_as_they_must_be(different, dtype):
     planes = plane(different), plane(3)
-    places, codes = unpack_own(tiled(*planes), in_memory, (np.uint8, np.uint16), 2)
+    places, codes = unpack_own(tiled(*planes), Room(), (np.uint8, np.uint16), 2)
     assert places.dtype == dtype
     assert codes[places[:600]].tolist() == np.concatenate(planes).tolist()
 
@@ -76,13 +72,13 @@ def test_places_are_as_wide_as_they_must_be(different, dtype):
 def test_a_palette_has_an_end():
     planes = plane(257), plane(3)
     with pytest.raises(LimitExceededError):
-        unpack_own(tiled(*planes), in_memory, (np.uint8,), 1)
+        unpack_own(tiled(*planes), Room(), (np.uint8,), 1)
 
 
 @pytest.mark.parametrize("memory", [None, 0])
 def test_what_is_narrower_takes_less_memory(memory, tmp_path):
     """What is in a file stays there."""
-    wide = reserve(10_001, np.uint16, memory, tmp_path)
+    wide = Room(memory, tmp_path).reserve(10_001, np.uint16)
     wide[:] = np.arange(10_001)
     few = narrowed(wide, np.uint8)
     for at in range(0, 10_001, 100):
@@ -93,6 +89,15 @@ def test_what_is_narrower_takes_less_memory(memory, tmp_path):
     assert left.dtype == np.uint8
     assert np.array_equal(left, np.arange(10_001) % 251)
     assert wide.nbytes == (10_002 if memory is None else 20_002)
+
+
+def test_memory_is_given_out_once(tmp_path):
+    """Each plane would have room, but not both."""
+    room = Room(1_000, tmp_path)
+    planes = [room.reserve(600, np.uint8) for _ in range(2)]
+    assert [plane.flags.owndata for plane in planes] == [True, False]
+    assert not any(plane.any() for plane in planes)
+    assert room.reserve(200, np.uint16).flags.owndata
 
 
 def test_nothing_is_given_back_of_what_is_as_wide():
