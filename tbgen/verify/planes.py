@@ -223,10 +223,8 @@ def unpack_own(
     Raises `LimitExceededError` where none can.
     """
     for dtype in dtypes:
-        places, palette = (
-            room.reserve(len(Side) * table.layout.slots + SLACK, dtype),
-            Palette.make(),
-        )
+        places = room.reserve(len(Side) * table.layout.slots + SLACK, dtype)
+        palette = Palette.make()
         if _unpack_both(table, palette, places, threads):
             return places, palette.list_codes()
     raise LimitExceededError("a table has more different values than 16 bits can tell apart")

@@ -39,4 +39,8 @@ Parameters of kernels, unless a kernel says otherwise:
     alpha, beta : int64; the window: scores for the side to move
     move : int64; `source << 7 | target`, 0 for none
     source, target : int64; squares of a move
+    buffers : `Buffers`, in; the tables, empty where there are none
+    graph : `Graph`, inout; of a proof
+    number : int64; a node of it
+    winner : int64; the side that a proof is to show to win
 """

@@ -70,7 +70,6 @@ def new_graph(nodes: int) -> Graph:
 def find(graph, key):
     """The place of a position in `places`: of its node, or free.
 
-    graph : `Graph`, in
     key : int64; the position's
     """
     mask = len(graph.places) - 1
@@ -84,7 +83,6 @@ def find(graph, key):
 def add(graph, key, in_check, opponent):
     """The node of a position, made if need be.
 
-    graph : `Graph`, inout
     key : int64; the position's
     in_check : int64; whether the side to move is in check
     opponent : int64; whether that is the opponent
@@ -107,8 +105,6 @@ def add(graph, key, in_check, opponent):
 def declare(graph, number, status):
     """Say what is known of a node from now on.
 
-    graph : `Graph`, inout
-    number : int64; the node
     status : int64; `WON` or `LOST`
     """
     node = graph.nodes[number]
@@ -123,7 +119,6 @@ def declare(graph, number, status):
 def settle_node(graph, number):
     """Whether a node's children say that it is won or not; declares it.
 
-    graph : `Graph`, inout
     number : int64; the node, with children
     """
     node = graph.nodes[number]
@@ -147,10 +142,7 @@ def settle_node(graph, number):
 
 @part
 def settle(graph):
-    """Declare what follows from what has been declared.
-
-    graph : `Graph`, inout
-    """
+    """Declare what follows from what has been declared."""
     changed = True
     while changed:
         changed = False
@@ -164,8 +156,6 @@ def settle(graph):
 def _stays(graph, number, inside):
     """Whether a node still belongs to the pattern, as far as its children tell.
 
-    graph : `Graph`, in
-    number : int64; the node
     inside : int8 (N,), in; 1 for nodes of the pattern
     """
     node = graph.nodes[number]
@@ -182,7 +172,6 @@ def _stays(graph, number, inside):
 def find_patterns(graph, inside):
     """Declare the positions of perpetual checks won; returns how many there are.
 
-    graph : `Graph`, inout
     inside : int8 (N,), scratch
     """
     count = graph.counts[EXPANDED]

@@ -65,12 +65,7 @@ _PASSES = 2
 
 @part
 def _mover(graph, number, winner):
-    """The side to move in a node.
-
-    graph : `Graph`, in
-    number : int64; the node
-    winner : int64; the side that is to be shown to win
-    """
+    """The side to move in a node."""
     if graph.nodes[number, OPPONENT] != 0:
         return 1 - winner
     return winner
@@ -78,13 +73,7 @@ def _mover(graph, number, winner):
 
 @part
 def _ask_table(state, buffers, graph, row, number, winner):
-    """Declare what a table says of a position, or that the winner-to-be has nothing to win with.
-
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
-    number : int64; the node
-    winner : int64; the side that is to be shown to win
-    """
+    """Declare what a table says of a position, or that the winner-to-be has nothing to win with."""
     if state.attackers_left[row, winner] == 0:
         declare(graph, number, LOST)
     elif state.men_left[row] <= state.table_pieces:
@@ -99,13 +88,7 @@ def _ask_table(state, buffers, graph, row, number, winner):
 
 @part
 def _try_captures(state, buffers, graph, row, number, winner):
-    """Declare a new node if a capture settles it at once.
-
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
-    number : int64; the node
-    winner : int64; the side that is to be shown to win
-    """
+    """Declare a new node if a capture settles it at once."""
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON
     if side != winner:
@@ -127,13 +110,7 @@ def _try_captures(state, buffers, graph, row, number, winner):
 
 @part
 def _look(state, buffers, graph, row, number, winner):
-    """Say what can be said of a new node at a glance.
-
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
-    number : int64; the node
-    winner : int64; the side that is to be shown to win
-    """
+    """Say what can be said of a new node at a glance."""
     _ask_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number, STATUS] == OPEN:
         _try_captures(state, buffers, graph, row, number, winner)
@@ -152,18 +129,9 @@ def _look(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Give a node its children.
-
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
-    number : int64; the node
-    winner : int64; the side that is to be shown to win
-    """
+    """Give a node its children."""
     node, ply = graph.nodes[number], row - state.root
-    opponent = np.int64(node[OPPONENT])
-    side = winner
-    if opponent != 0:
-        side = 1 - winner
+    opponent, side = np.int64(node[OPPONENT]), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
     node[FIRST_CHILD] = graph.counts[EDGES]
     children = np.int64(0)
@@ -191,7 +159,6 @@ def _expand(state, buffers, graph, row, number, winner):
 def _weigh(graph, number, place, loop):
     """How much is left to show of a child, seen on the way down: for and against.
 
-    graph : `Graph`, in
     number : int64; the child
     place : int64; not 0 on a way down
     loop : int64; from this place on the opponent has done nothing but check
@@ -211,7 +178,6 @@ def _weigh(graph, number, place, loop):
 def _estimate(graph, number, place, loop):
     """Fill in what is left to show of a node, by its children; returns the edge to follow, or -1.
 
-    graph : `Graph`, inout
     number : int64; the node, open, with children
     place : int64; 1 + its place on the way down; 0 if no way is considered
     loop : int64; from this place on the opponent has done nothing but check
@@ -242,7 +208,6 @@ def _estimate(graph, number, place, loop):
 def _settle_all(graph, inside, anew):
     """Declare all that the graph shows.
 
-    graph : `Graph`, inout
     inside : int8 (N,), scratch
     anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere.
         Before that they are better left alone: that a move closes a loop holds on most ways
@@ -261,8 +226,6 @@ def _settle_all(graph, inside, anew):
 def _grow(state, buffers, graph, way, loops):
     """Go down to a leaf, give it children, and estimate the way anew; whether there was a leaf.
 
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
     way : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch
     """
@@ -284,11 +247,8 @@ def _grow(state, buffers, graph, way, loops):
         after = graph.nodes[child]
         if after[STATUS] != OPEN or after[PLACE] != 0:
             break
-        side = winner
-        if node[OPPONENT] != 0:
-            side = 1 - winner
         move = np.int64(graph.moves[edge])
-        push(state, row, side, move >> 7, move & 127)
+        push(state, row, _mover(graph, number, winner), move >> 7, move & 127)
         if (after[IN_CHECK] != 0) != (node[OPPONENT] != 0):
             loop = depth + 2
         row, number, depth = row + 1, child, depth + 1
@@ -303,11 +263,7 @@ def _grow(state, buffers, graph, way, loops):
 
 @part
 def _begin(state, buffers, graph):
-    """Begin with the root, and with what the game has seen.
-
-    buffers : `Buffers`, in; the tables
-    graph : `Graph`, inout
-    """
+    """Begin with the root, and with what the game has seen."""
     root = np.int64(state.root)
     add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):
@@ -320,7 +276,6 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     """Grow a graph from the root until it shows that the side to move wins.
 
     states : `State` (1,), inout; set up for a search; its nodes are counted
-    buffers : `Buffers`, in; the tables, empty where there are none
     graph : `Graph`, inout; empty at first, later as the last call has left it
     inside : int8 (N,), scratch
     scratch : int64 (2, MAX_PLY), scratch
