@@ -146,7 +146,7 @@ class Passes:
 
         Raises `LimitExceededError` for more marks than 16 bits tell apart.
         """
-        settling = make_marks(self._arrays.values)
+        settling = make_marks(self._arrays.values, seek_chases=self._arrays.seek_chases)
         self._arrays = self._arrays._replace(values=settling.values)
         translation = settling.of_ranks
         left: list[Notes] = []

@@ -20,14 +20,13 @@ from tbgen.verify.forward.best import find_best
 from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
 from tbgen.verify.forward.settle import (
     ANSWER,
+    ANSWERS,
     FIRST_ANSWER,
     FIRST_OFFENCE,
     LIST_ANSWERS,
     LIST_OFFENDERS,
+    LISTS,
     OFFENCE,
-    may_chase,
-    settle_offender,
-    settle_winner,
 )
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER, is_open, key_after_move
 from tbgen.verify.positions import is_wrong
@@ -165,30 +164,44 @@ def _judge_row(number, side, at, all_canonical, notes, row, index, arrays):
 
 
 @part
-def _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks):
-    """Replace the marks that a pass has to do with, and list what is left after the last one.
+def _list_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks):
+    """Write down which positions of a row a pass is to list, before they have new marks.
 
     step : int; all_canonical : bool, whether all slots of the row are
     notes : Notes, inout; marks : Marks
     """
-    ranks = arrays.ranks
-    columns = index.size[COLUMNS]
-    is_offence = step == FIRST_OFFENCE or step == OFFENCE or step == LIST_OFFENDERS
+    columns, best = index.size[COLUMNS], row.best
+    own, listed = arrays.ranks[at : at + columns], marks.listed[step]
+    any_listed = np.uint8(0)
     for column in range(columns):
-        own = np.int64(ranks[at + column])
-        if not marks.concerns[step, own] or row.board[index.area[column]] != EMPTY:
-            continue
-        best = np.int64(row.best[column])
-        if is_offence:
-            mark = settle_offender(step, own, best, marks)
-        else:
-            mark = settle_winner(own, best, marks)
-        ranks[at + column] = mark
-        chases = step == FIRST_OFFENCE and arrays.seek_chases and may_chase(own, best, marks)
-        if not chases and (step < LIST_OFFENDERS or not marks.concerns[step, mark]):
+        any_listed |= listed[own[column], best[column]]
+    if not any_listed:
+        return
+    for column in range(columns):
+        if not listed[own[column], best[column]] or row.board[index.area[column]] != EMPTY:
             continue
         if all_canonical or is_canonical(column, row, index, arrays):
             _list(2 * (number * columns + column) + side, step, notes)
+
+
+@part
+def _mark_row(at, step, row, index, arrays, marks):
+    """Replace the marks that a pass has to do with; those of captures stay.
+
+    step : int; marks : Marks
+    """
+    columns, best = index.size[COLUMNS], row.best
+    own, becomes = arrays.ranks[at : at + columns], marks.becomes[step]
+    count = 0
+    for p in range(row.squares.size - 1):
+        column = index.column[row.squares[p]]
+        if column < columns:
+            row.passed[count], row.kept[count] = column, own[column]
+            count += 1
+    for column in range(columns):
+        own[column] = becomes[own[column], best[column]]
+    for i in range(count):
+        own[row.passed[i]] = row.kept[i]
 
 
 @part
@@ -238,8 +251,7 @@ def k_settle(row_0, row_1, side, step, due, notes, row, index, arrays, marks):
     due : bool (rows,), inout: the rows that passes after the side's first have to do with
     """
     columns = index.size[COLUMNS]
-    is_offence = step == FIRST_OFFENCE or step == OFFENCE or step == LIST_OFFENDERS
-    later = OFFENCE if is_offence else ANSWER
+    later = ANSWER if step in ANSWERS else OFFENCE
     is_first = step == FIRST_OFFENCE or step == FIRST_ANSWER
     notes.result[:] = 0
     for number in range(row_0, row_1):
@@ -254,5 +266,7 @@ def k_settle(row_0, row_1, side, step, due, notes, row, index, arrays, marks):
             continue
         all_canonical = index.size[TWIN] < 0 and not arrays.self_mirrored[row.words[LEAD]]
         find_best(side, row, index, arrays)
-        _mark_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)
+        if step in LISTS:
+            _list_row(number, side, at, step, all_canonical, notes, row, index, arrays, marks)
+        _mark_row(at, step, row, index, arrays, marks)
         due[number] = _concerns(later, at, columns, arrays, marks)

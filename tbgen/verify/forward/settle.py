@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.keys import MATE, NEVER, ORDER, order_of_key, orders_of_keys
 from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, FREE, Values
@@ -73,17 +73,15 @@ LISTS = FIRST_OFFENCE, LIST_OFFENDERS, LIST_ANSWERS
 
 
 class Marks(NamedTuple):
-    """What marks stand for. Shapes: M marks, of which 0 is that of no position; K orders."""
+    """What marks stand for. Shape: M marks, of which 0 is that of no position."""
 
-    state: NDArray[np.uint8]
-    """uint8 (M,)."""
-    order: NDArray[np.int32]
-    """int32 (M,): the class; 0 for what is won before all orders."""
-    mark: NDArray[np.int64]
-    """int64 (STATES, K + 3): the mark of a state and a class; what is closed has class 0, or, won
-    for O, the last."""
     concerns: NDArray[np.uint8]
-    """uint8 (steps, M): 1 if positions with that mark are looked at in a pass."""
+    """uint8 (STEPS, M): 1 if positions with that mark are looked at in a pass."""
+    becomes: NDArray[Any]
+    """marks (STEPS, M, M): what a position's mark becomes in a pass, by the best mark that a move
+    leads to; the same where it is not looked at."""
+    listed: NDArray[np.uint8]
+    """uint8 (STEPS, M, M): 1 for those that the pass lists."""
 
 
 class Translation(NamedTuple):
@@ -109,8 +107,10 @@ class Settling(NamedTuple):
     """int64 (M,): what becomes of the mark of a draw of O's that only checks hold."""
 
 
-def make_marks(values: Values) -> Settling:
+def make_marks(values: Values, *, seek_chases: bool) -> Settling:
     """The marks of a proof. A mark has a key of its class: that of a direct win, or another.
+
+    seek_chases : whether the first pass lists who may chase
 
     Raises `LimitExceededError` for more of them than 16 bits tell apart.
     """
@@ -129,7 +129,7 @@ def make_marks(values: Values) -> Settling:
     mark = np.zeros((STATES, last + 3), np.int64)
     mark[state[1:], order[1:]] = np.arange(1, len(listed))
     keys = np.array([values.keys[0], *(_key(*each, last) for each in listed[1:])], np.int64)
-    marks = Marks(state.astype(np.uint8), order.astype(np.int32), mark, _concerns(state))
+    marks = _rules_of_steps(state, order, mark, seek_chases=seek_chases)
     of_ranks, of_marks = _of_ranks(values, mark), np.tile(np.arange(len(listed)), (2, 1))
     for states in _OF_DRAWS.values():
         of_marks[:, mark[list(states), last + 1]] = mark[list(states[:2]), last + 1][:, None]
@@ -195,61 +195,72 @@ def _key(state: int, order: int, last: int) -> int:
     return key if state in _WINS else -key
 
 
-@part
-def settle_offender(step, own, best, marks):
-    """The mark of a position of O's, whose best move leads to a mark of W's.
+def _rules_of_steps(
+    state: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64], *, seek_chases: bool
+) -> Marks:
+    """What passes do, mark by mark.
 
-    step : int, FIRST_OFFENCE, where direct wins in check are hidden, or a later one
-    own, best : int, marks; marks : Marks
+    state, order : int64 (M,), of each mark; mark : int64 (STATES, classes), the other way round
+    seek_chases : whether the first pass lists who may chase
     """
-    state, order = marks.state[own], marks.order[own]
-    met, order_met = marks.state[best], marks.order[best]
-    if step != FIRST_OFFENCE:
-        if state == EARLY_LOSS:
-            if met == LATE_WIN:
-                return marks.mark[LATE_LOSS, order]
-        elif met >= TENSE and met <= ESCAPE:
-            return marks.mark[state + OUT - MAYBE, order]
-        return np.int64(own)
-    if met == HIDDEN:
-        order_met = 0
-    if order_met >= order:
-        if order_met == order and (met == HELD or met == TAKEN):
-            return marks.mark[MAYBE, order]
-        return marks.mark[OUT, order]
-    # All moves that keep the class are checks into direct wins, or it would not be the best.
-    if state == START_CHECKED:
-        return marks.mark[MAYBE, order]
-    if order > 1 and (order_met < order - 1 or met < TENSE):
-        return marks.mark[EARLY_LOSS, order]
-    return marks.mark[LATE_LOSS, order]
+    concerns = _concerns(state)
+    first, later = _settle_losses(state, order, mark), _settle_offenders(state, order, mark)
+    answers = _settle_winners(state, order, mark)
+    rules = {FIRST_OFFENCE: first, OFFENCE: later, LIST_OFFENDERS: later}
+    own = np.arange(len(state))[:, None]
+    becomes = [np.where(concerns[step, own], rules.get(step, answers), own)
+               for step in range(STEPS)]  # fmt: skip
+    listed = np.zeros((STEPS, len(state), len(state)), np.uint8)
+    met = state[None, :]
+    # The best move keeps the class, and may be a chase.
+    chases = (order[:, None] == order[None, :]) & ((met == TENSE) | (met == STRUCK))
+    listed[FIRST_OFFENCE] = chases & seek_chases
+    for step in (LIST_OFFENDERS, LIST_ANSWERS):
+        listed[step] = concerns[step, becomes[step]]
+    listed &= concerns[:, :, None]
+    return Marks(concerns, np.array(becomes, np.min_scalar_type(len(state) - 1)), listed)
 
 
-@part
-def settle_winner(own, best, marks):
-    """The mark of a position of W's in check, whose best move leads to a mark of O's.
+def _settle_losses(
+    state: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """int64 (M, M): the marks of O's losses, whose best moves lead to marks of W's.
 
-    own, best : int, marks; marks : Marks
+    Direct wins in check are hidden, and better for O than nothing only.
     """
-    state, order = marks.state[own], marks.order[own]
-    met, same = marks.state[best], marks.order[best] == order
-    if state == HELD:
-        if same and met >= OUT and met <= OUT_TENSE:
-            return marks.mark[ESCAPE, order]
-        return np.int64(own)
-    if same and met == LATE_LOSS:
-        return marks.mark[LATE_WIN, order]
-    return marks.mark[EARLY_WIN, order]
+    own_state, own, met = state[:, None], order[:, None], state[None, :]
+    order_met = np.where(met == HIDDEN, 0, order[None, :])
+    held = (order_met == own) & ((met == HELD) | (met == TAKEN))
+    # All moves that keep the class are checks into direct wins, or they would not be the best.
+    early = (own > 1) & ((order_met < own - 1) | (met < TENSE))
+    of_class = [held, order_met >= own, own_state == START_CHECKED, early]
+    return np.select(of_class, [mark[s, own] for s in (MAYBE, OUT, MAYBE, EARLY_LOSS)],
+                     mark[LATE_LOSS, own])  # fmt: skip
 
 
-@part
-def may_chase(own, best, marks):
-    """Whether the best move of a position of O's, in its class, may be a chase.
+def _settle_offenders(
+    state: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """int64 (M, M): the same in later passes; direct wins in check are where they belong."""
+    own_state, own, met = state[:, None], order[:, None], state[None, :]
+    is_late = (own_state == EARLY_LOSS) & (met == LATE_WIN)
+    is_out = (own_state != EARLY_LOSS) & (met >= TENSE) & (met <= ESCAPE)
+    out = mark[np.maximum(own_state + OUT - MAYBE, 0), own]
+    return np.select([is_late, is_out], [mark[LATE_LOSS, own], out], np.arange(len(state))[:, None])
 
-    own, best : int, marks; marks : Marks
-    """
-    met = marks.state[best]
-    return marks.order[own] == marks.order[best] and (met == TENSE or met == STRUCK)
+
+def _settle_winners(
+    state: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """int64 (M, M): the marks of W's positions in check, whose best moves lead to marks of O's."""
+    own_state, own, met = state[:, None], order[:, None], state[None, :]
+    is_held, same = own_state == HELD, own == order[None, :]
+    escapes = same & (met >= OUT) & (met <= OUT_TENSE)
+    return np.select(
+        [is_held & escapes, is_held, same & (met == LATE_LOSS)],
+        [mark[ESCAPE, own], np.arange(len(state))[:, None], mark[LATE_WIN, own]],
+        mark[EARLY_WIN, own],
+    )
 
 
 @borrowing_kernel
