@@ -55,12 +55,17 @@ def test_both_proofs_find_the_same_patterns(name, rules):
 def test_marks_of_two_bytes_say_the_same(monkeypatch):
     """As of more than seventeen orders; for the patterns they become numbers of one byte."""
 
-    def wide_marks(values):
+    def wide_marks(values, **how):
         def wide(translation):
             return Translation(*(each.astype(np.uint16) for each in translation))
 
-        settling = make_marks(values)
-        return settling._replace(of_ranks=wide(settling.of_ranks), of_marks=wide(settling.of_marks))
+        settling = make_marks(values, **how)
+        becomes = settling.marks.becomes.astype(np.uint16)
+        return settling._replace(
+            marks=settling.marks._replace(becomes=becomes),
+            of_ranks=wide(settling.of_ranks),
+            of_marks=wide(settling.of_marks),
+        )
 
     monkeypatch.setattr(first_pass, "make_marks", wide_marks)
     rows = same(solution("KRKN", Rules.WXF), Rules.WXF)
