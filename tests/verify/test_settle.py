@@ -104,7 +104,9 @@ def test_tables_of_marks_say_what_a_look_at_each_position_says(settling, meaning
         for best_number, best in enumerate(meanings):
             after = own
             if is_due:
-                after = after_answer(own, best) if step in ANSWERS else after_offence(step, own, best)
+                after = (
+                    after_answer(own, best) if step in ANSWERS else after_offence(step, own, best)
+                )
             assert meanings[marks.becomes[step, number, best_number]] == after
             is_listed = False
             if step == FIRST_OFFENCE:

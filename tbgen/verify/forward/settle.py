@@ -196,7 +196,11 @@ def _key(state: int, order: int, last: int) -> int:
 
 
 def _rules_of_steps(
-    state: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64], *, seek_chases: bool
+    state: NDArray[np.int64],
+    order: NDArray[np.int64],
+    mark: NDArray[np.int64],
+    *,
+    seek_chases: bool,
 ) -> Marks:
     """What passes do, mark by mark.
 
