@@ -5,6 +5,7 @@
     read_at      bytes of a file at an offset, whatever other threads read
     room_left    what the limits of the process leave it, of addresses and of memory; a thread
                  takes `stack_bytes` of them
+    usable_cores how many processors this process may use
 
 Who probes, judges or plays needs nothing that only POSIX has. Building needs locks: without them
 two processes that build the same table would not know of each other.
@@ -94,3 +95,10 @@ def stack_bytes() -> int:
         return threading.stack_size() or usual
     limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
     return threading.stack_size() or (usual if limit == resource.RLIM_INFINITY else limit)
+
+
+def usable_cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

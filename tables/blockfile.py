@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.systems import read_at
 from tbgen.indexing.threads import thread_pool
-from tbgen.tables.blocks import BlockError, Codes
+from tbgen.tables.blocks import BlockError, Codes, NumbersOf
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.coding import AnyBlock
 from tbgen.tables.errors import CorruptTableError
@@ -156,22 +156,35 @@ class BlockFile(Generic[Spec]):
         """How many tiles of whole leads a side has."""
         return self._maps[side].tiles
 
-    def tile(self, side: int, number: int) -> list[tuple[int, Codes]]:
+    def tile(
+        self,
+        side: int,
+        number: int,
+        numbers_of: NumbersOf | None = None,
+        digests: list[bytes] | None = None,
+    ) -> list[tuple[int, Codes]]:
         """The codes of one tile: for each run of leads its first slot, and its codes (n,).
+
+        numbers_of : says what is to stand there in place of codes; it is asked of each block's
+        digests : of each block, written where it is b"": the SHA-256 of its content
 
         The cache is neither used nor filled.
         """
         header, block_map = self.header, self._maps[side]
-        runs = block_map.runs(number)
+        runs, none = block_map.runs(number), np.empty(0, self._dtype)
+        dtype = (none if numbers_of is None else numbers_of(none)).dtype
         if not header.blocks[side]:
-            constant = header.constants[side]
-            return [(first, np.full(count, constant, self._dtype)) for first, count in runs]
+            constant = np.array([header.constants[side]], self._dtype)
+            said = constant if numbers_of is None else numbers_of(constant)
+            return [(first, np.full(count, said, dtype)) for first, count in runs]
         numbers, base = block_map.blocks_of(number), side * header.blocks[0]
-        codes = np.empty(sum(count for _, count in runs), self._dtype)
+        codes = np.empty(sum(count for _, count in runs), dtype)
         at = 0
         for block, content in self.contents(base + numbers.start, base + numbers.stop):
             end = at + self._slots_in(block)
-            self._decode(block, content).write_to(codes[at:end])
+            self._decode(block, content).write_to(codes[at:end], numbers_of)
+            if digests is not None and not digests[block]:
+                digests[block] = hashlib.sha256(content).digest()
             at = end
         codes, at, parts = block_map.disarrange(number, codes), 0, []
         for first, count in runs:

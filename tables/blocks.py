@@ -23,6 +23,9 @@ Codes = NDArray[Any]
 Encode = Callable[[Codes, int], bytes]
 """`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
 
+NumbersOf = Callable[[Codes], Codes]
+"""`numbers_of(codes)`: what to say in the place of (n,) codes, all different; from any thread."""
+
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
 """The most bytes of a block before compression: what one answer has to unpack."""
@@ -190,14 +193,19 @@ class Block:
             return np.full(len(indices), self._palette[0], self._values.dtype)
         return self._values[self._places[indices]]
 
-    def write_to(self, out: Codes) -> None:
-        """Write all codes of the block into `out`, shape (slots,)."""
-        if self._codes is not None:
+    def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
+        """Write all codes of the block, or what stands for them, into `out`, shape (slots,)."""
+        if self._codes is None:
+            numbers = self._values if numbers_of is None else numbers_of(self._values)
+            if len(numbers) == 1:
+                out[:] = numbers
+            else:
+                np.take(numbers, self._places, out=out, mode="clip")
+        elif numbers_of is None:
             out[:] = self._codes
-        elif len(self._palette) == 1:
-            out[:] = self._palette[0]
         else:
-            np.take(self._values, self._places, out=out, mode="clip")
+            codes, places = np.unique(self._codes, return_inverse=True)
+            np.take(numbers_of(codes), places, out=out, mode="clip")
 
 
 @dataclass(frozen=True, slots=True)

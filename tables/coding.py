@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.tables.blocks import Codes
+from tbgen.tables.blocks import Codes, NumbersOf
 
 
 class AnyBlock(Protocol):
@@ -33,8 +33,8 @@ class AnyBlock(Protocol):
     def codes(self, indices: NDArray[np.int64]) -> Codes:
         """The codes of many slots of the block."""
 
-    def write_to(self, out: Codes) -> None:
-        """Write all codes of the block into `out`, shape (slots,)."""
+    def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
+        """Write all codes of the block, or what stands for them, into `out`, shape (slots,)."""
 
 
 class Coding(Protocol):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.tables.blocks import MAX_BLOCK_BYTES, BlockError, Codes, fill
+from tbgen.tables.blocks import MAX_BLOCK_BYTES, BlockError, Codes, NumbersOf, fill
 from tbgen.tables.codes import CodeSpace, Outcome
 
 SLOTS_PER_BYTE = 5
@@ -30,6 +30,7 @@ _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uin
 """uint8 (243, 5): the codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
+_OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """The byte of five draws; of five losses it is 0, of five wins twice this."""
 
 
@@ -121,12 +122,17 @@ class OutcomeBlock:
         else:
             out[:] = self.packed
 
-    def write_to(self, out: Codes) -> None:
-        """Write all outcomes of the block into `out`, shape (slots,)."""
+    def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
+        """Write all outcomes of the block, or what stands for them, into `out`, shape (slots,)."""
         if self._constant is not None:
-            out[:] = self._constant
+            constant = np.array([self._constant], np.uint8)
+            out[:] = constant if numbers_of is None else numbers_of(constant)
+            return
+        outcomes = _DIGITS.take(self.packed, axis=0).ravel()[: len(out)]
+        if numbers_of is None:
+            out[:] = outcomes
         else:
-            out[:] = _DIGITS.take(self.packed, axis=0).ravel()[: len(out)]
+            np.take(numbers_of(_OUTCOMES), outcomes - LOSS, out=out, mode="clip")
 
 
 def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:

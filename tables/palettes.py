@@ -49,9 +49,14 @@ class Palette:
         """(n,) the numbers of n codes, all of which are in it."""
         return np.searchsorted(self.codes, list(codes))
 
+    @cached_property
+    def all_codes(self) -> Codes:
+        """(numbers,) its codes, of the type of the code space."""
+        return self.codes.astype(self.code_space.dtype)
+
     def codes_of(self, numbers: Codes) -> Codes:
         """(n,) the codes of n numbers, of the type of the code space."""
-        return self.codes.astype(self.code_space.dtype).take(numbers)
+        return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
         """What makes blocks of numbers into bytes as `encode` makes those of their codes."""

@@ -21,6 +21,7 @@ from tbgen.building.allowance import usable_memory
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.compiling.folder import find_kernel_folder
+from tbgen.indexing.systems import usable_cores
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
 
@@ -45,7 +46,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "cores": _cores(),
+        "cores": usable_cores(),
         "memory": _memory(),
         "kernel_cache": _kernel_cache(),
         "tables": _tables(tables),
@@ -66,13 +67,6 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _cores() -> int:
-    """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _memory() -> dict[str, int | str]:

@@ -2,6 +2,7 @@
 
     jit        kernels, parts and scalars; the lock of the cache
     folder     where the cache of compiled code is
+    second     a process that compiles beside this one
     cache      that what is damaged in it is compiled again
     lending    a value's address, handed on in its place
     fetching   a hint to the processor which memory will be read

@@ -110,7 +110,7 @@ def source_digest() -> str:
     """A digest of every source that kernels are compiled from, and of the compiler's version.
 
     And of where they lie: numba keeps the kernels of every path apart, and what is known to be
-    compiled (`tbgen.retrograde.warm_up`) shall be true of these.
+    compiled (`tbgen.compiling.second`) shall be true of these.
     """
     indexing = Path(tbgen.indexing.__file__).parent
     version = ""

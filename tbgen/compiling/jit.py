@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -149,9 +150,18 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
+_thread = threading.local()
+
+
 @contextlib.contextmanager
 def compile_lock() -> Iterator[None]:
-    """Hold the machine's lock on the kernel cache, across processes."""
+    """Hold the machine's lock on the kernel cache, across processes.
+
+    A thread that holds it already goes on.
+    """
+    if getattr(_thread, "holds_lock", False):
+        yield
+        return
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
@@ -160,5 +170,16 @@ def compile_lock() -> Iterator[None]:
             with contextlib.suppress(OSError):
                 lock(file, wait=True)
             clear_remains(CACHE_FOLDER)
+        with borrow_lock():
+            yield
+
+
+@contextlib.contextmanager
+def borrow_lock() -> Iterator[None]:
+    """Compile under a lock that this thread holds, or the process that waits for this one."""
+    _thread.holds_lock = True
+    try:
         with rare_collections():
             yield
+    finally:
+        _thread.holds_lock = False

@@ -18,6 +18,7 @@ from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
 from tbgen.rows.frame import MIDS, TWIN, canonical, make_frame
 from tbgen.rows.workers import Workers
+from tbgen.tables.blocks import Codes
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcomes_of
 
 
@@ -108,11 +109,13 @@ class OutcomePlanes:
         area = np.array(layout.inner.area, np.int64)
         outcomes = np.empty(layout.slots, np.uint8)
 
+        def find(codes: Codes) -> NDArray[np.uint8]:
+            return outcomes_of(codes, table.code_space)
+
         def fill(first: int, last: int, _: int) -> None:
             for number in range(first, last):
-                for start, codes in table.tile(side, number):
-                    found = outcomes_of(codes, table.code_space)
-                    outcomes[start : start + len(codes)] = found
+                for start, found in table.tile(side, number, find):
+                    outcomes[start : start + len(found)] = found
 
         with Workers(self._threads) as workers:
             workers.run(fill, table.tiles(side))

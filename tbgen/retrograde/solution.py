@@ -21,6 +21,7 @@ from tbgen.rows.bitsets import ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, canonical
 from tbgen.rows.sets import Rows
 from tbgen.rows.workers import Chunks, Workers
+from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
@@ -131,12 +132,16 @@ class Solution:
         del side
         return self.chunks.number
 
-    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
-        """The codes of a chunk, from its first slot on."""
+    def tile(
+        self, side: int, number: int, numbers_of: NumbersOf | None = None
+    ) -> list[tuple[int, Plane]]:
+        """The codes of a chunk, from its first slot on, or what stands for them."""
         slots, palette = self._slots_of(number), self.palettes[side]
         numbers = np.zeros(slots.stop - slots.start, palette.dtype)
         self._write_chunk(side, number, numbers)
-        return [(slots.start, palette.codes_of(numbers))]
+        if numbers_of is None:
+            return [(slots.start, palette.codes_of(numbers))]
+        return [(slots.start, numbers_of(palette.all_codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
         """(slots,) codes in slot order."""

@@ -44,6 +44,7 @@ from tbgen.rows.frame import (
     make_frame,
 )
 from tbgen.rows.workers import Workers
+from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric
@@ -78,10 +79,14 @@ class SupportingTable(Protocol):
     def tiles(self, side: int) -> int:
         """How many tiles of whole leads a side has."""
 
-    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
+    def tile(
+        self, side: int, number: int, numbers_of: NumbersOf | None = None
+    ) -> list[tuple[int, Plane]]:
         """The codes of a tile, as runs of leads: the first slot, and the codes from it on.
 
         Anything at slots that hold no canonical position.
+
+        numbers_of : says what is to stand there in place of codes, all different
         """
 
 
@@ -144,9 +149,8 @@ def load_plane(
 
     def unpack(tile_0: int, tile_1: int, _: int) -> None:
         for tile in range(tile_0, tile_1):
-            for first, stored in table.tile(side, tile):
-                lead_0, leads = first // per_lead, len(stored) // per_lead
-                source = conversion[stored]
+            for first, source in table.tile(side, tile, conversion.take):
+                lead_0, leads = first // per_lead, len(source) // per_lead
                 if not _k_unpack(
                     lead_0, lead_0 + leads, source, slot_of_square, legal, frame, plane
                 ):
@@ -354,8 +358,12 @@ class DrawnTable:
         del side
         return self.layout.leads
 
-    def tile(self, side: int, number: int) -> list[tuple[int, Plane]]:
-        """The codes of a lead, from its first slot on."""
+    def tile(
+        self, side: int, number: int, numbers_of: NumbersOf | None = None
+    ) -> list[tuple[int, Plane]]:
+        """The codes of a lead, from its first slot on, or what stands for them."""
         del side
+        draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
+        said = draw if numbers_of is None else numbers_of(draw)
         slots = self.layout.slots // self.layout.leads
-        return [(number * slots, np.full(slots, self.code_space.draw, self.code_space.dtype))]
+        return [(number * slots, np.full(slots, said, said.dtype))]

@@ -13,25 +13,18 @@ captured.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import os
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from tbgen.compiling.folder import PACKAGE
-from tbgen.compiling.internals import HAS_DIGESTS
-from tbgen.compiling.jit import CACHE_FOLDER, compile_lock
+from tbgen.compiling import second
+from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import MANY_VALUES, Captures, compile_captures
 from tbgen.retrograde.chase.game import compile_game
-from tbgen.retrograde.chase.search import compile_sieve
+from tbgen.retrograde.chase.search import compile_graph, compile_sieve
 from tbgen.retrograde.encoding import encode
 from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
@@ -48,12 +41,12 @@ from tbgen.tables.palettes import Palette
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Whether `warm_up` has run to its end on this machine: then it loads, and compiles nothing."""
-    return CACHE_FOLDER is not None and (CACHE_FOLDER / _mark(rules, ordered)).exists()
+    return second.is_compiled(_what(rules, ordered))
 
 
-def _mark(rules: Rules, ordered: bool) -> str:
-    """The empty file in the cache that says so."""
-    return f"{rules if ordered else Rules.NONE}-compiled"
+def _what(rules: Rules, ordered: bool) -> str:
+    """The name of what is compiled."""
+    return str(rules if ordered else Rules.NONE)
 
 
 @cache
@@ -69,13 +62,11 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """
     with compile_lock():
         now = rules if ordered else Rules.NONE
-        # numba's own cache is unsafe while two processes write it (numba issue 4807).
-        folder = None if alone or not HAS_DIGESTS else CACHE_FOLDER
-        if folder is not None and not is_compiled(rules, ordered=ordered):
-            compiler = _second_compiler(folder, rules)
+        if not alone and not is_compiled(rules, ordered=ordered):
+            compiler = _second_compiler(rules)
             if compiler is not None:
                 _propagate_alone()
-                compiler.wait_for_captures()
+                compiler.wait_for(compile_captures)
                 if ordered:
                     _solve_all(Rules.CHECK)
                     if rules == Rules.WXF:
@@ -83,9 +74,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                         compile_game()
                     compiler.wait()
         _solve_all(now)
-        if CACHE_FOLDER is not None:
-            with contextlib.suppress(OSError):
-                (CACHE_FOLDER / _mark(rules, ordered)).touch()
+        second.note_compiled(_what(rules, ordered))
 
 
 @cache
@@ -164,62 +153,7 @@ def _operate_on_nothing(solution: Solution) -> None:
 
 
 @cache
-def _second_compiler(cache_folder: Path, rules: Rules) -> SecondCompiler | None:
-    """None where there is neither room nor a process for it; then this one compiles everything."""
-    try:
-        return SecondCompiler(cache_folder, rules)
-    except OSError:
-        return None
-
-
-_COMPILE = """
-import os, sys, threading
-threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
-from tbgen.retrograde.captures import compile_captures
-from tbgen.retrograde.chase.search import compile_graph
-compile_captures()
-print("captures", flush=True)
-if sys.argv[1] == "wxf":
-    compile_graph()
-"""
-"""What the second process runs; it says when it has the captures, and ends with all.
-
-Its standard input is a pipe that nobody writes to: it is at its end when the first process is,
-however that ended, and then the second one ends, too."""
-
-
-class SecondCompiler:
-    """A process that compiles kernels into the cache, beside this one."""
-
-    def __init__(self, cache_folder: Path, rules: Rules) -> None:
-        """Start it, for the rule set of a build."""
-        sources = str(PACKAGE.parent)
-        # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows
-        # as kernels that are still to be compiled here.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILE, str(rules)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            process_group=0,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(
-                filter(None, [sources, os.environ.get("PYTHONPATH")]))},
-        )  # fmt: skip
-        self._has_captures = False
-        atexit.register(self.end)
-
-    def wait_for_captures(self) -> None:
-        """Wait until it has compiled the kernels of captures, or has ended."""
-        if not self._has_captures:
-            assert self.process.stdout is not None
-            self.process.stdout.readline()
-            self._has_captures = True
-
-    def wait(self) -> None:
-        """Wait until it has compiled everything, or has ended."""
-        self.process.wait()
-        self.end()
-
-    def end(self) -> None:
-        """End the process."""
-        atexit.unregister(self.end)
-        self.process.kill()
-        self.process.wait()
+def _second_compiler(rules: Rules) -> second.Beside | None:
+    """None where there is none; then this process compiles everything."""
+    graph = (compile_graph,) if rules == Rules.WXF else ()
+    return second.start_beside(compile_captures, *graph)

@@ -11,6 +11,7 @@
     positions  the scalar witness: single positions against their children
     sample     whom he is asked about
     prove      the driver
+    warm_up    compiling the kernels, once on a machine
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
     files      table files: checksums, the proof, the stored figures
     certify    certificates beside proven tables

@@ -1,11 +1,11 @@
 """Proving a table file: its bytes, its values, its figures.
 
-    file  ->  every checksum  ->  every position (`prove`)  ->  the statistics recounted
-              CorruptTableError    findings                     file problems
+    file  ->  every block read and checked, once  ->  every position  ->  the statistics recounted
+              CorruptTableError                       findings            file problems
 
-The supporting tables are taken as they are, but their digests are computed from their bytes, so
-that a proof can say what it rests on. A table that counts to mate leans on tables that count to
-mate; one that counts to conversion on any. Nothing here writes: `certify` does.
+The supporting tables are taken as they are, but their digests are computed from the bytes that are
+read, so that a proof can say what it rests on. A table that counts to mate leans on tables that
+count to mate; one that counts to conversion on any. Nothing here writes: `certify` does.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.layout import Layout
@@ -29,6 +26,7 @@ from tbgen.tables import (
     TableStatistics,
     longest_codes,
 )
+from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.certificates import Premise, leans_on_metric
 from tbgen.tables.proofs import Find
 from tbgen.verify.prove import SAMPLE, verify
@@ -40,6 +38,8 @@ class FileTable:
 
     def __init__(self, file: TableFile) -> None:
         self.file = file
+        self._digests = [b""] * sum(file.header.blocks)
+        self._is_checked = False
 
     @property
     def layout(self) -> Layout:
@@ -60,9 +60,17 @@ class FileTable:
         """How many tiles of whole leads a side has."""
         return self.file.tiles(side)
 
-    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
-        """The codes of one tile; arbitrary where no position is."""
-        return self.file.tile(side, number)
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
+        """What stands for the codes of one tile; arbitrary where no position is.
+
+        Raises `CorruptTableError`, for a wrong digest as soon as all tiles have been read: so it
+        is that of the very bytes that are proven.
+        """
+        runs = self.file.tile(side, number, numbers_of, self._digests)
+        if not self._is_checked and all(self._digests):
+            self.file.check_digest(self._digests)
+            self._is_checked = True
+        return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +108,10 @@ def verify_file(
     supporting one is not there, and what `TableFile` and `verify` raise.
     """
     with contextlib.ExitStack() as files:
-        report("checksums", 0, 1)
-        file, modified = open_checked(find, name, threads, files)
+        file, modified = _open(find, name, files)
         supporting = {}
         for below in supporting_names(find, name):
-            opened, _ = open_checked(find, below, threads, files)
+            opened, _ = _open(find, below, files)
             supporting[below.material.name] = opened
         found = verify(
             FileTable(file),
@@ -127,13 +134,18 @@ def open_checked(
     find: Find, name: TableName, threads: int, files: contextlib.ExitStack
 ) -> tuple[TableFile, int]:
     """A file whose checksums and digest are right, and when it was modified, ns."""
+    file, modified = _open(find, name, files)
+    file.check(threads=threads)
+    return file, modified
+
+
+def _open(find: Find, name: TableName, files: contextlib.ExitStack) -> tuple[TableFile, int]:
+    """A file, nothing of which is checked but the header, and when it was modified, ns."""
     path = find(name)
     if path is None:
         raise MissingTableError(name.material.name, name.rule_set)
     modified = path.stat().st_mtime_ns
-    file = files.enter_context(TableFile(path, name=name))
-    file.check(threads=threads)
-    return file, modified
+    return files.enter_context(TableFile(path, name=name)), modified
 
 
 def supporting_names(find: Find, name: TableName) -> list[TableName]:

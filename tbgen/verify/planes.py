@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The codes of tables, unpacked: which there are, and the place of each slot's among them.
 
-    file  --tile by tile-->  codes  --pack-->  places in a palette
+    file  --tile by tile, each block's codes looked up in a palette-->  places in it
 
 The palette of the table that is proven is one for both sides, and its places are written where
 its ranks are to be. What captures lead to is only looked up: it stays as places, for which a byte
@@ -11,6 +11,7 @@ worth is in `ranks`, what else the proof holds in `arrays`.
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,16 +21,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
+from tbgen.compiling.jit import part
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.threads import thread_pool
+from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric
-
-PALETTE = 1 << 17
-"""Room of a palette; twice as many as there are places of 16 bits."""
 
 BYTE = 256
 """Places that one byte tells apart."""
@@ -56,10 +55,12 @@ class Table(Protocol):
     def tiles(self, side: int) -> int:
         """Into how many tiles the codes of a side are divided."""
 
-    def tile(self, side: int, number: int) -> Sequence[tuple[int, NDArray[Any]]]:
-        """The codes of a tile: for each run of slots the first one, and (n,) codes.
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
+        """The codes of a tile: for each run of slots the first one, and (n,) numbers.
 
         Anything may be said of slots that hold no canonical position.
+
+        numbers_of : says what is to stand there in place of codes, all different; from any thread
         """
 
 
@@ -67,82 +68,37 @@ Supporting = Callable[[Material], Table]
 """Opens the table of a material that a capture leads to; only asked for those that need one."""
 
 
-class Palette(NamedTuple):
+class Palette:
     """The different codes of some slots, in the order in which they were met."""
 
-    codes: NDArray[np.int64]
-    """int64 (PALETTE,): a hash table of codes, -1 where it is free."""
-    places: NDArray[np.int64]
-    """int64 (PALETTE,): the place of each code of the hash table."""
-    listed: NDArray[np.int64]
-    """int64 (PALETTE,): the codes by place."""
-    used: NDArray[np.int64]
-    """int64 (1,): how many they are."""
+    def __init__(self, dtype: DTypeLike, limit: int) -> None:
+        """An empty one, of at most so many places, which are told as numbers of a type."""
+        self._dtype = dtype
+        self._limit = limit
+        self._places: dict[int, int] = {}
+        self._turn = Lock()
 
-    @classmethod
-    def make(cls) -> Palette:
-        """An empty one."""
-        codes = np.full(PALETTE, -1, np.int64)
-        places, listed = np.zeros(PALETTE, np.int64), np.zeros(PALETTE, np.int64)
-        return cls(codes, places, listed, np.zeros(1, np.int64))
+    def places_of(self, codes: Codes) -> NDArray[Any]:
+        """(n,): the places of codes, all different; from any thread.
+
+        Raises `LimitExceededError` where there are too many.
+        """
+        with self._turn:
+            known = self._places
+            places = [known.setdefault(code, len(known)) for code in codes.tolist()]
+        if len(known) > self._limit:
+            raise LimitExceededError(
+                f"a table has more different values than {self._limit} places can tell apart"
+            )
+        return np.array(places, self._dtype)
+
+    def __len__(self) -> int:
+        """How many codes there are."""
+        return len(self._places)
 
     def list_codes(self) -> NDArray[np.int64]:
         """int64 (n,): the codes by place."""
-        return self.listed[: self.used[0]].copy()
-
-
-@part
-def _place_of(code, limit, palette):
-    """The place of a code; -1 where it is new, and there are as many as may be.
-
-    limit : int, how many; palette : Palette, inout
-    """
-    at = code % PALETTE
-    while palette.codes[at] != code:
-        if palette.codes[at] < 0:
-            count = palette.used[0]
-            if count == limit:
-                return np.int64(-1)
-            palette.codes[at] = code
-            palette.places[at] = count
-            palette.listed[count] = code
-            palette.used[0] = count + 1
-            break
-        at = (at + 1) % PALETTE
-    return palette.places[at]
-
-
-@borrowing_kernel
-def k_pack(codes, palette, places):
-    """Write the places of codes; False where the type of `places` cannot tell them apart.
-
-    codes : unsigned (n,); palette : Palette, inout
-    places : uint8 or uint16 (n,), out
-    """
-    limit = BYTE if places.itemsize == 1 else 1 << 16
-    for slot in range(codes.size):
-        place = _place_of(np.int64(codes[slot]), limit, palette)
-        if place < 0:
-            return False
-        places[slot] = place
-    return True
-
-
-@borrowing_kernel
-def k_pack_bytes(codes, palette, low, high):
-    """Write the places of codes, byte by byte; False where two bytes cannot tell them apart.
-
-    codes : unsigned (n,); palette : Palette, inout
-    low : uint8 (n,), out; high : uint8 (n,), out: all zero before, and only written where it is not
-    """
-    for slot in range(codes.size):
-        place = _place_of(np.int64(codes[slot]), 1 << 16, palette)
-        if place < 0:
-            return False
-        low[slot] = place & (BYTE - 1)
-        if place >= BYTE:
-            high[slot] = place >> 8
-    return True
+        return np.array(list(self._places), np.int64)
 
 
 class Supports(NamedTuple):
@@ -222,22 +178,26 @@ def unpack_own(
 
     Raises `LimitExceededError` where none can.
     """
-    for dtype in dtypes:
-        places = room.reserve(len(Side) * table.layout.slots + SLACK, dtype)
-        palette = Palette.make()
-        if _unpack_both(table, palette, places, threads):
-            return places, palette.list_codes()
-    raise LimitExceededError("a table has more different values than 16 bits can tell apart")
+    for dtype in dtypes[:-1]:
+        with contextlib.suppress(LimitExceededError):
+            return _unpack_both(table, room, dtype, threads)
+    return _unpack_both(table, room, dtypes[-1], threads)
 
 
-def _unpack_both(table: Table, palette: Palette, places: NDArray[Any], threads: int) -> bool:
-    """Write the places of both planes; whether their type can tell them apart."""
+def _unpack_both(
+    table: Table, room: Room, dtype: DTypeLike, threads: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The same, of one type; raises `LimitExceededError` where it does not do."""
+    slots, palette = table.layout.slots, Palette(dtype, np.iinfo(dtype).max + 1)
+    planes = room.reserve(len(Side) * slots + SLACK, dtype)
 
-    def write(side: int, first: int, codes: NDArray[Any]) -> bool:
-        at = side * table.layout.slots + first
-        return bool(k_pack(codes, palette, places[at : at + len(codes)]))
+    def write(side: int, first: int, places: NDArray[Any]) -> None:
+        at = side * slots + first
+        planes[at : at + len(places)] = places
 
-    return all(_over_tiles(table, side, write, threads) for side in Side)
+    for side in Side:
+        _over_tiles(table, side, palette, write, threads)
+    return planes, palette.list_codes()
 
 
 def unpack_side(
@@ -245,36 +205,35 @@ def unpack_side(
 ) -> NDArray[np.int64]:
     """Write the bytes of the places of one plane; its codes.
 
+    high : all zero before, and only written where it is not
+
     Raises `LimitExceededError` where 16 bits cannot tell them apart.
     """
-    palette = Palette.make()
+    palette = Palette(np.uint16, 1 << 16)
 
-    def write(_: int, first: int, codes: NDArray[Any]) -> bool:
-        slots = slice(first, first + len(codes))
-        return bool(k_pack_bytes(codes, palette, low[slots], high[slots]))
+    def write(side: int, first: int, places: NDArray[Any]) -> None:
+        slots = slice(first, first + len(places))
+        low[slots] = places
+        if len(palette) > BYTE and places.max() >= BYTE:
+            high[slots] = places >> 8
 
-    if not _over_tiles(table, side, write, threads):
-        raise LimitExceededError("a table has more different values than 16 bits can tell apart")
+    _over_tiles(table, side, palette, write, threads)
     return palette.list_codes()
 
 
 def _over_tiles(
-    table: Table, side: int, write: Callable[[int, int, NDArray[Any]], bool], threads: int
-) -> bool:
-    """Whether all runs of codes of a side could be written, one after the other.
+    table: Table, side: int, palette: Palette,
+    write: Callable[[int, int, NDArray[Any]], None], threads: int,
+) -> None:  # fmt: skip
+    """Write all tiles of a side.
 
-    write : is given the side, the first slot of a run, and its codes
+    write : is given the side, the first slot of a run, and its places; from any thread
     """
-    turn = Lock()
 
-    def unpack(number: int) -> bool:
-        fits = True
-        for first, codes in table.tile(side, number):
-            with turn:
-                fits = fits and write(side, first, codes)
-        return fits
+    def unpack(number: int) -> None:
+        for first, places in table.tile(side, number, palette.places_of):
+            write(side, first, places)
 
-    with compile_lock():
-        fits = unpack(0)
     with thread_pool(threads) as pool:
-        return all([fits, *pool.map(unpack, range(1, table.tiles(side)))])
+        for _ in pool.map(unpack, range(table.tiles(side))):
+            pass

@@ -47,6 +47,7 @@ from tbgen.verify.report import (
     no_progress,
 )
 from tbgen.verify.sample import choose_sample
+from tbgen.verify.warm_up import warm_up
 
 SAMPLE = 10_000
 """Positions that are proven again by the scalar rules, about."""
@@ -78,7 +79,11 @@ def verify(
     start = time.monotonic()
     prove = partial(_prove, table, supporting, rule_set, threads, report, sample, memory, folder)
     # A limit on orders leaves draws that are none, which the argument for rows does not know.
-    by_rows = rule_set.rules != Rules.NONE and not rule_set.orders
+    by_rows = rule_set.rules not in (None, Rules.NONE) and not rule_set.orders
+    if by_rows:
+        assert rule_set.rules is not None
+        report("compile", 0, 1)
+        warm_up(rule_set.rules, memory)
     proof = prove(by_rows=by_rows)
     if by_rows and not proof.ok:
         proof = prove(by_rows=False)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
@@ -38,6 +37,7 @@ from tbgen.tables import (
     WdlFile,
     WdlName,
 )
+from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
 from tbgen.verify.arrays import Arrays, Numbers, gather
@@ -75,9 +75,9 @@ class _OutcomeTable:
         """How many tiles of whole leads a side has."""
         return self._file.tiles(side)
 
-    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
-        """The codes of one tile; arbitrary where no position is."""
-        return [(first, _CODES.take(codes)) for first, codes in self._file.tile(side, number)]
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
+        """What stands for the codes of one tile; arbitrary where no position is."""
+        return self._file.tile(side, number, lambda codes: numbers_of(_CODES.take(codes)))
 
 
 class _DistanceTable(_OutcomeTable):
@@ -95,13 +95,15 @@ class _DistanceTable(_OutcomeTable):
         """How many tiles of whole leads a side has."""
         return self._table.tiles(side)
 
-    def tile(self, side: int, number: int) -> list[tuple[int, NDArray[Any]]]:
-        """The codes of one tile; arbitrary where no position is."""
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
+        """What stands for the codes of one tile; arbitrary where no position is."""
         space = self._table.code_space
-        return [
-            (first, _CODES.take(outcomes_of(codes, space)))
-            for first, codes in self._table.tile(side, number)
-        ]
+
+        def outcome_numbers(codes: Codes) -> Codes:
+            outcomes, places = np.unique(outcomes_of(codes, space), return_inverse=True)
+            return numbers_of(_CODES.take(outcomes)).take(places)
+
+        return self._table.tile(side, number, outcome_numbers)
 
 
 @dataclass(frozen=True, slots=True)

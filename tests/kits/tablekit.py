@@ -21,9 +21,11 @@ from tbgen.tables import (
     Metric,
     Rules,
     RuleSet,
+    TableFile,
     TableName,
     TableSpec,
     TableStatistics,
+    WdlFile,
     write_table,
 )
 from tbgen.tables.blocks import BLOCK_SLOTS
@@ -124,6 +126,29 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
     """Whether what was read is what was written, wherever there was a position."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
+
+
+def check_tiles(file: TableFile | WdlFile) -> None:
+    """What stands for the codes of each tile is what each code was asked for, once a block.
+
+    And the digests noted on the way are those of the contents.
+    """
+    asked: list[int] = []
+
+    def numbers_of(codes: NDArray[Any]) -> NDArray[np.int64]:
+        assert len(set(codes.tolist())) == len(codes)
+        asked.extend(codes.tolist())
+        return codes.astype(np.int64) * 3 + 1
+
+    digests = [b""] * sum(file.header.blocks)
+    for side in range(2):
+        plane = file.plane(side)
+        for number in range(file.tiles(side)):
+            for first, numbers in file.tile(side, number, numbers_of, digests):
+                there = plane[first : first + len(numbers)]
+                assert (numbers == there.astype(np.int64) * 3 + 1).all()
+                assert set(there.tolist()) <= set(asked)
+    file.check_digest(digests)
 
 
 def sealed(data: bytes) -> bytes:

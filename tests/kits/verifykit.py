@@ -9,6 +9,7 @@ import numpy as np
 from tbgen.indexing import Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.solution import Solution
+from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
 from tbgen.verify.arrays import Loaded
@@ -35,8 +36,9 @@ class Planted:
     def tiles(self, side: int) -> int:
         return 1
 
-    def tile(self, side: int, number: int) -> list[tuple[int, np.ndarray]]:
-        return [(0, self.planes[side])]
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, np.ndarray]]:
+        codes, places = np.unique(self.planes[side], return_inverse=True)
+        return [(0, numbers_of(codes).take(places))]
 
     def position(self, side: int, slot: int) -> Position:
         position = self.layout.position(slot, Side(side))

@@ -1,44 +1,11 @@
-"""The second compiling process ends with the first one."""
+"""What is compiled before the first build: nothing is left to be compiled later."""
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
-
-SECOND = """
-import sys, time
-from pathlib import Path
-from tbgen.retrograde.warm_up import SecondCompiler
-from tbgen.tables import Rules
-
-print(SecondCompiler(Path(sys.argv[1]), Rules.WXF).process.pid, flush=True)
-time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_second_compiler_ends_with_the_first(tmp_path: Path, end: signal.Signals) -> None:
-    first = subprocess.Popen(
-        [sys.executable, "-c", SECOND, tmp_path],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    assert first.stdout is not None
-    second = int(first.stdout.readline())
-    os.killpg(first.pid, end)
-    _, stderr = first.communicate()
-    assert stderr.count("Traceback") == (end == signal.SIGINT)  # of the script above
-    deadline = time.monotonic() + 10
-    while is_running(second):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
 
 UNCALLED = """
 import tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.sweep
@@ -86,12 +53,3 @@ def test_what_is_compiled_leaves_nothing(width: str) -> None:
     command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     assert result.stdout.split() == []
-
-
-def is_running(process: int) -> bool:
-    """Whether a process is there, and not only waiting to be asked how it ended."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text("ascii")
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"

@@ -29,6 +29,7 @@ from tbgen.tables.header import _HEADER, HEADER_BYTES
 from tbgen.tables.writer import Packing
 from tests.kits.tablekit import (
     agrees,
+    check_tiles,
     random_planes,
     some_arrangements,
     source_of,
@@ -51,6 +52,7 @@ def check_reading(path: Path, planes: tuple[NDArray[Any], NDArray[Any]]) -> None
             codes = file.codes(side, slots)
             assert agrees(codes, plane[slots])
             assert [file.code(side, slot) for slot in slots.tolist()] == codes.tolist()
+        check_tiles(file)
 
 
 @settings(

@@ -29,6 +29,7 @@ from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes, outcomes_of
 from tests.kits.mutations import mutants
 from tests.kits.tablekit import (
     agrees,
+    check_tiles,
     random_planes,
     sealed,
     some_arrangements,
@@ -63,6 +64,7 @@ def test_what_was_written_is_read(
             assert agrees(file.codes(side, slots), plane[slots])
             for slot in slots[:20].tolist():
                 assert plane[slot] in (0, file.code(side, slot))
+        check_tiles(file)
         if plain:
             assert file.is_plain is True
         cold = [file.codes(side, np.arange(len(plane))) for side, plane in enumerate(outcomes)]

@@ -23,9 +23,11 @@ from tbgen.tables import (
 )
 from tbgen.tables.codes import CodeSpace
 from tests.kits.solutions import solution
+from tests.kits.tablekit import sealed
 from tests.kits.verifykit import Planted
 
 NAMES = ["KRK", "KNK", "KRKN"]
+DIGEST_OFFSET = 88
 
 
 def write(directory, name, table=None, rules=Rules.NONE, **changes):
@@ -115,6 +117,19 @@ def test_a_damaged_file(tables):
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     assert run(tables, "KRKN").exit_code == 3
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KRK"])
+def test_a_wrong_digest(tables, name):
+    """Of a file whose checksums are all right, as nobody but a malicious author would write it."""
+    path = tables / f"{name}.none.dtm.xqt"
+    data = bytearray(path.read_bytes())
+    data[DIGEST_OFFSET] ^= 1
+    path.write_bytes(sealed(bytes(data)))
+    result = run(tables, "KRKN")
+    assert result.exit_code == 3
+    assert "digest" in result.stderr
+    assert not (tables / "KRKN.none.dtm.proof.json").exists()
 
 
 def test_a_missing_supporting_table(tables):

@@ -26,11 +26,17 @@ def tiled(*planes):
     return SimpleNamespace(
         layout=SimpleNamespace(slots=slots),
         tiles=lambda side: 2,
-        tile=lambda side, number: [
-            (first, planes[side][first : first + 75])
+        tile=lambda side, number, numbers_of: [
+            (first, looked_up(planes[side][first : first + 75], numbers_of))
             for first in ((half, half + 75) if number == 0 else range(0, half, 75))
         ],
     )
+
+
+def looked_up(codes, numbers_of):
+    """What stands for codes, each of which is asked of once."""
+    found, places = np.unique(codes, return_inverse=True)
+    return numbers_of(found).take(places)
 
 
 def plane(different):

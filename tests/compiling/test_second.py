@@ -1,0 +1,122 @@
+"""The second compiling process: that it ends with the first one, and whom it is started for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tbgen.compiling import jit, second
+from tests.kits.paths import ROOT
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from tbgen.compiling.second import Beside
+from tests.compiling.test_second import idle
+
+print(Beside(Path(sys.argv[1]), (idle,)).process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def idle() -> None:
+    """What compiles nothing, for long."""
+    time.sleep(60)
+
+
+def greet() -> None:
+    """What compiles nothing; it needs the lock that its starter holds."""
+    with jit.compile_lock():
+        pass
+
+
+def fail() -> None:
+    """What goes wrong."""
+    raise RuntimeError
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_second_compiler_ends_with_the_first(tmp_path: Path, end: signal.Signals) -> None:
+    first = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, tmp_path],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert first.stdout is not None
+    process = int(first.stdout.readline())
+    os.killpg(first.pid, end)
+    _, stderr = first.communicate()
+    assert stderr.count("Traceback") == (end == signal.SIGINT)  # of the script above
+    deadline = time.monotonic() + 10
+    while is_running(process):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_it_compiles_under_the_lock_of_the_first() -> None:
+    with jit.compile_lock():
+        beside = second.start_beside(greet, greet)
+        assert beside is not None
+        beside.wait_for(greet)
+        assert beside.wait()
+
+
+@pytest.mark.parametrize("after", ["a failure", "a kill"])
+def test_what_ends_early_has_not_compiled_everything(after: str) -> None:
+    beside = second.start_beside(*([fail, greet] if after == "a failure" else [idle]))
+    assert beside is not None
+    if after == "a kill":
+        beside.process.kill()
+    beside.wait_for(greet)
+    assert not beside.wait()
+
+
+def test_none_is_started_where_it_would_help_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("HAS_DIGESTS", False)
+    for name, value in without:
+        with monkeypatch.context() as changed:
+            changed.setattr(second, name, value)
+            assert second.start_beside(greet) is None
+
+
+def test_none_is_started_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr(second.subprocess, "Popen", refuse)
+    assert second.start_beside(greet) is None
+
+
+def test_it_is_noted_what_has_been_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(second, "CACHE_FOLDER", tmp_path)
+    assert not second.is_compiled("this")
+    second.note_compiled("this")
+    assert second.is_compiled("this")
+    assert not second.is_compiled("that")
+    for folder in (None, tmp_path / "none"):
+        monkeypatch.setattr(second, "CACHE_FOLDER", folder)
+        second.note_compiled("this")
+        assert not second.is_compiled("this")
+
+
+def test_who_holds_the_lock_may_ask_for_it_again() -> None:
+    with jit.compile_lock(), jit.compile_lock():
+        pass
+    assert not jit._thread.holds_lock
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there, and not only waiting to be asked how it ended."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text("ascii")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
