@@ -97,7 +97,7 @@ def compile_rows() -> None:
     k_complete(0, 0, columns, row, index, arrays)
     k_repeat(0, 0, row, index, arrays)
     k_judge(0, 0, notes, row, index, arrays)
-    settling, arrays = make_marks(arrays.values), _of_marks(arrays)
+    settling, arrays = make_marks(arrays.values, seek_chases=True), _of_marks(arrays)
     for numbers, becomes in (
         (np.empty(0, np.uint16), settling.of_ranks.winner),
         (arrays.ranks, settling.of_marks.winner),
@@ -134,7 +134,7 @@ def _load() -> tuple[Arrays, RowIndex]:
 
 def _of_marks(arrays: Arrays) -> Arrays:
     """The same when checks have been settled: a byte is enough then."""
-    values, numbers = forget_states(make_marks(arrays.values).values)
+    values, numbers = forget_states(make_marks(arrays.values, seek_chases=True).values)
     supports = arrays.supports._replace(ranks=numbers[:0].reshape(0, 2, 0))
     return arrays._replace(ranks=numbers[:0], values=values, supports=supports)
 
