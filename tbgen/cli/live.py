@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
-from tqdm import tqdm
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class LiveLine:
@@ -19,6 +21,8 @@ class LiveLine:
     def __enter__(self) -> Self:
         """Begin the line."""
         if sys.stderr.isatty():
+            from tqdm import tqdm
+
             self._bar = tqdm(bar_format="{desc}", leave=False)
         return self
 

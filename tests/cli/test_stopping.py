@@ -46,7 +46,7 @@ def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[
 @pytest.mark.parametrize(
     "moment", [IN_AN_IMPORT, IN_SOURCE, IN_A_DESTRUCTOR], ids=["import", "source", "destructor"]
 )
-@pytest.mark.parametrize(("imported", "command"), [("click", "doctor"), ("tqdm", "verify")])
+@pytest.mark.parametrize(("imported", "command"), [("click", "doctor"), ("zstandard", "verify")])
 @pytest.mark.parametrize("stop", STOPS)
 def test_before_there_is_a_command(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
