@@ -81,12 +81,14 @@ def warm_up(rules: Rules, memory: int | None) -> None:
         # Somebody else may have compiled while this process waited for the lock.
         if is_compiled(rules):
             return
-        chases = (compile_chases,) if rules == Rules.WXF else ()
-        beside = second.start_beside(compile_checks, *chases)
+        others = (compile_checks, compile_chases) if rules == Rules.WXF else (compile_checks,)
+        beside = second.start_beside(*others)
         if beside is not None:
             compile_rows()
-            if beside.wait():
-                second.note_compiled(_what(rules))
+            if not beside.wait():
+                for compile_here in others:
+                    compile_here()
+            second.note_compiled(_what(rules))
 
 
 def compile_rows() -> None:
