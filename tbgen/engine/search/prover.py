@@ -40,7 +40,7 @@ _SHARE = 2
 _SEARCH_FIRST = 4_000
 """What the search finds within so many nodes needs no proof; and it says in how many plies."""
 _POSITIONS = 1 << 21
-"""Room for a proof: 200 MiB when it is full; what is not used takes no memory."""
+"""Room for a proof: 260 MiB when it is full; what is not used takes no memory."""
 
 
 class Prover:
