@@ -100,11 +100,12 @@ def _try_captures(state, buffers, graph, row, number, winner):
         move = np.int64(state.moves[ply, i])
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        push(state, row, side, move >> 7, move & 127)
-        state.nodes += 1
-        known = graph.counts[NODES]
-        child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
-        if child == known:
+        key = key_after(state, row, move >> 7, move & 127)
+        child = np.int64(graph.places[find(graph, key)]) - 1
+        if child < 0:
+            push(state, row, side, move >> 7, move & 127)
+            state.nodes += 1
+            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
             _ask_table(state, buffers, graph, row + 1, child, winner)
         if graph.nodes[child, STATUS] == enough:
             declare(graph, number, enough)
