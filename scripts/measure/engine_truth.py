@@ -14,7 +14,8 @@ order: 0 for mate or conversion, more by the rules of repetition. `--count` are 
 so rare orders weigh as much there as common ones; a second line weighs the orders of a material by
 how many such wins there are, as a random one would meet them, and the last ones are means of these
 over the materials that have any. `--fewer` lets the search see the tables of fewer men. Shares have
-the standard error behind them. Exit status 1 if a table contradicts the search, or values differ.
+the standard error behind them. With another `--seed` other positions are drawn. Exit status 1 if a
+table contradicts the search, or values differ.
 """
 
 import argparse
@@ -114,10 +115,12 @@ class Truth:
         print(f"wrong: {position.fen} {score}, table {outcome}")
         return False
 
-    def claims(self, name: str, count: int, depth: int, nodes: int | None = None) -> None:
+    def claims(
+        self, name: str, count: int, depth: int, nodes: int | None = None, seed: int = 1
+    ) -> None:
         """Search random positions of a material to several depths, or for so many nodes."""
         file = self.tables.table(Material.parse(name))
-        rows = sampled_rows(file, count, 1)
+        rows = sampled_rows(file, count, seed)
         tally: Counter[str] = Counter()
         outcomes = rows["outcome"].tolist()
         for number, position in enumerate(positions_of(file.layout, rows)):
@@ -173,7 +176,7 @@ class Truth:
         wins = ShortWins(file, options.plies)
         of_order: dict[int, Kept] = {}
         for order, positions in sorted(wins.positions.items()):
-            drawn = wins.draw(order, options.count, 1)
+            drawn = wins.draw(order, options.count, options.seed)
             kept = announced = 0
             for position in positions_of(file.layout, drawn):
                 *_, last = self.think(position, until_decided=True, nodes=options.nodes)
@@ -210,6 +213,7 @@ def main() -> int:
         command.add_argument("--tables", type=Path, required=True)
         command.add_argument("--rules", default="wxf")
         command.add_argument("--count", type=int, default=count)
+        command.add_argument("--seed", type=int, default=1)
         if name == "claims":
             command.add_argument("--depth", type=int, default=7)
             command.add_argument("--nodes", type=int)
@@ -222,7 +226,7 @@ def main() -> int:
         truth = Truth(tables)
         if options.command == "claims":
             for material in options.materials:
-                truth.claims(material, options.count, options.depth, options.nodes)
+                truth.claims(material, options.count, options.depth, options.nodes, options.seed)
         else:
             found = [truth.kept(material, options) for material in options.materials]
             for kind in KINDS:

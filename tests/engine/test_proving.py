@@ -10,6 +10,7 @@ import pytest
 
 from tbgen.engine.search import graph as proof_graph
 from tbgen.engine.search import proving, scores
+from tbgen.engine.search.estimates import estimate
 from tbgen.engine.search.searcher import Searcher
 from tbgen.engine.search.state import MAX_PLY, STATE, begin
 from tbgen.indexing import Move, Position
@@ -23,7 +24,7 @@ from tests.engine.test_search import short_wins
 
 CHECK = RuleSet(Rules.CHECK)
 pytestmark = pytest.mark.usefixtures("loaded")
-ROOM = 1 << 16
+ROOM = 1 << 18
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,89 @@ def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> N
                 proven[known.order] += 1
     assert proven[0] > 50
     assert proven[1] > 0 or names
+
+
+@pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
+def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None:
+    """Of these wins by the rules five were, as long as numbers held beyond what they rest on."""
+    tables = NumbaTables(krkn, names)
+    for position in short_wins(krkn, True, 14):
+        for _ in range(2 if names else 1):
+            tables.load_wanted()
+            _, move = graph_of(position, 150_000, tables if names else None)
+        assert move > 0, position.fen
+        reached = krkn.probe(position.after(move >> 7, move & 127))
+        assert reached.outcome == Outcome.LOSS
+
+
+# A graph by hand: the winner-to-be answers checks, W by name, and O checks.
+#   W0 - O1 - W2 - O3 - W0      a loop of checks, closed on the way down
+#              W4 - O3           another way to its last node, which W0 is no part of
+LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
+
+
+def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_graph.Graph:
+    """A graph of so many nodes, the opponent to move in odd ones; the others may be in check."""
+    graph = proof_graph.new_graph(len(children))
+    for number in children:
+        node = graph.nodes[proof_graph.add(graph, number + 1, number in checked, number % 2)]
+        node[proof_graph.FIRST_CHILD] = graph.counts[proof_graph.EDGES]
+        node[proof_graph.CHILDREN] = len(children[number])
+        for child in children[number]:
+            graph.children[graph.counts[proof_graph.EDGES]] = child
+            graph.counts[proof_graph.EDGES] += 1
+        graph.expanded[graph.counts[proof_graph.EXPANDED]] = number
+        graph.counts[proof_graph.EXPANDED] += 1
+    return graph
+
+
+def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[list[int]]:
+    """What is left to show, for and against, of the nodes of a way from its end to its begin."""
+    for place, number in enumerate(way, 1):
+        graph.nodes[number, proof_graph.PLACE] = place
+    for place in range(len(way), 0, -1):
+        estimate(graph, np.array(way), way[place - 1], place, loop)
+        graph.nodes[way[place - 1], proof_graph.PLACE] = 0
+    columns = [proof_graph.PROOF, proof_graph.DISPROOF]
+    return graph.nodes[way][:, columns].tolist()
+
+
+def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
+    """Of checks alone, that is; with an idle move in it, it is no progress."""
+    nothing, never = 0, proof_graph.NEVER
+    graph = graph_by_hand(LOOP, {0, 2, 4})
+    assert estimate_way(graph, [0, 1, 2, 3])[2:] == [[nothing, never]] * 2
+    # The same way again, before its end: what has been found out holds.
+    assert estimate_way(graph, [0, 1])[1] == [1, 1]
+    assert estimate_way(graph, [4]) == [[1, 1]]
+    # On a way whose last idle move lies behind W0 it does not.
+    graph = graph_by_hand(LOOP, {0, 2, 4})
+    assert estimate_way(graph, [0, 1, 2, 3])[3] == [nothing, never]
+    assert estimate_way(graph, [0, 1, 2], loop=3)[2] == [1, 1]
+    graph = graph_by_hand(LOOP, {2, 4})
+    assert estimate_way(graph, [0, 1, 2, 3])[3] == [never, nothing]
+    assert estimate_way(graph, [4]) == [[1, 1]]
+
+
+def test_large_sums_settle_nothing() -> None:
+    """What two moves share is counted twice, so sums double from node to node."""
+    graph = graph_by_hand(LOOP, set())
+    columns = [proof_graph.PROOF, proof_graph.DISPROOF]
+    graph.nodes[[2, 4], proof_graph.PROOF] = proof_graph.NEVER - 1
+    assert estimate(graph, np.array([1]), 1, 1, 1) >= 0
+    assert graph.nodes[1, columns].tolist() == [proof_graph.NEVER - 1, 1]
+
+
+def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
+    """A pattern is the greatest one only once everything else has fallen out of it."""
+    states = np.zeros(1, STATE).view(np.recarray)
+    inside = np.zeros(ROOM, np.int8)
+    for stopped in (1, 0):
+        graph = graph_by_hand(LOOP, {0, 2, 4})
+        states["stop"] = stopped
+        found = proof_graph.find_patterns(states[0], graph, inside)
+        assert found == (0 if stopped else len(LOOP))
+        assert (graph.nodes[:, proof_graph.STATUS] == proof_graph.WON).all() == (not stopped)
 
 
 def test_history_is_no_part_of_a_proof() -> None:

@@ -3,6 +3,7 @@
     searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
     prover         when a proof is tried beside it, and follows it
     proving        the proof: a graph of positions, grown until it shows that one side wins
+    estimates      where to go on with it: how much is left to show
     graph          what follows in it, and which of its loops are perpetual checks
     tree           principal variation search, with check extensions
     selectivity    what is searched less deep, or not at all

@@ -21,14 +21,19 @@ from tbgen.compiling.jit import part
 OPEN, WON, LOST = 0, 1, 2
 """What is known of a node: nothing; the winner-to-be wins; he does not, as far as this can tell."""
 
-STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, OPPONENT, RANK, PLACE = range(9)
+STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, OPPONENT, RANK, PLACE, RESTS = range(10)
 """Columns of `Graph.nodes`: the status; how many children, -1 before they are made, and where they
 begin; how much is left to show that it is won, or is not; whether the side to move is in check, and
-is the opponent; when it was found to be won; 1 + its place on the way down, 0 elsewhere."""
-_COLUMNS = 9
+is the opponent; when it was found to be won; 1 + its place on the way down, 0 elsewhere; where
+nothing is left to show, the node higher up that this rests on, or `ITSELF`."""
+_COLUMNS = 10
+ITSELF = -1
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
 """Counts in `Graph.counts`."""
+
+_EDGES = 8
+"""Room for so many moves a position: 1.5 to 7 were counted."""
 
 NEVER = 1 << 24
 """A number that stands for infinity; sums stop here."""
@@ -40,13 +45,13 @@ class Graph(NamedTuple):
     keys: NDArray[np.int64]
     """int64 (N,): of the positions, as the search has them."""
     nodes: NDArray[np.int32]
-    """int32 (N, 9): `STATUS` and what follows."""
+    """int32 (N, 10): `STATUS` and what follows."""
     expanded: NDArray[np.int32]
     """int32 (N,): the nodes that have their children, in the order in which they got them."""
     children: NDArray[np.int32]
     """int32 (E,): nodes, those of one parent behind each other."""
-    moves: NDArray[np.int32]
-    """int32 (E,): the moves that lead to them."""
+    moves: NDArray[np.int16]
+    """int16 (E,): the moves that lead to them."""
     places: NDArray[np.int32]
     """int32 (H,): nodes + 1 by key, H a power of two above N; 0 where there is none."""
     counts: NDArray[np.int64]
@@ -54,13 +59,13 @@ class Graph(NamedTuple):
 
 
 def new_graph(nodes: int) -> Graph:
-    """An empty graph with room for so many positions."""
+    """An empty graph with room for so many positions; the system gives memory where it is used."""
     return Graph(
         np.zeros(nodes, np.int64),
         np.zeros((nodes, _COLUMNS), np.int32),
         np.zeros(nodes, np.int32),
-        np.zeros(2 * nodes, np.int32),
-        np.zeros(2 * nodes, np.int32),
+        np.zeros(_EDGES * nodes, np.int32),
+        np.zeros(_EDGES * nodes, np.int16),
         np.zeros(1 << (2 * nodes - 1).bit_length(), np.int32),
         np.zeros(4, np.int64),
     )
@@ -141,10 +146,10 @@ def settle_node(graph, number):
 
 
 @part
-def settle(graph):
-    """Declare what follows from what has been declared."""
+def settle(state, graph):
+    """Declare what follows from what has been declared; ends early when the search is stopped."""
     changed = True
-    while changed:
+    while changed and state.stop == 0:
         changed = False
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
@@ -169,8 +174,10 @@ def _stays(graph, number, inside):
 
 
 @part
-def find_patterns(graph, inside):
+def find_patterns(state, graph, inside):
     """Declare the positions of perpetual checks won; returns how many there are.
+
+    None when the search is stopped.
 
     inside : int8 (N,), scratch
     """
@@ -180,6 +187,8 @@ def find_patterns(graph, inside):
         inside[graph.expanded[i]] = node[STATUS] == OPEN and node[IN_CHECK] != node[OPPONENT]
     changed = True
     while changed:
+        if state.stop != 0:
+            return 0
         changed = False
         for i in range(count - 1, -1, -1):
             number = np.int64(graph.expanded[i])

@@ -35,12 +35,14 @@ from tbgen.referee.record import FIRST
 
 FEW_MEN = 6
 """With more on the board nothing is tried."""
-_SHARE = 2
-"""A proof may look at so many times as many positions as the search has looked at."""
+_SHARE, _LATER_SHARE = 2, 8
+"""A proof may look at so many times as many positions as the search has looked at; and at so many
+times those that it has looked at beyond `_LATER`: what it has not found by then it hardly finds."""
+_LATER = 65_000
 _SEARCH_FIRST = 4_000
 """What the search finds within so many nodes needs no proof; and it says in how many plies."""
-_POSITIONS = 1 << 19
-"""Room for a proof; what is not used takes no memory."""
+_POSITIONS = 1 << 21
+"""Room for a proof: 260 MiB when it is full; what is not used takes no memory."""
 
 
 class Prover:
@@ -76,7 +78,8 @@ class Prover:
         if self._graph is None or searched < _SEARCH_FIRST:
             return None
         before = int(state["nodes"][0])
-        until = min(limit, before + max(0, _SHARE * searched - self._nodes))
+        share = _SHARE * searched + (_LATER_SHARE - _SHARE) * max(0, searched - _LATER)
+        until = min(limit, before + max(0, share - self._nodes))
         number = int(prove(state, buffers, self._graph, self._inside, self._scratch, until))
         self._nodes += int(state["nodes"][0]) - before
         if number > 0:

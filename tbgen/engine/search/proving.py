@@ -2,7 +2,7 @@
 """Is it won? A graph of positions, grown until it proves that, or until nodes are used up.
 
     descend   from the root to a leaf: the winner-to-be where least is left to show, his opponent
-              where he is likeliest to escape        (proof numbers: L. V. Allis 1994)
+              where he is likeliest to escape        (proof numbers: `estimates`)
     expand    all moves of the leaf; positions met before are met again, not searched again
     settle    what follows, and which positions are perpetual checks      (`graph`)
 
@@ -22,11 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.engine.search.estimates import estimate
 from tbgen.engine.search.generation import generate
 from tbgen.engine.search.graph import (
     CHILDREN,
     CLOCK,
-    DISPROOF,
     EDGES,
     EXPANDED,
     FIRST_CHILD,
@@ -55,7 +55,10 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _PATIENCE = 64
-"""So many ways down may end without a leaf before patterns are looked for again."""
+"""So many ways down may end without a leaf before patterns are looked for again, and more in
+a larger graph: a 64th of its nodes."""
+_ROUNDS = 8
+"""So often patterns may be looked for without a leaf between, before this is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
 """What a leaf may take: its moves, and captures after each of them, of at most 15 pieces."""
@@ -97,11 +100,12 @@ def _try_captures(state, buffers, graph, row, number, winner):
         move = np.int64(state.moves[ply, i])
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        push(state, row, side, move >> 7, move & 127)
-        state.nodes += 1
-        known = graph.counts[NODES]
-        child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
-        if child == known:
+        key = key_after(state, row, move >> 7, move & 127)
+        child = np.int64(graph.places[find(graph, key)]) - 1
+        if child < 0:
+            push(state, row, side, move >> 7, move & 127)
+            state.nodes += 1
+            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
             _ask_table(state, buffers, graph, row + 1, child, winner)
         if graph.nodes[child, STATUS] == enough:
             declare(graph, number, enough)
@@ -156,70 +160,22 @@ def _expand(state, buffers, graph, row, number, winner):
 
 
 @part
-def _weigh(graph, number, place, loop):
-    """How much is left to show of a child, seen on the way down: for and against.
-
-    number : int64; the child
-    place : int64; not 0 on a way down
-    loop : int64; from this place on the opponent has done nothing but check
-
-    A child that lies on the way already closes a loop: won if it is one of checks alone, as far as
-    this way is concerned, and else no progress.
-    """
-    node = graph.nodes[number]
-    if place != 0 and node[PLACE] != 0:
-        if node[PLACE] >= loop:
-            return 0, NEVER
-        return NEVER, 0
-    return np.int64(node[PROOF]), np.int64(node[DISPROOF])
-
-
-@part
-def _estimate(graph, number, place, loop):
-    """Fill in what is left to show of a node, by its children; returns the edge to follow, or -1.
-
-    number : int64; the node, open, with children
-    place : int64; 1 + its place on the way down; 0 if no way is considered
-    loop : int64; from this place on the opponent has done nothing but check
-    """
-    node = graph.nodes[number]
-    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
-    least, total, best = NEVER, 0, -1
-    for edge in range(first, first + node[CHILDREN]):
-        child = np.int64(graph.children[edge])
-        after = loop
-        if (graph.nodes[child, IN_CHECK] != 0) != opponent:
-            # An idle move of the opponent, or a check of the winner-to-be.
-            after = place + 1
-        proof, disproof = _weigh(graph, child, place, after)
-        mine, other = proof, disproof
-        if opponent:
-            mine, other = disproof, proof
-        if mine < least:
-            least, best = mine, edge
-        total = min(total + other, NEVER)
-    node[PROOF], node[DISPROOF] = least, total
-    if opponent:
-        node[PROOF], node[DISPROOF] = total, least
-    return best
-
-
-@part
-def _settle_all(graph, inside, anew):
+def _settle_all(state, graph, way, inside, anew):
     """Declare all that the graph shows.
 
+    way : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
     anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere.
         Before that they are better left alone: that a move closes a loop holds on most ways
     """
-    settle(graph)
-    while find_patterns(graph, inside) > 0:
-        settle(graph)
+    settle(state, graph)
+    while find_patterns(state, graph, inside) > 0:
+        settle(state, graph)
     for _ in range(_PASSES * anew):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
             if graph.nodes[number, STATUS] == OPEN:
-                _estimate(graph, number, np.int64(0), np.int64(0))
+                estimate(graph, way, number, np.int64(0), np.int64(0))
 
 
 @part
@@ -240,7 +196,7 @@ def _grow(state, buffers, graph, way, loops):
             _expand(state, buffers, graph, row, number, winner)
             grown = True
             break
-        edge = _estimate(graph, number, depth + 1, loop)
+        edge = estimate(graph, way, number, depth + 1, loop)
         if edge < 0 or depth + 2 >= MAX_PLY:
             break
         child = np.int64(graph.children[edge])
@@ -255,7 +211,7 @@ def _grow(state, buffers, graph, way, loops):
     while depth >= 0:
         number = way[depth]
         if graph.nodes[number, STATUS] == OPEN and not settle_node(graph, number):
-            _estimate(graph, number, depth + 1, loops[depth])
+            estimate(graph, way, number, depth + 1, loops[depth])
         graph.nodes[number, PLACE] = 0
         depth -= 1
     return grown
@@ -287,23 +243,20 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     state = states[0]
     if graph.counts[NODES] == 0:
         _begin(state, buffers, graph)
-    settled, idle = graph.counts[EXPANDED], 0
+    settled, idle, rounds = graph.counts[EXPANDED], 0, 0
     while graph.nodes[0, STATUS] == OPEN and state.stop == 0 and state.nodes < node_limit:
         room = min(len(graph.keys) - graph.counts[NODES], len(graph.moves) - graph.counts[EDGES])
-        if room < _LEAST_ROOM:
+        if room < _LEAST_ROOM or rounds > _ROUNDS:
             return np.int64(-1)
         if not _grow(state, buffers, graph, scratch[0], scratch[1]):
             idle += 1
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
-        if (
-            expanded >= settled + settled // 8 + 32
-            or proof == 0
-            or proof >= NEVER
-            or idle > _PATIENCE
-        ):
-            _settle_all(graph, inside, proof == 0 or proof >= NEVER)
-            if expanded == settled and graph.nodes[0, STATUS] == OPEN:
-                return np.int64(-1)
+        stuck = proof == 0 or proof == NEVER
+        if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
+            _settle_all(state, graph, scratch[0], inside, stuck)
+            rounds += 1
+            if expanded > settled:
+                rounds = 0
             settled, idle = expanded, 0
     if graph.nodes[0, STATUS] == OPEN:
         return np.int64(0)

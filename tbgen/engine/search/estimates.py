@@ -1,0 +1,102 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""How much is left to show of a node: proof numbers that know of loops  (L. V. Allis 1994).
+
+    estimate   a node's numbers, by those of its children, and the child to go on with
+
+A move to a node of the way down closes a loop, and nothing is left to show of it: won if it is one
+of checks alone, and else no progress. What follows for the nodes inside the loop holds as long as
+its first node lies on the way. On other ways it would call settled what nobody has looked at, and
+the way down would end there, again and again. So a node of which nothing is left to show names
+the one higher up on which this rests, and counts as if it were new where that is not on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import part
+from tbgen.engine.search.graph import (
+    CHILDREN,
+    DISPROOF,
+    FIRST_CHILD,
+    IN_CHECK,
+    ITSELF,
+    NEVER,
+    OPEN,
+    OPPONENT,
+    PLACE,
+    PROOF,
+    RESTS,
+    STATUS,
+)
+
+_NOWHERE = 1 << 20
+"""In place of a place: a number that rests on no node of the way, and holds everywhere."""
+
+
+@part
+def _weigh(graph, number, place, loop):
+    """How much is left to show of a child, for and against, and on which place of the way it rests.
+
+    number : int64; the child
+    place : int64; the parent's; 0 if no way is considered
+    loop : int64; from this place on the opponent has done nothing but check
+    """
+    node = graph.nodes[number]
+    at = np.int64(node[PLACE])
+    if place != 0 and at != 0:
+        if at >= loop:
+            return np.int64(0), np.int64(NEVER), at
+        return np.int64(NEVER), np.int64(0), at
+    proof, disproof = np.int64(node[PROOF]), np.int64(node[DISPROOF])
+    if node[STATUS] != OPEN or (proof != 0 and disproof != 0):
+        return proof, disproof, np.int64(_NOWHERE)
+    if place != 0:
+        if node[RESTS] == ITSELF:
+            return proof, disproof, np.int64(_NOWHERE)
+        at = np.int64(graph.nodes[node[RESTS], PLACE])
+        # A loop of checks has no other move in it, on the way to the child neither.
+        if at >= loop or (at != 0 and proof != 0):
+            return proof, disproof, at
+    return np.int64(1), np.int64(1), np.int64(_NOWHERE)
+
+
+@part
+def estimate(graph, way, number, place, loop):
+    """Fill in what is left to show of a node, by its children; returns the edge to follow, or -1.
+
+    way : int64 (MAX_PLY,), in; the nodes of the way down
+    number : int64; the node, open, with children
+    place : int64; 1 + its place on the way down; 0 if no way is considered
+    loop : int64; from this place on the opponent has done nothing but check
+    """
+    node = graph.nodes[number]
+    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
+    least, total, best = NEVER, 0, -1
+    rests_best, rests, settled = np.int64(_NOWHERE), np.int64(_NOWHERE), False
+    for edge in range(first, first + node[CHILDREN]):
+        child, after = np.int64(graph.children[edge]), loop
+        if (graph.nodes[child, IN_CHECK] != 0) != opponent:
+            # An idle move of the opponent, or a check of the winner-to-be.
+            after = place + 1
+        proof, disproof, at = _weigh(graph, child, place, after)
+        mine, other = proof, disproof
+        if opponent:
+            mine, other = disproof, proof
+        if mine < least:
+            least, best, rests_best = mine, edge, at
+        # What two moves share is counted twice, so sums grow large: that does not settle anything.
+        total = min(total + other, NEVER - 1)
+        settled |= other == NEVER
+        rests = min(rests, at)
+    if settled:
+        total = NEVER
+    node[PROOF], node[DISPROOF] = least, total
+    if opponent:
+        node[PROOF], node[DISPROOF] = total, least
+    if least == 0:
+        rests = rests_best
+    node[RESTS] = ITSELF
+    if rests < place:
+        node[RESTS] = way[rests - 1]
+    return best
