@@ -30,8 +30,9 @@ _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uin
 """uint8 (243, 5): the codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-_OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """The byte of five draws; of five losses it is 0, of five wins twice this."""
+_OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
+"""What a block may say, from the least code on."""
 
 
 def outcome_codes(space: CodeSpace) -> NDArray[np.uint8]:

@@ -85,6 +85,15 @@ def find(graph, key):
 
 
 @part
+def number_of(graph, key):
+    """The node of a position, -1 where there is none.
+
+    key : int64; the position's
+    """
+    return np.int64(graph.places[find(graph, key)]) - 1
+
+
+@part
 def add(graph, key, in_check, opponent):
     """The node of a position, made if need be.
 

@@ -26,6 +26,7 @@ from tbgen.engine.search.graph import (
     WON,
     Graph,
     new_graph,
+    number_of,
 )
 from tbgen.engine.search.proving import prove
 from tbgen.engine.search.state import MAX_PLY
@@ -106,18 +107,17 @@ class Prover:
         graph, root = self._found, int(state["root"][0])
         if graph is None:
             return None
-        keys = graph.keys[: graph.counts[NODES]]
-        numbers = [np.flatnonzero(keys == key) for key in state["keys"][0, : root + 1]]
-        begin = max((row for row in range(root + 1) if 0 in numbers[row]), default=None)
+        numbers = [int(number_of(graph, key)) for key in state["keys"][0, : root + 1]]
+        begin = max((row for row in range(root + 1) if numbers[row] == 0), default=None)
         if begin is None:
             return None
         seen = range(int(state["log"][0, root, FIRST]), begin)
-        if any(len(numbers[row]) for row in seen):
+        if any(numbers[row] >= 0 for row in seen):
             return None
         inside = numbers[begin:]
-        if not all(len(found) and graph.nodes[found[0], STATUS] == WON for found in inside):
+        if not all(number >= 0 and graph.nodes[number, STATUS] == WON for number in inside):
             return None
-        node = graph.nodes[inside[-1][0]]
+        node = graph.nodes[inside[-1]]
         if node[OPPONENT] or node[CHILDREN] < 1:
             return None
         edges = range(node[FIRST_CHILD], node[FIRST_CHILD] + node[CHILDREN])

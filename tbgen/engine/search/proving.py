@@ -43,8 +43,8 @@ from tbgen.engine.search.graph import (
     WON,
     add,
     declare,
-    find,
     find_patterns,
+    number_of,
     settle,
     settle_node,
 )
@@ -100,8 +100,7 @@ def _try_captures(state, buffers, graph, row, number, winner):
         move = np.int64(state.moves[ply, i])
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        key = key_after(state, row, move >> 7, move & 127)
-        child = np.int64(graph.places[find(graph, key)]) - 1
+        child = number_of(graph, key_after(state, row, move >> 7, move & 127))
         if child < 0:
             push(state, row, side, move >> 7, move & 127)
             state.nodes += 1
@@ -144,7 +143,7 @@ def _expand(state, buffers, graph, row, number, winner):
         source, target = move >> 7, move & 127
         if not is_safe(state, row, side, source, target):
             continue
-        child = np.int64(graph.places[find(graph, key_after(state, row, source, target))]) - 1
+        child = number_of(graph, key_after(state, row, source, target))
         if child < 0:
             push(state, row, side, source, target)
             state.nodes += 1
