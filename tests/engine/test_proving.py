@@ -210,6 +210,27 @@ def test_a_win_that_is_proven_is_played(searcher: Searcher, krkn: GameTablebase)
         )
 
 
+def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTablebase) -> None:
+    """The position after the opponent's reply is looked up in the graph that has won before."""
+    followed = 0
+    for start in short_wins(krkn, True, 6):
+        searcher.forgive()
+        *_, last = searcher.think([start], [], nodes=60_000, rule_set=CHECK)
+        if last.lines[0].score != scores.PROVEN_WIN:
+            continue
+        moves = [last.lines[0].moves[0]]
+        game = [start, start.after(*moves[0])]
+        reply = krkn.best_move(game[-1], game[:-1])
+        assert reply is not None
+        moves.append(reply.move)
+        game.append(game[-1].after(*reply.move))
+        (known,) = searcher.think(game, moves, nodes=60_000, rule_set=CHECK)
+        assert known.lines[0].score == scores.PROVEN_WIN
+        assert krkn.probe(game[-1].after(*known.lines[0].moves[0])).outcome == Outcome.LOSS
+        followed += 1
+    assert followed
+
+
 def test_a_proof_is_below_what_the_referee_says() -> None:
     assert scores.MAX_EVALUATION < scores.PROVEN_WIN < scores.VERDICT_WIN - MAX_PLY
     assert scores.is_decided(scores.PROVEN_WIN)
