@@ -215,12 +215,19 @@ class BlockFile(Generic[Spec]):
 
         What the metadata says is for the subclasses to look at.
         """
-        digests = [b""] * sum(self.header.blocks)
+        self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
+
+    def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
+        """Read the blocks that have no digest yet, and verify them and the digest of all.
+
+        digests : of each block, as `tile` writes them; inout
+        """
 
         def verify(first: int) -> None:
-            for number, content in self.contents(
-                first, min(first + _BLOCKS_PER_TASK, len(digests))
-            ):
+            end = min(first + _BLOCKS_PER_TASK, len(digests))
+            if all(digests[first:end]):
+                return
+            for number, content in self.contents(first, end):
                 self._decode(number, content)
                 digests[number] = hashlib.sha256(content).digest()
 

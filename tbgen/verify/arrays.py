@@ -18,6 +18,7 @@ arrays, and how, is in `moves`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
 from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.verify.keys import orders_of_keys
 from tbgen.verify.planes import (
     BYTE,
     Room,
@@ -37,6 +39,7 @@ from tbgen.verify.planes import (
     Table,
     unpack_own,
     unpack_side,
+    widened,
 )
 from tbgen.verify.ranks import CAPTURE, Values, after_conversion, keys_of_palette, make_values
 
@@ -47,6 +50,9 @@ FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 # Columns of `captures`; from SOURCES on, which of this table's pieces each piece there is.
 TABLE, SWAPPED, SOURCES = 0, 1, 2
 
+AT_STAKE, LAST_STAKE = 128, 127
+"""Parts of `Arrays.stakes`."""
+
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
 
@@ -54,8 +60,17 @@ NO_TABLE = -1
 Numbers = NDArray[np.int64]
 """Nodes (2 * slot + side to move), orders, keys, or places in a list of them."""
 
+NOBODY: Numbers = np.empty(0, np.int64)
+
+ManyNumbers = NDArray[np.uint32] | NDArray[np.int64]
+"""Nodes of which there may be millions: four bytes each, where that is enough."""
+
 Members = NDArray[np.bool_]
 """A set: one flag for each of a list."""
+
+
+Plane = tuple[int, int]
+"""A table's number, and the side to move there."""
 
 
 class Men(NamedTuple):
@@ -85,6 +100,9 @@ class Arrays(NamedTuple):
     men: Men
     captures: NDArray[np.int64]
     """int64 (P, SOURCES + P): the columns named above; NO_TABLE for captures that draw."""
+    stakes: NDArray[np.uint8]
+    """uint8 (P,): AT_STAKE, and the last order by which the capture of the piece wins, LAST_STAKE
+    for more than that; 0 if none does that the rules of repetition have decided."""
     weights: NDArray[np.int64]
     """int64 (P, 90): what a square adds to the slot; -1 for pieces that do not simply add up."""
     self_mirrored: NDArray[np.bool_]
@@ -108,8 +126,8 @@ class Loaded(NamedTuple):
     """The tables of a proof."""
 
     arrays: Arrays
-    codes: NDArray[np.int64]
-    """int64 (places,): this table's codes, by their places in its palette."""
+    codes: list[NDArray[np.int64]]
+    """int64 (places,) each: the codes of this table's sides, by their places in the palette."""
 
 
 def gather(
@@ -119,12 +137,15 @@ def gather(
     memory: int | None = None,
     folder: Path | None = None,
     threads: int = 1,
+    *,
+    all_kinds: bool = True,
 ) -> Loaded:
     """Load a table and those that captures lead to, to be proven under some rules.
 
     memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
     threads : how many unpack tiles
+    all_kinds : whether ranks tell the kinds of all open values, or of draws alone (`ranks`)
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     ranks of 16 bits tell apart, and what `supporting` raises.
@@ -137,22 +158,16 @@ def gather(
     loaded = [table, *(supporting(child) for child in wanted.values())]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
     seek = rule_set.rules != Rules.NONE
-    tables, slots = _plan(loaded)
-    ranks, codes, supports, values = _unpack(
-        loaded, tables, slots, Room(memory, folder), seek, threads
+    pieces = layout.piece_codes
+    captures = _list_captures(layout, children, numbers, loaded)
+    needed = _list_needed(captures, pieces)
+    tables, slots = _plan(loaded, {plane[:2] for plane in needed})
+    room = Room(memory, folder)
+    ranks, codes, supports, values, last_orders = _unpack(
+        loaded, tables, slots, needed, room, threads, seek=seek, all_kinds=all_kinds
     )
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
-    pieces = layout.piece_codes
-    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
-    for taken, code in enumerate(pieces):
-        if piece_kind(code) != PieceType.KING:
-            child = children[piece_side(code), PieceType(piece_kind(code))]
-            number = numbers.get(child.name, NO_TABLE)
-            if number != NO_TABLE:
-                swapped, sources = _list_survivors(layout, taken, loaded[number].layout)
-                captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
-                captures[taken, SOURCES : SOURCES + len(sources)] = sources
     kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
     arrays = Arrays(
         ranks=ranks,
@@ -162,6 +177,7 @@ def gather(
         descriptor=descriptors[: tables[0, END_WORD]],
         men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
         captures=captures,
+        stakes=_list_stakes(captures, pieces, last_orders),
         weights=_weights(layout),
         self_mirrored=layout.self_mirrored,
         lead_slots=layout.mids * layout.inner_size,
@@ -175,54 +191,117 @@ def gather(
     return Loaded(arrays, codes)
 
 
-def _plan(loaded: list[Table]) -> tuple[NDArray[np.int64], int]:
-    """`Arrays.tables`, and how many slots the planes of the supporting tables have."""
+def _plan(loaded: list[Table], needed: set[tuple[int, int]]) -> tuple[NDArray[np.int64], int]:
+    """`Arrays.tables`, and how many slots the planes have that captures lead to.
+
+    needed : which these are: table, and side to move
+    """
     tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
+    tables[0, 1] = loaded[0].layout.slots
     words = at = 0
     for number, (line, each) in enumerate(zip(tables, loaded, strict=True)):
-        slots = each.layout.slots
-        line[:] = at, at + slots, words, words + each.layout.descriptor.size
+        line[FIRST_WORD : END_WORD + 1] = words, words + each.layout.descriptor.size
         words = int(line[END_WORD])
-        if number:  # this table's are elsewhere
-            at += len(Side) * slots
+        for side in Side:
+            if (number, side) in needed:
+                line[side] = at
+                at += each.layout.slots
     return tables, at
 
 
+def _list_captures(
+    layout: Layout,
+    children: Mapping[tuple[int, PieceType], Material],
+    numbers: dict[str, int],
+    loaded: list[Table],
+) -> NDArray[np.int64]:
+    """`Arrays.captures`.
+
+    children : what is left after each capture; numbers : of the tables, by name of material
+    """
+    pieces = layout.piece_codes
+    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
+    for taken, code in enumerate(pieces):
+        if piece_kind(code) == PieceType.KING:
+            continue
+        child = children[piece_side(code), PieceType(piece_kind(code))]
+        number = numbers.get(child.name, NO_TABLE)
+        if number != NO_TABLE:
+            swapped, sources = _list_survivors(layout, taken, loaded[number].layout)
+            captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
+            captures[taken, SOURCES : SOURCES + len(sources)] = sources
+    return captures
+
+
+def _list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple[int, int, int]]:
+    """Which planes captures lead to: table, side to move there, side to move here.
+
+    captures, pieces : as in `Arrays`; who has lost a piece is to move
+    """
+    return {
+        (int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED]), piece_side(code))
+        for line, code in zip(captures, pieces, strict=True)
+        if line[TABLE] != NO_TABLE
+    }
+
+
 def _unpack(
-    loaded: list[Table], tables: NDArray[np.int64], slots: int, room: Room, seek: bool,
-    threads: int,
-) -> tuple[NDArray[Any], NDArray[np.int64], Supports, Values]:  # fmt: skip
+    loaded: list[Table], tables: NDArray[np.int64], slots: int, needed: set[tuple[int, int, int]],
+    room: Room, threads: int, *, seek: bool, all_kinds: bool,
+) -> tuple[NDArray[Any], list[NDArray[np.int64]], Supports, Values, dict[Plane, int]]:  # fmt: skip
     """`Arrays.ranks`, still places; this table's codes; `Arrays.supports`, and `Arrays.values`.
 
-    slots : of the planes of the supporting tables; seek : whether the rules know repetition
+    The last is the highest order by which the side to move loses in each of the supports' planes.
+
+    slots : of the planes of the supporting tables; needed : as `_list_needed` has them
+    seek : whether the rules know repetition
     """
     table = loaded[0]
-    # A byte does without repetition rules. With them it rarely does, and each type has kernels of
-    # its own, which take long to compile: so it is two bytes then, even where one would do.
-    dtypes = (np.uint16,) if seek else (np.uint8, np.uint16)
+    # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
+    # of all values apart: so it is two bytes then, even where one would do.
+    dtypes = (np.uint16,) if seek and all_kinds else (np.uint8, np.uint16)
     packed, codes = unpack_own(table, room, dtypes, threads)
     low, high, keys = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8), {}
-    for number, child in enumerate(loaded[1:], start=1):
-        for side in Side:
-            at = tables[number, side]
-            theirs = unpack_side(child, side, low[at:], high[at:], threads)
-            keys[number, side] = keys_of_palette(theirs, child.code_space)
+    for number, there in sorted({plane[:2] for plane in needed}):
+        at, child = tables[number, there], loaded[number]
+        theirs = unpack_side(child, there, low[at:], high[at:], threads)
+        keys[number, there] = keys_of_palette(theirs, child.code_space)
     if table.metric == Metric.DTC:
         keys = {plane: after_conversion(each) for plane, each in keys.items()}
-    own = keys_of_palette(codes, table.code_space)
-    values = make_values(own, np.concatenate([own[:0], *keys.values()]), seek=seek)
+    own = [keys_of_palette(each, table.code_space) for each in codes]
+    others = [
+        np.concatenate([own[0][:0], *(keys[plane[:2]] for plane in needed if plane[2] == side)])
+        for side in Side
+    ]
+    values = make_values(own, others, seek=seek, all_kinds=all_kinds)
     if values.own.itemsize > packed.itemsize:
-        wider = room.reserve(len(packed), values.own.dtype)
-        wider[:] = packed
-        packed = wider
+        packed = widened(packed)
     values = values._replace(own=values.own.astype(packed.dtype))
     most = max(map(len, keys.values()), default=0)
-    ranks = np.zeros((len(loaded), len(Side), most), packed.dtype)
+    ranks = np.zeros((len(loaded), len(Side), len(Side), most), packed.dtype)
     is_wide = np.zeros(ranks.shape[:2], np.bool_)
-    for (number, side), each in keys.items():
-        ranks[number, side, : len(each)] = values.translate(each, CAPTURE)
-        is_wide[number, side] = len(each) > BYTE
-    return packed, codes, Supports(low, high, is_wide, ranks), values
+    for number, there, here in needed:
+        each = keys[number, there]
+        ranks[number, there, here, : len(each)] = values.translate(here, each, CAPTURE)
+        is_wide[number, there] = len(each) > BYTE
+    lost = {plane: orders_of_keys(each[each < 0]) for plane, each in keys.items()}
+    last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
+    return packed, codes, Supports(low, high, is_wide, ranks), values, last_orders
+
+
+def _list_stakes(
+    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int]
+) -> NDArray[np.uint8]:
+    """`Arrays.stakes`.
+
+    captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
+    """
+    stakes = np.full(len(pieces), AT_STAKE, np.uint8)
+    for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
+        if line[TABLE] != NO_TABLE:
+            last = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])]
+            stakes[taken] += min(last, LAST_STAKE)
+    return stakes
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
-from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import (
     MATE,
@@ -71,8 +71,6 @@ Edges = NDArray[np.int64]
 CHECKS, ANSWERS, SUPPORTS = range(3)
 """What edges are: the checks of an offender; replies of a checked side to offenders; or to what is
 lost by the order of the checked side's win, and might be an offender."""
-
-NOBODY: Numbers = np.empty(0, np.int64)
 
 _RANGE_NODES = 1 << 16
 """Nodes per task."""
@@ -332,8 +330,8 @@ def _list_answers(n, side, slot, image, goal, offenders, found, expansion, desk,
             continue
         after = slot_after(slot, image, mover, target, squares, arrays)
         rank = arrays.ranks[arrays.tables[0, 1 - side] + after]
-        key = arrays.values.keys[rank]
-        if arrays.values.settled[rank]:
+        key = arrays.values.keys[1 - side, rank]
+        if arrays.values.settled[1 - side, rank]:
             expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
         node = 2 * after + 1 - side
         if goal == SUPPORTS:

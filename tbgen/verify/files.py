@@ -72,6 +72,12 @@ class FileTable:
             self._is_checked = True
         return runs
 
+    def check_rest(self, threads: int) -> None:
+        """Read and check what no tile was asked of: a side that no capture leads to."""
+        if not self._is_checked:
+            self.file.check_blocks(self._digests, threads=threads)
+            self._is_checked = True
+
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
@@ -112,10 +118,10 @@ def verify_file(
         supporting = {}
         for below in supporting_names(find, name):
             opened, _ = _open(find, below, files)
-            supporting[below.material.name] = opened
+            supporting[below.material.name] = FileTable(opened)
         found = verify(
             FileTable(file),
-            lambda child: FileTable(supporting[child.name]),
+            lambda child: supporting[child.name],
             rule_set=name.rule_set,
             threads=threads,
             report=report,
@@ -123,9 +129,12 @@ def verify_file(
             memory=memory,
             folder=file.path.parent,
         )
+        for each in supporting.values():
+            each.check_rest(threads)
         found = replace(found, file_problems=tuple(_check_statistics(file, found)))
         premises = tuple(
-            Premise(each.header.spec.name, each.header.digest.hex()) for each in supporting.values()
+            Premise(each.file.header.spec.name, each.file.header.digest.hex())
+            for each in supporting.values()
         )
         return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
 

@@ -192,7 +192,7 @@ def gives_check(side, mover, target, board, squares, men):
 @part
 def load_key(side, slot, arrays):
     """The key that this table stores for a slot."""
-    return arrays.values.keys[arrays.ranks[arrays.tables[0, side] + slot]]
+    return arrays.values.keys[side, arrays.ranks[arrays.tables[0, side] + slot]]
 
 
 @part
@@ -245,7 +245,8 @@ def key_after_capture(side, mover, taken, desk, arrays):
             other[q] = flip_square(other[q])
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return arrays.values.keys[rank_after_capture(table, to_move, slot, arrays)]
+    rank = rank_after_capture(table, to_move, 1 - side, slot, arrays)
+    return arrays.values.keys[1 - side, rank]
 
 
 @part

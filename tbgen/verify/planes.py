@@ -3,10 +3,11 @@
 
     file  --tile by tile, each block's codes looked up in a palette-->  places in it
 
-The palette of the table that is proven is one for both sides, and its places are written where
-its ranks are to be. What captures lead to is only looked up: it stays as places, for which a byte
-is enough as a rule, since a side rarely has more than 256 different values. What the places are
-worth is in `ranks`, what else the proof holds in `arrays`.
+Each side of a table has a palette of its own, since a side rarely has more than the 256 different
+values that a byte tells apart. Of the table that is proven the places are written where its ranks
+are to be. What captures lead to is only looked up: it stays as places, and of a table only the
+sides are there that a capture gives the move to. What the places are worth is in `ranks`, what else
+the proof holds in `arrays`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ BYTE = 256
 
 SLACK = 64
 """Ranks beyond the planes: whole vectors are read where the last row ends."""
+
+
+_PIECE = 1 << 20
+"""Numbers that are made wider or narrower at a time."""
 
 
 class Table(Protocol):
@@ -104,7 +109,8 @@ class Palette:
 class Supports(NamedTuple):
     """What captures lead to. Shapes: T tables, this one (number 0) included; S slots of the others.
 
-    The planes of each of the others begin where `Arrays.tables` says, one per side to move.
+    The planes of each of the others begin where `Arrays.tables` says, one per side to move; what
+    no capture leads to is never touched, and so no memory.
     """
 
     low: NDArray[np.uint8]
@@ -114,21 +120,23 @@ class Supports(NamedTuple):
     is_wide: NDArray[np.bool_]
     """bool (T, 2): whether a plane has more than 256 different codes."""
     ranks: NDArray[Any]
-    """ranks (T, 2, places): what the places of a plane are worth (`ranks`)."""
+    """ranks (T, 2, 2, places): what the places of a plane, by the side to move there, are worth
+    where Red or Black is to move here (`ranks`): the other one where colours are swapped."""
 
 
 @part
-def rank_after_capture(table, to_move, slot, arrays):
+def rank_after_capture(table, to_move, here, slot, arrays):
     """The rank of a slot of a supporting table.
 
-    table : int, its number; to_move : int, the side; slot : int, of that table
+    table : int, its number; to_move : int, the side there; here : int, the side whose rank it is
+    slot : int, of that table
     """
     supports = arrays.supports
     at = arrays.tables[table, to_move] + slot
     place = np.int64(supports.low[at])
     if supports.is_wide[table, to_move]:
         place += BYTE * np.int64(supports.high[at])
-    return np.int64(supports.ranks[table, to_move, place])
+    return np.int64(supports.ranks[table, to_move, here, place])
 
 
 class Room:
@@ -155,28 +163,49 @@ class Room:
             return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 
-def narrowed(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """As many numbers of a type that is no wider, in the same memory from its beginning."""
-    return numbers.view(dtype)[: len(numbers)]
-
-
-def give_back(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """The same, when nothing else of `numbers` is used any more: the rest of the memory is free.
+def narrow(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """The same numbers of a type that is no wider; the rest of the memory is free.
 
     Of a file nothing is given back. Other views of the memory are void afterwards.
     """
     size = len(numbers)
-    if numbers.flags.owndata and np.dtype(dtype).itemsize < numbers.itemsize:
+    if np.dtype(dtype) == numbers.dtype:
+        return numbers
+    few = numbers.view(dtype)
+    for at in range(0, size, _PIECE):
+        # What is narrower is written behind what is still to be read.
+        few[at : min(at + _PIECE, size)] = numbers[at : at + _PIECE].astype(dtype)
+    del few
+    if numbers.flags.owndata:
         numbers.resize(-(-size * np.dtype(dtype).itemsize // numbers.itemsize), refcheck=False)
     return numbers.view(dtype)[:size]
 
 
+def reserve_twice(room: Room, slots: int) -> NDArray[np.uint8]:
+    """Bytes for so many slots, before which there is as much room: for `widened`."""
+    return room.reserve(slots, np.uint16).view(np.uint8)[slots:]
+
+
+def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """The same numbers of two bytes each, in the room that `reserve_twice` has left.
+
+    `numbers` are overwritten.
+    """
+    assert isinstance(numbers.base, np.ndarray)
+    wide = np.asarray(numbers.base)
+    assert wide.dtype == np.uint16
+    for at in range(0, len(numbers), _PIECE):
+        # What is written ends before what is still to be read.
+        wide[at : at + _PIECE] = numbers[at : at + _PIECE].copy()
+    return wide
+
+
 def unpack_own(
     table: Table, room: Room, dtypes: Sequence[DTypeLike], threads: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
     """Both planes as places, with slack, of the first type that can tell them apart; the codes.
 
-    Raises `LimitExceededError` where none can.
+    Bytes can be `widened`. Raises `LimitExceededError` where no type will do.
     """
     for dtype in dtypes[:-1]:
         with contextlib.suppress(LimitExceededError):
@@ -186,18 +215,21 @@ def unpack_own(
 
 def _unpack_both(
     table: Table, room: Room, dtype: DTypeLike, threads: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
     """The same, of one type; raises `LimitExceededError` where it does not do."""
-    slots, palette = table.layout.slots, Palette(dtype, np.iinfo(dtype).max + 1)
-    planes = room.reserve(len(Side) * slots + SLACK, dtype)
+    slots = table.layout.slots
+    size = len(Side) * slots + SLACK
+    palettes = [Palette(dtype, np.iinfo(dtype).max + 1) for _ in Side]
+    planes: NDArray[Any]
+    planes = reserve_twice(room, size) if dtype == np.uint8 else room.reserve(size, dtype)
 
     def write(side: int, first: int, places: NDArray[Any]) -> None:
         at = side * slots + first
         planes[at : at + len(places)] = places
 
     for side in Side:
-        _over_tiles(table, side, palette, write, threads)
-    return planes, palette.list_codes()
+        _over_tiles(table, side, palettes[side], write, threads)
+    return planes, [palette.list_codes() for palette in palettes]
 
 
 def unpack_side(

@@ -10,6 +10,7 @@ the same report whatever their number. How rows, patterns and a sample are prove
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,10 +23,10 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import Arrays, Loaded, Numbers, gather
+from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
-from tbgen.verify.checks import NOBODY, Patterns
+from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
 from tbgen.verify.planes import Supporting, Table
@@ -108,7 +109,7 @@ def _prove(
     """
     report("load", 0, 1)
     trim_process()
-    loaded = gather(table, supporting, rule_set, memory, folder, threads)
+    loaded = gather(table, supporting, rule_set, memory, folder, threads, all_kinds=not by_rows)
     passes = Passes(loaded.arrays, table.layout, threads, report)
     found = passes.prove(list_checks=not by_rows)
     nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
@@ -119,6 +120,7 @@ def _prove(
     if by_rows and not found.findings:
         arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
+        trim_process()
     if loaded.arrays.seek_chases:
         report("sieve", 0, 1)
         left = sift(found.chasers, found.claims, loaded.arrays, passes.index, threads)
@@ -200,7 +202,7 @@ def conclude(
 def _last_order(arrays: Arrays) -> int:
     """The highest order of a value of this table or of a supporting one."""
     # The first rank is none.
-    orders = orders_of_keys(arrays.values.keys[1:])
+    orders = orders_of_keys(arrays.values.keys[:, 1:])
     return int(orders[orders < NEVER].max(initial=0))
 
 
@@ -260,16 +262,16 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
 
 
 def _histograms(
-    counts: NDArray[np.int64], codes: NDArray[np.int64]
+    counts: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """How many positions have each code, Red to move and Black to move.
 
     Code 0 is no value, and not counted.
     """
     red, black = (
-        dict(sorted((code, n) for code, n in zip(codes.tolist(), line.tolist(), strict=True)
+        dict(sorted((code, n) for code, n in zip(own.tolist(), line.tolist(), strict=False)
                     if code and n))
-        for line in counts
+        for own, line in zip(codes, counts, strict=True)
     )  # fmt: skip
     return red, black
 

@@ -8,8 +8,11 @@ him, so that the best of his moves is the maximum of the ranks of the positions 
     0        no position, or no move
     1 ...    a key that the opponent likes best, and so on down to the one that he likes least
 
-Open values (draws, and what the rules of repetition decide) have three ranks each, by the *kind*
-of the position, so that the maximum also tells who may belong to a pattern:
+Each side to move has ranks of its own, since moves of a side lead to positions of the other one
+only: a byte tells apart what one side has where it does not both.
+
+Open values (draws, and what the rules of repetition decide) may have a rank for each *kind* of the
+position, so that the maximum also tells who may belong to a pattern:
 
     won for the side to move    CAPTURE < CHECK < CHASE < FREE
     drawn or lost                         CHECK < CHASE < FREE
@@ -22,19 +25,25 @@ of the position, so that the maximum also tells who may belong to a pattern:
 The best of the moves of a possible checker is of kind CHECK or CAPTURE, that of a possible chaser
 CHASE or CAPTURE: any move of a higher kind keeps the value and is no offence, so that he need not
 go on. What is possible is looked at by the scalar rules (`positions`, `chase.edges`).
+
+Where rows settle the checks (`forward.settle`), draws alone have kinds: of what is decided they are
+looked at again, when no distances have to be told apart any more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.indexing import Side
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.verify.keys import (
     DECIDED_BY_RULES,
     MATE,
+    ORDER,
     key_after_conversion,
     key_after_move,
     key_of_code,
@@ -43,50 +52,62 @@ from tbgen.verify.keys import (
 CAPTURE, CHECK, CHASE, FREE, KINDS = range(5)
 """Kinds of positions; closed values have one rank for all of them."""
 
+UNTOLD = -1
+"""The kind of ranks of open values that are not told apart by it."""
+
 ATTACKING = KINDS
 """What would be FREE if the side to move did not attack a piece: with `Values.own`, the line."""
 NO_POSITION = ATTACKING + 1
 """The line for what is none."""
 
-NO_RANK = -1
-"""In `Values`: no stored value is that of a move; no move gives that value."""
+NO_RANK, NO_VALUE = -1, -2
+"""In `Values`: no stored value is that of a move; no move gives that value, or there is no rank."""
+
+Sides = Sequence[NDArray[np.int64]]
+"""Keys, int64 (n,), of positions with Red and with Black to move."""
 
 
 class Values(NamedTuple):
-    """What ranks stand for, as kernels look it up. Shapes: R ranks, of which 0 is none."""
+    """What ranks stand for, as kernels look it up. Shapes: R ranks of either side to move, of which
+    0 is none."""
 
     keys: NDArray[np.int64]
-    """int64 (R,): the key of the position, for the side to move there; for rank 0 that of code 0,
+    """int64 (2, R): the key of the position, for the side to move there; for rank 0 that of code 0,
     worse than every loss."""
     kinds: NDArray[np.int64]
-    """int64 (R,): the kind; FREE for values that have one rank."""
+    """int64 (2, R): the kind; UNTOLD for open values, FREE for others that have one rank."""
     stored: NDArray[np.int32]
-    """int32 (R,): the same number for all ranks of a key; NO_RANK for wins by rules, at which the
-    first pass always looks twice."""
+    """int32 (2, R): the same number for all ranks of a key, of both sides; NO_RANK for wins by
+    rules at which the first pass always looks twice."""
     expected: NDArray[np.int32]
-    """int32 (R,): the number, as in `stored`, of the value that a position has whose best move
+    """int32 (2, R): the number, as in `stored`, of the value that a position has whose best move
     leads to the rank, if there is nothing else to say of it; else a number that no value has."""
     own: NDArray[Any]
-    """ranks (NO_POSITION + 1, places): the rank of each place in this table's palette, by kind,
-    for ATTACKING, and for NO_POSITION, which has none."""
+    """ranks (2, NO_POSITION + 1, places): the rank of each place in the palette of this table's
+    side, by kind, for ATTACKING, and for NO_POSITION, which has none."""
     settled: NDArray[np.bool_]
-    """bool (R,): losses by perpetual check that are known to be (`forward.settle`): no rank is."""
-    drawn: int
-    """The rank of a capture into a material in which all is drawn."""
+    """bool (2, R): losses by perpetual check that are settled (`forward.settle`): no rank is."""
+    drawn: NDArray[np.int64]
+    """int64 (2,): the rank of a capture into a material in which all is drawn."""
 
-    def translate(self, keys: NDArray[np.int64], kind: int) -> NDArray[np.int64]:
-        """int64 (n,): the ranks of keys as positions of one kind."""
+    def translate(self, side: int, keys: NDArray[np.int64], kind: int) -> NDArray[np.int64]:
+        """int64 (n,): the ranks of keys of a side to move, as positions of one kind."""
         of = {
             (key, rank_kind): rank
             for rank, (key, rank_kind) in enumerate(
-                zip(self.keys.tolist(), self.kinds.tolist(), strict=True)
+                zip(self.keys[side].tolist(), self.kinds[side].tolist(), strict=True)
             )
-            if rank
+            if rank and self.stored[side, rank] != NO_VALUE
         }
-        return np.array(
-            [of.get((key, _kind_of(key, kind)), of.get((key, FREE), 0)) for key in keys.tolist()],
-            np.int64,
-        )
+        ranks = []
+        for key in keys.tolist():
+            for told in (_kind_of(key, kind), UNTOLD, FREE):
+                if (key, told) in of:
+                    ranks.append(of[key, told])
+                    break
+            else:
+                ranks.append(0)
+        return np.array(ranks, np.int64)
 
 
 def _kind_of(key: int, kind: int) -> int:
@@ -108,44 +129,60 @@ def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
 
-def make_values(own: NDArray[np.int64], others: NDArray[np.int64], *, seek: bool) -> Values:
+def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True) -> Values:
     """The ranks of all values that occur.
 
-    own : int64 (places,), the keys of this table's palette; others : int64 (n,), further ones
-    seek : whether open values are told apart by kind
+    own : the keys of this table's palettes, by side to move; others : further ones
+    seek : whether open values are told apart by kind; all_kinds : also those that are no draws
 
     Raises `LimitExceededError` where 16 bits do not do.
     """
-    ascending = np.unique(np.concatenate([own, others, [0]]))
-    keys, kinds, numbers = [key_of_code(0, 255, 128, 127)], [FREE], [NO_RANK]
-    for number, key in enumerate(ascending[::-1].tolist()):
-        is_split = seek and abs(key) <= DECIDED_BY_RULES
-        for kind in range(KINDS) if is_split else (FREE,):
-            if not is_split or _kind_of(key, kind) == kind:
-                keys.append(key)
-                kinds.append(kind)
-                numbers.append(number)
-    if len(keys) > 1 << 16:
-        raise LimitExceededError(
-            f"{len(keys)} ranks of values are more than 16 bits can tell apart"
-        )
-    number_of = dict(zip(keys[1:], numbers[1:], strict=True))
-    stored, expected = list(numbers), []
-    for rank, (key, kind) in enumerate(zip(keys, kinds, strict=True)):
-        if rank and 0 < key <= DECIDED_BY_RULES:
-            stored[rank] = NO_RANK
-        worth = key_after_move(key) if rank else -MATE
-        is_open = abs(worth) <= DECIDED_BY_RULES
-        silent = not is_open or (worth == 0 if not seek else kind == FREE)
-        expected.append(number_of.get(worth, NO_RANK - 1) if silent else NO_RANK - 1)
+    sides = [np.unique(np.concatenate([own[side], others[side], [0]])) for side in Side]
+    number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
+    listed = [_list_ranks(keys, seek=seek, all_kinds=all_kinds) for keys in sides]
+    most = max(map(len, listed))
+    if most > 1 << 16:
+        raise LimitExceededError(f"{most} ranks of values are more than 16 bits can tell apart")
+    shape = len(Side), most
+    keys, kinds = np.full(shape, key_of_code(0, 255, 128, 127)), np.full(shape, FREE)
+    stored, expected = np.full(shape, NO_VALUE, np.int32), np.full(shape, NO_VALUE - 1, np.int32)
+    for side, ranks in zip(Side, listed, strict=True):
+        for rank, (key, kind) in enumerate(ranks):
+            keys[side, rank], kinds[side, rank] = key, kind
+            if rank:
+                stored[side, rank] = number_of[key]
+            if 0 < key <= DECIDED_BY_RULES and (all_kinds or (MATE - key) % ORDER == 0):
+                stored[side, rank] = NO_RANK
+            worth = key_after_move(key) if rank else -MATE
+            is_silent = abs(worth) > DECIDED_BY_RULES
+            if not is_silent:
+                is_silent = kind in (FREE, UNTOLD) if seek else worth == 0
+            if is_silent and worth in number_of:
+                expected[side, rank] = number_of[worth]
     values = Values(
-        np.array(keys, np.int64), np.array(kinds, np.int64), np.array(stored, np.int32),
-        np.array(expected, np.int32), np.zeros((0, 0), np.uint8),
-        np.zeros(len(keys), np.bool_), 0,
+        keys, kinds, stored, expected, np.zeros((2, 0, 0), np.uint8),
+        np.zeros(shape, np.bool_), np.zeros(2, np.int64),
     )  # fmt: skip
-    dtype = np.uint8 if len(keys) <= 1 << 8 else np.uint16
-    lines = [values.translate(own, kind) for kind in range(NO_POSITION)]
-    table = np.array([*lines, np.zeros(len(own), np.int64)], dtype)
-    return values._replace(
-        own=table, drawn=int(values.translate(np.zeros(1, np.int64), CAPTURE)[0])
-    )
+    places = max(map(len, own))
+    table = np.zeros((len(Side), NO_POSITION + 1, places), np.min_scalar_type(most - 1))
+    for side in Side:
+        for kind in range(NO_POSITION):
+            table[side, kind, : len(own[side])] = values.translate(side, own[side], kind)
+        values.drawn[side] = values.translate(side, np.zeros(1, np.int64), CAPTURE)[0]
+    return values._replace(own=table)
+
+
+def _list_ranks(keys: NDArray[np.int64], *, seek: bool, all_kinds: bool) -> list[tuple[int, int]]:
+    """The key and the kind of each rank of a side, which has these keys, ascending.
+
+    Arguments as those of `make_values`.
+    """
+    ranks = [(key_of_code(0, 255, 128, 127), FREE)]
+    for key in keys[::-1].tolist():
+        if not seek or abs(key) > DECIDED_BY_RULES:
+            ranks.append((key, FREE))
+        elif key == 0 or all_kinds:
+            ranks += [(key, kind) for kind in range(KINDS) if _kind_of(key, kind) == kind]
+        else:
+            ranks.append((key, UNTOLD))
+    return ranks

@@ -31,7 +31,7 @@ def k_choose(slot_0, slot_1, thresholds, nodes, arrays):
     """List the nodes of the slots [slot_0, slot_1) whose hash is below a bound; returns how many.
 
     slot_0, slot_1 : int, slots
-    thresholds : uint64 (ranks,), the bound of each rank
+    thresholds : uint64 (2, ranks), the bound of each rank
     nodes : int64 (n,), out, with room for all
     """
     count = 0
@@ -39,7 +39,7 @@ def k_choose(slot_0, slot_1, thresholds, nodes, arrays):
         for side in range(2):
             node = 2 * slot + side
             rank = arrays.ranks[arrays.tables[0, side] + slot]
-            if (np.uint64(node) * _GOLDEN) >> _UPPER_HALF < thresholds[rank]:
+            if (np.uint64(node) * _GOLDEN) >> _UPPER_HALF < thresholds[side, rank]:
                 nodes[count] = node
                 count += 1
     return count
@@ -50,7 +50,7 @@ def choose_sample(arrays: Arrays, counts: NDArray[np.int64], size: int, threads:
 
     counts : int64 (2, places), how often each place of the palette is the value of a position
     """
-    thresholds = _thresholds(arrays, counts.sum(axis=0), size)
+    thresholds = _thresholds(arrays, counts, size)
 
     def choose(slot_0: int) -> Numbers:
         slot_1 = min(slot_0 + _RANGE_SLOTS, slots)
@@ -65,16 +65,17 @@ def choose_sample(arrays: Arrays, counts: NDArray[np.int64], size: int, threads:
 
 
 def _thresholds(arrays: Arrays, counts: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
-    """uint64 (ranks,): the bound of the hash for each rank, 2 ** 32 where all are chosen."""
+    """uint64 (2, ranks): the bound of the hash for each rank, 2 ** 32 where all are chosen."""
     keys = arrays.values.keys
     classes = 2 * orders_of_keys(keys) + (keys > 0)
-    classes[0] = -1
-    # The free ranks of the palette: they have the keys of the values.
-    of_place = classes[arrays.values.own[FREE].astype(np.int64)]
+    classes[:, 0] = -1
+    # The free ranks of the palettes: they have the keys of the values.
+    free = arrays.values.own[:, FREE].astype(np.int64)
+    of_place = np.take_along_axis(classes, free, axis=1)
     members = {int(c): int(counts[of_place == c].sum()) for c in np.unique(of_place)}
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
     members[-1] = 2 * slots - int(counts.sum())
-    thresholds = np.zeros(len(keys), np.uint64)
+    thresholds = np.zeros(keys.shape, np.uint64)
     left, present = size, sorted((n, c) for c, n in members.items() if n)
     # The rarest first: what it leaves of its share goes to the others.
     for number, (count, which) in enumerate(present):

@@ -23,14 +23,15 @@ from tbgen.indexing.material import Material
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import Arrays, gather
+from tbgen.verify.arrays import NOBODY, Arrays, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
-from tbgen.verify.checks import NOBODY, Patterns
+from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.complete import k_complete, k_repeat
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.forward.index import Row, RowIndex, make_index
 from tbgen.verify.forward.judge import Notes, k_judge, k_settle
+from tbgen.verify.forward.kinds import k_begin
 from tbgen.verify.forward.settle import FIRST_OFFENCE, forget_states, k_translate, make_marks
 from tbgen.verify.positions import examine
 from tbgen.verify.report import no_progress
@@ -94,17 +95,15 @@ def warm_up(rules: Rules, memory: int | None) -> None:
 def compile_rows() -> None:
     """Compile what looks at rows."""
     arrays, index = _load()
-    columns = np.zeros((2, arrays.values.own.shape[1]), np.int64)
+    columns = np.zeros((2, arrays.values.own.shape[2]), np.int64)
     row, notes = _row(index, arrays), Notes.make(0, 0)
     k_complete(0, 0, columns, row, index, arrays)
     k_repeat(0, 0, row, index, arrays)
     k_judge(0, 0, notes, row, index, arrays)
-    settling, arrays = make_marks(arrays.values, seek_chases=True), _of_marks(arrays)
-    for numbers, becomes in (
-        (np.empty(0, np.uint16), settling.of_ranks.winner),
-        (arrays.ranks, settling.of_marks.winner),
-    ):
-        k_translate(numbers[:0], becomes, np.empty(0, becomes.dtype))
+    settling = make_marks(arrays.values, seek_chases=True)
+    k_begin(0, 0, settling.of_ranks, settling.orders, settling.direct, notes, row, index, arrays)
+    arrays = _of_marks(arrays)
+    k_translate(arrays.ranks[:0], settling.of_marks.winner)
     due = np.zeros((2, 0), np.bool_)
     row = _row(index, arrays)
     k_settle(0, 0, 0, FIRST_OFFENCE, due[0], notes, row, index, arrays, settling.marks)
@@ -114,7 +113,7 @@ def compile_checks() -> None:
     """Compile the scalar rules of moves and of checks."""
     arrays, _ = _load()
     examine(NOBODY, arrays, 1)
-    choose_sample(arrays, np.zeros((2, arrays.values.own.shape[1]), np.int64), 1, 1)
+    choose_sample(arrays, np.zeros((2, arrays.values.own.shape[2]), np.int64), 1, 1)
     Patterns(_of_marks(arrays), _nobody(), 1)
 
 
@@ -130,14 +129,14 @@ def compile_chases() -> None:
 def _load() -> tuple[Arrays, RowIndex]:
     """The silent table, and the index of its rows."""
     table = _Silent()
-    arrays, _ = gather(table, lambda child: table, RuleSet(Rules.WXF))
+    arrays, _ = gather(table, lambda child: table, RuleSet(Rules.WXF), all_kinds=False)
     return arrays, make_index(table.layout)
 
 
 def _of_marks(arrays: Arrays) -> Arrays:
     """The same when checks have been settled: a byte is enough then."""
     values, numbers = forget_states(make_marks(arrays.values, seek_chases=True).values)
-    supports = arrays.supports._replace(ranks=numbers[:0].reshape(0, 2, 0))
+    supports = arrays.supports._replace(ranks=numbers[:0].reshape(0, 2, 2, 0))
     return arrays._replace(ranks=numbers[:0], values=values, supports=supports)
 
 

@@ -164,8 +164,10 @@ def verify_wdl(
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
     found = Passes(arrays, file.layout, threads, report).prove(list_checks=False)
     node = -1 if found.first is None else found.first[0]
-    counted = [_counts(dict(zip(loaded.codes.tolist(), line, strict=True)))
-               for line in found.counts.tolist()]  # fmt: skip
+    counted = [
+        _counts(dict(zip(codes.tolist(), line, strict=False)))
+        for codes, line in zip(loaded.codes, found.counts.tolist(), strict=True)
+    ]
     problems = [
         f"the stored counts of {side.name.lower()} to move are {stored}, counted are {counts}"
         for side, stored, counts in zip(
@@ -210,10 +212,10 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
 def _by_outcome(values: Values) -> Values:
     """The same ranks, of which nothing but win, draw and loss is compared."""
     keys = keys_of_palette(_CODES[1:].astype(np.int64), _SPACE).tolist()
-    numbers = dict(zip(values.keys[1:].tolist(), values.stored[1:].tolist(), strict=True))
+    numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
     children = values.keys.copy()
-    children[0] = MATE  # no move: lost
+    children[:, 0] = MATE  # no move: lost
     expected = np.select([children > 0, children < 0], [loss, win], draw)
     return values._replace(expected=expected.astype(values.expected.dtype))
 

@@ -74,5 +74,7 @@ def believe(loaded: Loaded) -> np.ndarray:
     arrays = loaded.arrays
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
     places = arrays.ranks[: 2 * slots].astype(np.int64)
-    arrays.ranks[: 2 * slots] = arrays.values.own[FREE][places]
+    arrays.ranks[: 2 * slots] = np.concatenate(
+        [arrays.values.own[side, FREE][places[side * slots :][:slots]] for side in Side]
+    )
     return places

@@ -40,7 +40,10 @@ def prove_by_positions(table, supporting, rule_set: RuleSet, threads: int = 1) -
     seek = arrays.seek_patterns
     direct = is_win & ~checked & ((MATE - stored) % ORDER == 0) & arrays.seek_chases
     place = places[nodes % 2 * slots + nodes // 2]
-    counts = [np.bincount(place[nodes % 2 == side], minlength=len(loaded.codes)) for side in Side]
+    counts = [
+        np.bincount(place[nodes % 2 == side], minlength=max(map(len, loaded.codes)))
+        for side in Side
+    ]
     found = FirstPass(
         len(wrong),
         first,

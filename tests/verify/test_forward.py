@@ -12,9 +12,11 @@ from tbgen.indexing import Material, Side
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import verify
+from tbgen.verify.arrays import gather
 from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.forward.settle import Translation, make_marks
+from tbgen.verify.report import no_progress
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, recoded
 from tests.oracles.proof_by_positions import prove_by_positions
@@ -63,7 +65,7 @@ def test_marks_of_two_bytes_say_the_same(monkeypatch):
         becomes = settling.marks.becomes.astype(np.uint16)
         return settling._replace(
             marks=settling.marks._replace(becomes=becomes),
-            of_ranks=wide(settling.of_ranks),
+            of_ranks=settling.of_ranks.astype(np.uint16),
             of_marks=wide(settling.of_marks),
         )
 
@@ -71,6 +73,27 @@ def test_marks_of_two_bytes_say_the_same(monkeypatch):
     rows = same(solution("KRKN", Rules.WXF), Rules.WXF)
     assert rows.ok
     assert rows.offenders_examined < 10  # or they have been proven the old way
+
+
+@pytest.mark.parametrize("rules", [Rules.CHECK, Rules.WXF])
+@pytest.mark.parametrize("name", ["KRKN", "KNKP", "KRKR"])
+def test_kinds_that_are_told_late_are_those_told_at_once(name, rules):
+    """Marks, and who claims to win by a chase, whether ranks know all kinds or those of draws."""
+    told, table = [], solution(name, rules)
+    for all_kinds in (True, False):
+        arrays, _ = gather(
+            table, lambda child: solution(child.name, rules), RuleSet(rules), all_kinds=all_kinds
+        )
+        passes = Passes(arrays, table.layout, 2, no_progress)
+        found = passes.prove(list_checks=all_kinds)
+        claims = passes._begin(make_marks(arrays.values, seek_chases=arrays.seek_chases))
+        told.append((passes._arrays.ranks, claims))
+        if all_kinds and rules == Rules.WXF:
+            assert np.array_equal(found.claims, claims)
+    (marks, claims), (late_marks, late_claims) = told
+    assert np.array_equal(marks, late_marks)
+    assert np.array_equal(claims, late_claims)
+    assert marks.any()
 
 
 def test_rows_settle_most_checks():

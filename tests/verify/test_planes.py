@@ -11,11 +11,12 @@ from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.planes import (
     Room,
     Supports,
-    give_back,
-    narrowed,
+    narrow,
     rank_after_capture,
+    reserve_twice,
     unpack_own,
     unpack_side,
+    widened,
 )
 
 
@@ -54,17 +55,19 @@ def test_what_captures_lead_to_is_found_again(different):
     for side in range(2):
         at = first + 300 * side
         codes.append(unpack_side(table, side, low[at:], high[at:], 2))
-    ranks = np.zeros((2, 2, different + 5), np.uint16)
+    ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
     for side in range(2):
-        ranks[1, side, : len(codes[side])] = codes[side]
+        ranks[1, side, 0, : len(codes[side])] = codes[side]
+        ranks[1, side, 1, : len(codes[side])] = codes[side] + 1
     is_wide = np.array([[False, False], [len(each) > 256 for each in codes]])
     assert is_wide[1].tolist() == [different > 256, False]
     assert high.any() == (different > 256)
     tables = np.array([[0, 0], [first, first + 300]])
     arrays = SimpleNamespace(supports=Supports(low, high, is_wide, ranks), tables=tables)
     for side in range(2):
-        found = [rank_after_capture(1, side, slot, arrays) for slot in range(300)]
-        assert found == planes[side].tolist()
+        for here in range(2):
+            found = [rank_after_capture(1, side, here, slot, arrays) for slot in range(300)]
+            assert found == (planes[side] + here).tolist()
 
 
 @pytest.mark.parametrize(("different", "dtype"), [(256, np.uint8), (257, np.uint16)])
@@ -72,7 +75,8 @@ def test_places_are_as_wide_as_they_must_be(different, dtype):
     planes = plane(different), plane(3)
     places, codes = unpack_own(tiled(*planes), Room(), (np.uint8, np.uint16), 2)
     assert places.dtype == dtype
-    assert codes[places[:600]].tolist() == np.concatenate(planes).tolist()
+    for side in range(2):
+        assert codes[side][places[300 * side :][:300]].tolist() == planes[side].tolist()
 
 
 def test_a_palette_has_an_end():
@@ -84,17 +88,26 @@ def test_a_palette_has_an_end():
 @pytest.mark.parametrize("memory", [None, 0])
 def test_what_is_narrower_takes_less_memory(memory, tmp_path):
     """What is in a file stays there."""
-    wide = Room(memory, tmp_path).reserve(10_001, np.uint16)
-    wide[:] = np.arange(10_001)
-    few = narrowed(wide, np.uint8)
-    for at in range(0, 10_001, 100):
-        some = slice(at, at + 100)
-        few[some] = (wide[some] % 251).astype(np.uint8)
-    del few, some
-    left = give_back(wide, np.uint8)
+    wide = Room(memory, tmp_path).reserve(3_000_001, np.uint16)
+    wide[:] = np.arange(3_000_001) % 251
+    left = narrow(wide, np.uint8)
     assert left.dtype == np.uint8
-    assert np.array_equal(left, np.arange(10_001) % 251)
-    assert wide.nbytes == (10_002 if memory is None else 20_002)
+    assert np.array_equal(left, np.arange(3_000_001) % 251)
+    assert wide.nbytes == (3_000_002 if memory is None else 6_000_002)
+
+
+@pytest.mark.parametrize("memory", [None, 0])
+def test_bytes_become_two_in_the_room_before_them(memory, tmp_path):
+    """And narrow again where they began; what was reserved is given back then."""
+    few = reserve_twice(Room(memory, tmp_path), 3_000_001)
+    few[:] = np.arange(3_000_001) % 251
+    wide = widened(few)
+    del few
+    assert wide.dtype == np.uint16
+    assert np.array_equal(wide, np.arange(3_000_001) % 251)
+    left = narrow(wide, np.uint8)
+    assert np.array_equal(left, np.arange(3_000_001) % 251)
+    assert wide.nbytes == (3_000_002 if memory is None else 6_000_002)
 
 
 def test_memory_is_given_out_once(tmp_path):
@@ -108,5 +121,4 @@ def test_memory_is_given_out_once(tmp_path):
 
 def test_nothing_is_given_back_of_what_is_as_wide():
     numbers = np.arange(300, dtype=np.uint16)
-    assert np.array_equal(give_back(numbers, np.uint16), np.arange(300))
-    assert np.array_equal(narrowed(numbers, np.uint16), np.arange(300))
+    assert narrow(numbers, np.uint16) is numbers

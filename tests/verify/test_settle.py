@@ -5,6 +5,7 @@ import pytest
 
 from tbgen.verify.forward import settle
 from tbgen.verify.forward.settle import (
+    AMBUSH,
     ANSWERS,
     EARLY_LOSS,
     EARLY_WIN,
@@ -24,7 +25,6 @@ from tbgen.verify.forward.settle import (
     START,
     START_CHECKED,
     STEPS,
-    STRUCK,
     TAKEN,
     TENSE,
 )
@@ -39,7 +39,8 @@ def settling():
     """The marks of a table with wins and losses of three orders, direct and others, and draws."""
     wins = [MATE - order * ORDER - plies for order in range(ORDERS + 1) for plies in (0, 2)]
     keys = np.array([0, *wins, *(-key for key in wins)])
-    return settle.make_marks(make_values(keys, keys, seek=True), seek_chases=True)
+    values = make_values([keys, keys], [keys, keys], seek=True, all_kinds=False)
+    return settle.make_marks(values, seek_chases=True)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def after_offence(step, own, best):
     if step != FIRST_OFFENCE:
         if state == EARLY_LOSS:
             return (LATE_LOSS, order) if met == LATE_WIN else own
-        return (state + OUT - MAYBE, order) if TENSE <= met <= ESCAPE else own
+        return (state + OUT - MAYBE, order) if AMBUSH <= met <= ESCAPE else own
     if met == HIDDEN:
         order_met = 0  # nothing better keeps the class: only checks into direct wins do
     if order_met == order and met in (HELD, TAKEN):
@@ -72,7 +73,7 @@ def after_offence(step, own, best):
         return OUT, order
     if state == START_CHECKED:
         return MAYBE, order
-    is_early = order > 1 and (order_met < order - 1 or met < TENSE)
+    is_early = order > 1 and (order_met < order - 1 or met < AMBUSH)
     return (EARLY_LOSS if is_early else LATE_LOSS), order
 
 
@@ -110,7 +111,7 @@ def test_tables_of_marks_say_what_a_look_at_each_position_says(settling, meaning
             assert meanings[marks.becomes[step, number, best_number]] == after
             is_listed = False
             if step == FIRST_OFFENCE:
-                is_listed = is_due and own[1] == best[1] and best[0] in (TENSE, STRUCK)
+                is_listed = is_due and own[1] == best[1] and best[0] == TENSE
             elif step in (LIST_OFFENDERS, LIST_ANSWERS):
                 is_listed = is_due and after[0] in LOOKED_AT[step]
             assert marks.listed[step, number, best_number] == is_listed
@@ -119,5 +120,6 @@ def test_tables_of_marks_say_what_a_look_at_each_position_says(settling, meaning
 def test_chases_are_listed_only_where_they_count():
     """Under rules of checks alone nobody asks who may chase."""
     keys = np.array([0, MATE - ORDER, ORDER - MATE + 1])
-    settling = settle.make_marks(make_values(keys, keys, seek=True), seek_chases=False)
+    values = make_values([keys, keys], [keys, keys], seek=True, all_kinds=False)
+    settling = settle.make_marks(values, seek_chases=False)
     assert not settling.marks.listed[FIRST_OFFENCE].any()

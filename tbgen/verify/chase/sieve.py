@@ -22,13 +22,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Members, Numbers
 from tbgen.verify.chase.bench import Bench, copy_board, is_chased, play
 from tbgen.verify.chase.edges import after_quiet, is_legal, loses_from, search
 from tbgen.verify.chase.still import has_still_move, key_after_step
@@ -47,35 +46,38 @@ _RANGE_NODES = 1 << 14
 """Nodes per task."""
 _FIRST_ROOM = 1 << 15
 """Binding moves of a range; it is looked at again if that is not enough."""
+_BLOCK_NODES = 1 << 12
+"""Numbers of nodes that are looked up together."""
 
 
 class Standing(NamedTuple):
-    """Nodes, and which of them still count. Shape: S slots."""
+    """Nodes, and which of them still count."""
 
     nodes: Numbers
-    """int64 (n,)."""
+    """int64 (n,), ascending."""
     alive: Members
     """bool (n,)."""
-    bits: NDArray[np.uint8]
-    """uint8 (S // 4 + 1,): a bit for each node there is, 1 if it is among those and counts."""
+    starts: Numbers
+    """int64 (blocks + 1,): how many nodes come before each block of `_BLOCK_NODES` numbers."""
 
     @classmethod
     def of(cls, nodes: Numbers, slots: int) -> Standing:
         """All of some nodes, in a table of so many slots."""
-        bits = np.zeros(slots // 4 + 1, np.uint8)
-        np.bitwise_or.at(bits, nodes >> 3, _bits_of(nodes))
-        return cls(nodes, np.ones(len(nodes), np.bool_), bits)
-
-    def leave(self, places: Numbers) -> None:
-        """Let some no longer count."""
-        self.alive[places] = False
-        nodes = self.nodes[places]
-        np.bitwise_and.at(self.bits, nodes >> 3, ~_bits_of(nodes))
+        blocks = 2 * slots // _BLOCK_NODES + 1
+        starts = np.searchsorted(nodes, _BLOCK_NODES * np.arange(blocks + 1))
+        return cls(nodes, np.ones(len(nodes), np.bool_), starts.astype(np.int64))
 
 
-def _bits_of(nodes: Numbers) -> NDArray[np.uint8]:
-    """uint8 (n,): the bit of each node in its byte."""
-    return np.left_shift(1, nodes & 7).astype(np.uint8)
+@part
+def _counts(node, standing):
+    """Whether a node is among those that count.
+
+    standing : Standing
+    """
+    block = node // _BLOCK_NODES
+    low, high = standing.starts[block], standing.starts[block + 1]
+    at = low + search(standing.nodes[low:high], node)
+    return at < high and standing.nodes[at] == node and standing.alive[at]
 
 
 @part
@@ -283,7 +285,6 @@ def k_answer(moves, answered, standing, desk, arrays):
     answered : bool (m,), out; standing : Standing
     """
     squares, board, targets = desk.squares, desk.board, desk.moves.targets
-    bits = standing.bits
     for m in range(len(moves)):
         answered[m] = False
         if not standing.alive[moves[m, PLACE]]:
@@ -298,8 +299,7 @@ def k_answer(moves, answered, standing, desk, arrays):
             for i in range(count):
                 if board[targets[i]] == EMPTY:
                     after = slot_after(slot, image, p, targets[i], squares, arrays)
-                    node = 2 * after + 1 - side
-                    if (bits[node >> 3] >> (node & 7)) & 1:
+                    if _counts(2 * after + 1 - side, standing):
                         answered[m] = True
                         break
             if answered[m]:
@@ -307,7 +307,9 @@ def k_answer(moves, answered, standing, desk, arrays):
         clear(desk)
 
 
-def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, threads: int) -> Numbers:
+def sift(
+    nodes: ManyNumbers, claims: Numbers, arrays: Arrays, index: RowIndex, threads: int
+) -> Numbers:
     """The nodes that may be chasers of a pattern, or lead to what is claimed; all ascend.
 
     nodes : 2 * slot + side to move, possible chasers
@@ -319,15 +321,15 @@ def sift(nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, threa
 
 
 def _sift(
-    nodes: Numbers, claims: Numbers, arrays: Arrays, index: RowIndex, pool: ThreadPoolExecutor
+    nodes: ManyNumbers, claims: Numbers, arrays: Arrays, index: RowIndex, pool: ThreadPoolExecutor
 ) -> Numbers:
     """The same by the threads of a pool."""
     pieces = len(arrays.men.pieces)
     slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
 
-    def find(some: Numbers) -> tuple[Numbers, Members, Numbers]:
+    def find(few: ManyNumbers) -> tuple[Numbers, Members, Numbers]:
         """Who is held, which of them lead to a claim, and their binding moves."""
-        room = _FIRST_ROOM
+        some, room = few.astype(np.int64), _FIRST_ROOM
         while True:
             verdicts = np.empty(len(some), np.uint8)
             moves = np.empty((room, BINDING_COLUMNS), np.int64)
@@ -347,10 +349,10 @@ def _sift(
 
     with compile_lock():
         _, _, moves = find(nodes[:0])
-        standing = Standing.of(nodes[:0], slots)
+        standing = Standing.of(NOBODY, slots)
         answer(moves)
     ranges = [nodes[at : at + _RANGE_NODES] for at in range(0, len(nodes), _RANGE_NODES)]
-    kept, claiming, binding = [nodes[:0]], [np.empty(0, np.bool_)], [moves[:0]]
+    kept, claiming, binding = [NOBODY], [np.empty(0, np.bool_)], [moves[:0]]
     count = 0
     for some, leads, listed in pool.map(find, ranges):
         listed[:, PLACE] += count
@@ -368,6 +370,6 @@ def _sift(
         lost = moves[~answered, PLACE]
         if not len(lost):
             break
-        standing.leave(lost)
+        standing.alive[lost] = False
         moves = moves[standing.alive[moves[:, PLACE]]]
     return standing.nodes[standing.alive | np.concatenate(claiming)]

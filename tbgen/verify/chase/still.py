@@ -17,6 +17,7 @@ from __future__ import annotations
 from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import attacks
+from tbgen.verify.arrays import LAST_STAKE
 from tbgen.verify.forward.index import (
     AFTER,
     COLUMNS,
@@ -121,11 +122,12 @@ def is_still(mover, target, squares, board, men):
 
 
 @part
-def _may_take(side, mover, target, squares, board, men):
-    """Whether, after a move to an empty square, the other side attacks a piece of the mover's side.
+def _may_win(side, mover, target, order, squares, board, arrays):
+    """Whether, after a move to an empty square, the other side attacks a piece that is at stake.
 
-    side : int, the mover's
+    side : int, the mover's; order : int, by which the capture would have to win
     """
+    men = arrays.men
     source, code = squares[mover], board[squares[mover]]
     board[source], board[target], squares[mover] = EMPTY, code, target
     found = False
@@ -133,8 +135,9 @@ def _may_take(side, mover, target, squares, board, men):
         if piece_side(men.pieces[p]) == side:
             continue
         for q in range(squares.size):
-            if piece_side(men.pieces[q]) == side and attacks(board, squares[p], squares[q]):
-                found = True
+            at_stake = arrays.stakes[q] & LAST_STAKE >= min(order, LAST_STAKE)
+            if piece_side(men.pieces[q]) == side and at_stake:
+                found = found or attacks(board, squares[p], squares[q])
     board[target], board[source], squares[mover] = EMPTY, code, source
     return found
 
@@ -150,7 +153,7 @@ def key_after_step(i, side, column, row, index, arrays):
     if step[MIRRORED]:
         mid, column = row.words[MIRROR_MID], index.mirror_column[column]
     at = arrays.tables[0, 1 - side] + (step[AFTER] + mid) * columns + column
-    return arrays.values.keys[arrays.ranks[at]]
+    return arrays.values.keys[1 - side, arrays.ranks[at]]
 
 
 @part
@@ -173,6 +176,6 @@ def has_still_move(side, column, limit, row, index, arrays):
         # By the order of the value it loses only if a capture does it.
         if child <= 0 or order_of_key(child) > limit:
             return True
-        if not _may_take(side, mover, target, squares, board, men):
+        if not _may_win(side, mover, target, limit, squares, board, arrays):
             return True
     return False

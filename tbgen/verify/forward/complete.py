@@ -50,18 +50,19 @@ def _rank_after(taken, to_move, row, arrays):
     capture = arrays.captures[taken]
     table = capture[TABLE]
     if table == NO_TABLE:
-        return np.int64(arrays.values.drawn)
+        return np.int64(arrays.values.drawn[to_move])
     squares, other = row.squares, row.other
     swapped = capture[SWAPPED]
     for q in range(squares.size - 1):
         other[q] = squares[capture[SOURCES + q]]
         if swapped:
             other[q] = flip_square(other[q])
+    there = to_move
     if swapped:
-        to_move = 1 - to_move
+        there = 1 - to_move
     line = arrays.tables[table]
     slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
-    return rank_after_capture(table, to_move, slot, arrays)
+    return rank_after_capture(table, there, to_move, slot, arrays)
 
 
 @part
@@ -125,7 +126,7 @@ def _fill_legal(at, side, count, row, index, arrays):
     at : int, the row in the plane of that side
     count : int64 (places,), inout, how often each place of the palette holds a position
     """
-    ranks, own = arrays.ranks, arrays.values.own
+    ranks, own = arrays.ranks, arrays.values.own[side]
     checked, exposed = row.checked[side], row.checked[1 - side]
     hung, attacking = row.hung[side], row.hung[1 - side]
     board, area = row.board, index.area

@@ -2,7 +2,7 @@
 """The passes over the rows of a table: every position against its children, then who may check.
 
     codes  --complete-->  ranks and counts  --repeat-->  whole planes  --judge-->  findings, lists
-    ranks  --translate-->  marks  --settle, for either side-->  what is left of the checks
+    ranks  --begin-->  marks  --settle, for either side-->  what is left of the checks
 
 Marks are fewer than ranks, and a byte is enough for those of seventeen orders: planes of marks take
 half of the room, and the other half is given back before anything is listed.
@@ -25,7 +25,7 @@ from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.threads import thread_pool
-from tbgen.verify.arrays import Arrays, Numbers
+from tbgen.verify.arrays import Arrays, ManyNumbers, Numbers
 from tbgen.verify.forward.complete import k_complete, k_repeat
 from tbgen.verify.forward.index import Row, make_index
 from tbgen.verify.forward.judge import (
@@ -33,21 +33,27 @@ from tbgen.verify.forward.judge import (
     FIRST_BEST,
     FIRST_NODE,
     FIRST_STORED,
+    Listed,
     Notes,
     k_judge,
     k_settle,
 )
+from tbgen.verify.forward.kinds import k_begin
 from tbgen.verify.forward.settle import (
     ANSWERS,
+    FIRST_ANSWER,
+    FIRST_OFFENCE,
     LISTS,
     STEPS,
     Marks,
+    Settling,
     Translation,
     forget_states,
     k_translate,
     make_marks,
 )
-from tbgen.verify.planes import give_back, narrowed
+from tbgen.verify.planes import narrow, widened
+from tbgen.verify.ranks import CAPTURE
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 19
@@ -65,11 +71,11 @@ class FirstPass:
     """Nodes that may be offenders of perpetual checks: all of them are among these."""
     checked_wins: Numbers
     """Wins by rules of sides in check."""
-    chasers: Numbers
+    chasers: ManyNumbers
     """Nodes that may be chasers: all of them are among these."""
     claims: Numbers
     """Direct wins of sides that are not in check."""
-    held_draws: Numbers
+    held_draws: ManyNumbers
     """Draws that only checks hold, in every slot that a position has; none where checkers are
     listed."""
     counts: NDArray[np.int64]
@@ -77,7 +83,11 @@ class FirstPass:
     move and Black to move."""
 
 
+_SOME_DRAWS = 1 << 16
+"""Draws that are marked at a time."""
+
 Result = TypeVar("Result")
+Nodes = TypeVar("Nodes", NDArray[np.int64], NDArray[np.uint32] | NDArray[np.int64])
 
 
 class Passes:
@@ -89,7 +99,7 @@ class Passes:
         self._threads = threads
         self._report = report
         self.index = make_index(layout)
-        self._step = max(1, RANGE_SLOTS // layout.inner_size)
+        self._dtype = np.uint32 if len(Side) * layout.slots < 1 << 32 else np.int64
 
     def prove(self, *, list_checks: bool) -> FirstPass:
         """Prove all rows, and put together what they found; makes the planes complete.
@@ -97,7 +107,7 @@ class Passes:
         list_checks : whether to list what may have to do with perpetual checks
         """
         arrays, index = self._arrays, self.index
-        places = arrays.values.own.shape[1]
+        places = arrays.values.own.shape[2]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
             counts = np.zeros((len(Side), places), np.int64)
@@ -107,12 +117,12 @@ class Passes:
         def repeat(row_0: int, row_1: int) -> None:
             k_repeat(row_0, row_1, self._row(), index, arrays)
 
-        def judge(row_0: int, row_1: int) -> Notes:
+        def judge(row_0: int, row_1: int) -> Listed:
             nodes = 2 * (row_1 - row_0) * self._layout.inner_size
             of_checks, held_draws = (nodes, 0) if list_checks else (0, nodes)
             notes = Notes.make(of_checks, nodes, held_draws)
             k_judge(row_0, row_1, notes, self._row(), index, arrays)
-            return notes.cut()
+            return notes.cut(self._dtype)
 
         with compile_lock():
             for work in (complete, repeat, judge):
@@ -147,80 +157,115 @@ class Passes:
         Raises `LimitExceededError` for more marks than 16 bits tell apart.
         """
         settling = make_marks(self._arrays.values, seek_chases=self._arrays.seek_chases)
-        self._arrays = self._arrays._replace(values=settling.values)
-        translation = settling.of_ranks
-        left: list[Notes] = []
+        claims = self._begin(settling)
+        left: list[Listed] = []
         for winner in Side:
-            self._translate(translation, winner)
-            translation = settling.of_marks
+            if winner != Side.RED:
+                self._translate(settling.of_marks, winner)
             offender = Side(winner).other
-            due = self._hold(found.held_draws[found.held_draws % 2 == offender], settling.held)
+            draws = found.held_draws[found.held_draws % 2 == offender]
+            due = self._hold(offender, draws, settling.held)
             left += self._settle_checks(winner, settling.marks, due)
         if self._arrays.ranks.itemsize > 1:
             values, numbers = forget_states(self._arrays.values)
             self._arrays = self._arrays._replace(values=values)
             self._translate(Translation(numbers, numbers), Side.RED)
-        chasers = _join([found.chasers, *(notes.chasers for notes in left)])
+        checkers = _join([notes.checkers for notes in left])
+        checked_wins = _join([notes.checked_wins for notes in left])
+        chased = [found.chasers, *(notes.chasers for notes in left)]
+        del left
+        chasers = _join(chased)
         return self._arrays, replace(
             found,
-            checkers=_join([notes.checkers for notes in left]),
-            checked_wins=_join([notes.checked_wins for notes in left]),
+            # Under rules that know no chases, nobody wins by one.
+            findings=found.findings + (0 if self._arrays.seek_chases else len(claims)),
+            checkers=checkers,
+            checked_wins=checked_wins,
             chasers=chasers,
+            claims=claims,
             held_draws=chasers[:0],
         )
 
-    def _hold(self, draws: Numbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _begin(self, settling: Settling) -> Numbers:
+        """Turn ranks into marks, with Red as W; the direct wins of sides that are not in check."""
+        index, arrays, layout = self.index, self._arrays, self._layout
+        becomes, dtype = settling.of_ranks, settling.of_ranks.dtype
+        if dtype.itemsize > arrays.ranks.itemsize:
+            arrays = arrays._replace(ranks=widened(arrays.ranks))
+        becomes = becomes.astype(arrays.ranks.dtype)
+
+        def begin(row_0: int, row_1: int) -> Listed:
+            notes = Notes.make(0, 2 * (row_1 - row_0) * layout.inner_size)
+            row = Row.make(index, len(arrays.men.pieces), arrays.ranks.dtype)
+            k_begin(
+                row_0, row_1, becomes, settling.orders, settling.direct, notes, row, index, arrays
+            )
+            return notes.cut(self._dtype)
+
+        with compile_lock():
+            begin(0, 0)
+        notes = self._over_rows(begin, "kinds")
+        supports = arrays.supports
+        ranks = np.empty(supports.ranks.shape, dtype)
+        for here in Side:
+            ranks[:, :, here] = settling.of_ranks[here, CAPTURE][supports.ranks[:, :, here]]
+        self._arrays = arrays._replace(
+            ranks=narrow(arrays.ranks, dtype),
+            supports=supports._replace(ranks=ranks),
+            values=settling.values,
+        )
+        return _join([each.claims for each in notes])
+
+    def _hold(self, side: Side, draws: ManyNumbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.
 
-        held : int64 (marks,), as in `Settling`
+        side : O's; held : int64 (marks,), as in `Settling`
         """
         due = np.zeros((len(Side), self._layout.rows), np.bool_)
-        if len(draws):
-            side = int(draws[0] % 2)
-            at = self._arrays.tables[0, side] + draws // 2
-            self._arrays.ranks[at] = held[self._arrays.ranks[at]]
-            due[side, draws // 2 // self._layout.inner_size] = True
+        marks, tables = self._arrays.ranks, self._arrays.tables
+        for first in range(0, len(draws), _SOME_DRAWS):
+            slots = draws[first : first + _SOME_DRAWS].astype(np.int64) // 2
+            at = tables[0, side] + slots
+            marks[at] = held[marks[at]]
+            due[side, slots // self._layout.inner_size] = True
         return due
 
-    def _settle_checks(self, winner: Side, marks: Marks, due: NDArray[np.bool_]) -> list[Notes]:
+    def _settle_checks(self, winner: Side, marks: Marks, due: NDArray[np.bool_]) -> list[Listed]:
         """Make the passes for one side as W; what they list.
 
         due : bool (2, rows), inout, the rows that passes after a side's first have to do with
         """
         index, arrays, layout = self.index, self._arrays, self._layout
-        left: list[Notes] = []
+        left: list[Listed] = []
         for step in range(STEPS):
             mover = int(winner) if step in ANSWERS else 1 - int(winner)
 
-            def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Notes:
+            def settle(row_0: int, row_1: int, side: int = mover, step: int = step) -> Listed:
                 nodes = (row_1 - row_0) * layout.inner_size if step in LISTS else 0
                 notes = Notes.make(nodes, nodes)
                 row = self._row()
                 k_settle(row_0, row_1, side, step, due[side], notes, row, index, arrays, marks)
-                return notes.cut()
+                return notes.cut(self._dtype)
 
             with compile_lock():
                 settle(0, 0)
-            left += self._over_rows(settle, "checks")
+            # Later passes have to do with few of the rows.
+            is_first = step in (FIRST_OFFENCE, FIRST_ANSWER)
+            left += self._over_rows(settle, "checks", RANGE_SLOTS if is_first else 8 * RANGE_SLOTS)
         return left
 
     def _translate(self, translation: Translation, winner: Side) -> None:
-        """Replace what the planes hold, and what captures lead to."""
+        """Replace the marks of the planes, and those of what captures lead to."""
         arrays, slots = self._arrays, self._layout.slots
-        dtype = translation.winner.dtype
-        # What is narrower is written behind what is read.
-        numbers, translated = arrays.ranks, narrowed(arrays.ranks, dtype)
+        marks, captured = arrays.ranks, arrays.supports.ranks.copy()
         for side in Side:
             becomes = translation.winner if side == winner else translation.offender
+            captured[:, :, side] = becomes[captured[:, :, side]]
             first = int(arrays.tables[0, side])
-            for at in range(first, first + slots, RANGE_SLOTS):
-                some = slice(at, min(at + RANGE_SLOTS, first + slots))
-                written = np.empty(some.stop - some.start, dtype)
-                k_translate(numbers[some], becomes, written)
-                translated[some] = written
-        ranks = translation.winner[arrays.supports.ranks]
+            k_translate(marks[first : first + slots], becomes.astype(marks.dtype))
         self._arrays = arrays._replace(
-            ranks=give_back(numbers, dtype), supports=arrays.supports._replace(ranks=ranks)
+            ranks=narrow(marks, translation.winner.dtype),
+            supports=arrays.supports._replace(ranks=captured.astype(translation.winner.dtype)),
         )
 
     def _row(self) -> Row:
@@ -228,11 +273,16 @@ class Passes:
         arrays = self._arrays
         return Row.make(self.index, len(arrays.men.pieces), arrays.ranks.dtype)
 
-    def _over_rows(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """What a function returns for each range of rows."""
-        rows = self._layout.rows
-        starts = range(0, rows, self._step)
-        ends = [min(start + self._step, rows) for start in starts]
+    def _over_rows(
+        self, work: Callable[[int, int], Result], phase: str, slots: int = RANGE_SLOTS
+    ) -> list[Result]:
+        """What a function returns for each range of rows.
+
+        slots : of a range, about
+        """
+        rows, step = self._layout.rows, max(1, slots // self._layout.inner_size)
+        starts = range(0, rows, step)
+        ends = [min(start + step, rows) for start in starts]
         results = []
         with thread_pool(self._threads) as pool:
             for end, result in zip(ends, pool.map(work, starts, ends), strict=True):
@@ -241,8 +291,17 @@ class Passes:
         return results
 
 
-def _join(parts: list[Numbers]) -> Numbers:
-    """Lists of nodes as one, in ascending order."""
-    nodes = np.concatenate(parts)
-    nodes.sort()  # in place: of the chasers there are millions
+def _join(parts: list[Nodes]) -> Nodes:
+    """Lists of nodes as one, in ascending order; `parts` is emptied.
+
+    Of the chasers there are millions: each part is gone before the next one is copied, and they are
+    sorted in place.
+    """
+    nodes: Nodes = np.empty(sum(map(len, parts)), parts[0].dtype)
+    at = len(nodes)
+    while parts:
+        part = parts.pop()
+        at -= len(part)
+        nodes[at : at + len(part)] = part
+    nodes.sort()
     return nodes

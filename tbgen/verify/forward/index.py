@@ -18,7 +18,16 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.compiling.jit import part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, area, mirror_square
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    mirror_square,
+    piece_kind,
+    piece_side,
+)
 from tbgen.verify.forward.lines import LANES, MARGIN, OFF, STAYS_ON_BOARD
 
 MIDS, COLUMNS, INNER_KIND, INNER_SIDE, LEAD_PIECES, TWIN, SIZES = range(7)
@@ -50,6 +59,8 @@ class RowIndex(NamedTuple):
 
     size: NDArray[np.int64]
     """int64 (SIZES,)."""
+    owns: NDArray[np.bool_]
+    """bool (2, 7): whether a side has any piece of a kind."""
     lead_ranks: NDArray[np.int64]
     """int64 (2, L): Red's and Black's defender rank of each lead."""
     defenders: tuple[NDArray[np.int8], NDArray[np.int8]]
@@ -155,9 +166,13 @@ def make_index(layout: Layout) -> RowIndex:
     column = np.full(SQUARES + 1, len(inner.area), np.int64)
     column[list(inner.area)] = np.arange(len(inner.area))
     twins = [m for m, (g, _) in enumerate(men) if g == layout.twin]
+    owns = np.zeros((len(Side), len(PieceType)), np.bool_)
+    for code in layout.piece_codes:
+        owns[piece_side(code), piece_kind(code)] = True
     return RowIndex(
         size=np.array([layout.mids, layout.inner_size, int(inner.kind), int(inner.side),
                        red.pieces + black.pieces, max(twins, default=OFF)], np.int64),
+        owns=owns,
         lead_ranks=np.stack(layout.lead_ranks).astype(np.int64),
         defenders=(np.ascontiguousarray(red.squares), np.ascontiguousarray(black.squares)),
         step_start=np.stack([np.pad(s, (0, longest - len(s)), mode="edge") for s in starts]),

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.squares import EMPTY
+from tbgen.verify.arrays import ManyNumbers, Numbers
 from tbgen.verify.forward.best import find_best
 from tbgen.verify.forward.index import COLUMNS, LEAD, OVERLAPS, TWIN, is_canonical, set_row
 from tbgen.verify.forward.settle import (
@@ -30,7 +31,7 @@ from tbgen.verify.forward.settle import (
 )
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER, is_open, key_after_move
 from tbgen.verify.positions import is_wrong
-from tbgen.verify.ranks import CAPTURE, CHASE, CHECK
+from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, UNTOLD
 
 # Entries of a range's `Notes.result`: counts of wrong positions and of what is listed, and the
 # first of the wrong ones.
@@ -65,16 +66,30 @@ class Notes(NamedTuple):
         held, result = np.empty(held_draws, np.int64), np.zeros(RESULTS, np.int64)
         return cls(checkers, checked_wins, chasers, claims, held, result)
 
-    def cut(self) -> Notes:
-        """The same in ascending order, in no more memory than is needed."""
-        return Notes(
+    def cut(self, dtype: DTypeLike) -> Listed:
+        """What was listed in ascending order, in no more memory than is needed.
+
+        dtype : of what there may be millions of
+        """
+        return Listed(
             np.sort(self.checkers[: self.result[CHECKERS]]),
             np.sort(self.checked_wins[: self.result[CHECKED]]),
-            np.sort(self.chasers[: self.result[CHASERS]]),
+            np.sort(self.chasers[: self.result[CHASERS]].astype(dtype)),
             np.sort(self.claims[: self.result[CLAIMS]]),
-            self.held_draws[: self.result[HELD_DRAWS]].copy(),
+            self.held_draws[: self.result[HELD_DRAWS]].astype(dtype),
             self.result,
         )
+
+
+class Listed(NamedTuple):
+    """`Notes`, when a range has been looked at."""
+
+    checkers: Numbers
+    checked_wins: Numbers
+    chasers: ManyNumbers
+    claims: Numbers
+    held_draws: ManyNumbers
+    result: NDArray[np.int64]
 
 
 @part
@@ -83,18 +98,20 @@ def _look_twice(node, stored_rank, best_rank, notes, arrays):
 
     stored_rank, best_rank : int, ranks; notes : Notes, inout
     """
-    values, result = arrays.values, notes.result
-    stored, child = values.keys[stored_rank], values.keys[best_rank]
+    values, result, side = arrays.values, notes.result, node % 2
+    stored, child = values.keys[side, stored_rank], values.keys[1 - side, best_rank]
     best = -MATE
     if best_rank:
         best = key_after_move(child)
-    checked = values.kinds[stored_rank] == CHECK
-    if is_wrong(stored, best, checked, arrays):
+    told, kind = values.kinds[side, stored_rank], values.kinds[1 - side, best_rank]
+    checked = told == CHECK
+    # Whoever is not told from one in check is looked at again (`kinds`).
+    if is_wrong(stored, best, checked or told == UNTOLD, arrays):
         if result[FINDINGS] == 0 or node < result[FIRST_NODE]:
             result[FIRST_NODE] = node
             result[FIRST_STORED], result[FIRST_BEST] = stored, best
         result[FINDINGS] += 1
-    if not arrays.seek_patterns or not is_open(stored):
+    if not arrays.seek_patterns or not is_open(stored) or told == UNTOLD:
         return
     if 0 < stored <= DECIDED_BY_RULES:
         if checked:
@@ -104,16 +121,13 @@ def _look_twice(node, stored_rank, best_rank, notes, arrays):
         elif arrays.seek_chases and (MATE - stored) % ORDER == 0:
             notes.claims[result[CLAIMS]] = node
             result[CLAIMS] += 1
-    kind = values.kinds[best_rank]
     # All moves lose, by orders that do not go with the stored value.
     astray = stored != best and (best_rank == 0 or child > 0)
     is_checker = best_rank == 0 or kind == CAPTURE or kind == CHECK or astray
     if is_checker and notes.checkers.size:
         notes.checkers[result[CHECKERS]] = node
         result[CHECKERS] += 1
-    # Without room for checkers, rows list the chasers who lose later: by the order alone.
-    wanted = arrays.seek_chases and (notes.checkers.size > 0 or stored >= 0)
-    if wanted and (kind == CAPTURE or kind == CHASE or astray):
+    if arrays.seek_chases and (kind == CAPTURE or kind == CHASE or astray):
         notes.chasers[result[CHASERS]] = node
         result[CHASERS] += 1
 
@@ -133,12 +147,14 @@ def _concerns(step, at, columns, arrays, marks):
 
 
 @part
-def _is_held_by_checks(rank, best, values):
+def _is_held_by_checks(side, rank, best, values):
     """Whether a draw is one whose moves that hold it are all checks.
 
     rank, best : int, ranks; values : Values
     """
-    return values.keys[rank] == 0 and values.keys[best] == 0 and values.kinds[best] == CHECK
+    if values.keys[side, rank] != 0 or values.keys[1 - side, best] != 0:
+        return False
+    return values.kinds[1 - side, best] == CHECK
 
 
 @part
@@ -147,16 +163,18 @@ def _judge_row(number, side, at, all_canonical, notes, row, index, arrays):
 
     all_canonical : bool, whether all slots of the row are; notes : Notes, inout
     """
-    ranks, values, best = arrays.ranks, arrays.values, row.best
+    values, best = arrays.values, row.best
+    stored, expected = values.stored[side], values.expected[1 - side]
     columns = index.size[COLUMNS]
+    ranks = arrays.ranks[at : at + columns]
     for column in range(columns):
-        rank = ranks[at + column]
-        if rank == 0 or values.stored[rank] == values.expected[best[column]]:
+        rank = ranks[column]
+        if rank == 0 or stored[rank] == expected[best[column]]:
             continue
         if row.board[index.area[column]] != EMPTY:
             continue
         node = 2 * (number * columns + column) + side
-        if notes.held_draws.size and _is_held_by_checks(rank, best[column], values):
+        if notes.held_draws.size and _is_held_by_checks(side, rank, best[column], values):
             notes.held_draws[notes.result[HELD_DRAWS]] = node
             notes.result[HELD_DRAWS] += 1
         if all_canonical or is_canonical(column, row, index, arrays):

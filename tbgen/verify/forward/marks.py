@@ -37,26 +37,27 @@ KING, ADVISOR, ELEPHANT = range(3)
 
 
 @part
-def _mark_all_but(count, mark, row, index):
-    """Set the marks of all columns but those that are listed in `row.passed`.
+def _mark_all_but(count, stake, mark, row, index):
+    """Raise the marks of all columns but those that are listed in `row.passed`.
 
-    count : int, how many they are; mark : uint8 (n + 1,), inout
+    count : int, how many they are; stake : int, the mark; mark : uint8 (n + 1,), inout
     """
-    saved = np.int64(0)
     for i in range(count):
-        saved |= np.int64(mark[row.passed[i]]) << i
+        row.kept[i] = mark[row.passed[i]]
     for column in range(index.size[COLUMNS]):
-        mark[column] = 1
+        mark[column] = max(mark[column], stake)
     for i in range(count):
-        mark[row.passed[i]] = (saved >> i) & 1
+        mark[row.passed[i]] = row.kept[i]
 
 
 @part
-def _mark_lines(target, side, mark, row, index):
+def _mark_lines(target, side, stake, mark, row, index):
     """Mark attacks by rooks and cannons of a side on a square.
 
-    target : int, a square; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
     """
+    if not (index.owns[side, ROOK] or index.owns[side, CANNON]):
+        return
     board = row.board
     is_rook = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == ROOK
     is_cannon = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == CANNON
@@ -85,20 +86,22 @@ def _mark_lines(target, side, mark, row, index):
             if j > first:
                 attacked = attacked_behind and near != EMPTY
             if attacked and j != first:
-                mark[column] = 1
+                mark[column] = max(mark[column], stake)
             elif whole:
                 row.passed[count] = column
                 count += 1
         if whole:
-            _mark_all_but(count, mark, row, index)
+            _mark_all_but(count, stake, mark, row, index)
 
 
 @part
-def _mark_leaps(target, side, mark, row, index):
+def _mark_leaps(target, side, stake, mark, row, index):
     """Mark attacks by knights of a side on a square.
 
-    target : int, a square; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
     """
+    if not index.owns[side, KNIGHT]:
+        return
     board = row.board
     is_inner = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == KNIGHT
     knight = 8 * side + KNIGHT + 1
@@ -108,32 +111,34 @@ def _mark_leaps(target, side, mark, row, index):
             continue
         if board[source] == knight:
             row.passed[0] = index.column[leg]
-            _mark_all_but(1, mark, row, index)
+            _mark_all_but(1, stake, mark, row, index)
         elif is_inner:
-            mark[index.column[source]] = 1
+            _raise(source, stake, mark, index)
 
 
 @part
-def _mark_pawns(target, side, mark, row, index):
+def _mark_pawns(target, side, stake, mark, row, index):
     """Mark attacks by pawns of a side on a square.
 
-    target : int, a square; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
     """
+    if not index.owns[side, PAWN]:
+        return
     is_inner = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == PAWN
     pawn = 8 * side + PAWN + 1
     for i in range(PAWN_STEPS):
         source = PAWN_TO[side, target, i]
         if source != OFF and row.board[source] == pawn:
-            _mark_all_but(0, mark, row, index)
+            _mark_all_but(0, stake, mark, row, index)
         elif source != OFF and is_inner:
-            mark[index.column[source]] = 1
+            _raise(source, stake, mark, index)
 
 
 @part
-def _mark_minor(target, side, mark, row, index):
+def _mark_minor(target, side, stake, mark, row, index):
     """Mark attacks by king, advisors and elephants of a side on a square.
 
-    target : int, a square; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
     """
     board = row.board
     if not is_own_half(side, target // 9):
@@ -142,43 +147,48 @@ def _mark_minor(target, side, mark, row, index):
         for i in range(DIRECTIONS):
             square = RAYS[target, i, 0]
             if square != OFF and board[square] == 8 * side + KING + 1:
-                _mark_all_but(0, mark, row, index)
+                _mark_all_but(0, stake, mark, row, index)
+    if not (index.owns[side, ADVISOR] or index.owns[side, ELEPHANT]):
+        return
     for i in range(DIRECTIONS):
         square = DIAGONAL[target, i]
         if square == OFF:
             continue
         if board[square] == 8 * side + ADVISOR + 1:
             if is_in_palace(side, target // 9, target % 9):
-                _mark_all_but(0, mark, row, index)
+                _mark_all_but(0, stake, mark, row, index)
         elif board[square] == EMPTY:
             beyond = DIAGONAL[square, i]
             if beyond != OFF and board[beyond] == 8 * side + ELEPHANT + 1:
                 row.passed[0] = index.column[square]
-                _mark_all_but(1, mark, row, index)
+                _mark_all_but(1, stake, mark, row, index)
 
 
 @part
 def mark_checks(side, row, index, arrays):
     """Mark in `row.checked` the columns in which a side's king is attacked, or faces the other."""
-    mark = row.checked[side]
+    mark, stake = row.checked[side], np.uint8(1)
     for column in range(mark.size):
         mark[column] = 0
     squares, men = row.squares, arrays.men
     king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-    _mark_lines(king, 1 - side, mark, row, index)
-    _mark_leaps(king, 1 - side, mark, row, index)
-    _mark_pawns(king, 1 - side, mark, row, index)
+    _mark_lines(king, 1 - side, stake, mark, row, index)
+    _mark_leaps(king, 1 - side, stake, mark, row, index)
+    _mark_pawns(king, 1 - side, stake, mark, row, index)
     if pieces_between(row.board, king, other_king) == 0:
         count = 0
         for square in range(min(king, other_king) + 9, max(king, other_king), 9):
             row.passed[count] = index.column[square]
             count += 1
-        _mark_all_but(count, mark, row, index)
+        _mark_all_but(count, stake, mark, row, index)
 
 
 @part
 def mark_hung(side, row, index, arrays):
-    """Mark in `row.hung` at least the columns in which a side has a piece that may be taken."""
+    """Mark in `row.hung` at least the columns in which a side has a piece that may be taken.
+
+    The mark is the greatest of what is at stake for these pieces (`Arrays.stakes`).
+    """
     mark = row.hung[side]
     for column in range(mark.size):
         mark[column] = 0
@@ -186,13 +196,23 @@ def mark_hung(side, row, index, arrays):
     for p in range(pieces.size - 1):
         if piece_side(pieces[p]) != side or p == arrays.men.kings[side]:
             continue
-        square = squares[p]
-        _mark_lines(square, 1 - side, mark, row, index)
-        _mark_leaps(square, 1 - side, mark, row, index)
-        _mark_pawns(square, 1 - side, mark, row, index)
-        _mark_minor(square, 1 - side, mark, row, index)
+        square, stake = squares[p], arrays.stakes[p]
+        _mark_lines(square, 1 - side, stake, mark, row, index)
+        _mark_leaps(square, 1 - side, stake, mark, row, index)
+        _mark_pawns(square, 1 - side, stake, mark, row, index)
+        _mark_minor(square, 1 - side, stake, mark, row, index)
     if index.size[INNER_SIDE] == side:
         _mark_inner(side, mark, row, index, arrays)
+
+
+@part
+def _raise(square, stake, mark, index):
+    """Raise the mark of a square's column.
+
+    stake : int, the mark; mark : uint8 (n + 1,), inout
+    """
+    column = index.column[square]
+    mark[column] = max(mark[column], stake)
 
 
 @part
@@ -202,6 +222,7 @@ def _mark_inner(side, mark, row, index, arrays):
     mark : uint8 (n + 1,), inout
     """
     board, pieces, squares = row.board, arrays.men.pieces, row.squares
+    stake = arrays.stakes[pieces.size - 1]
     for p in range(pieces.size - 1):
         if piece_side(pieces[p]) == side:
             continue
@@ -215,17 +236,17 @@ def _mark_inner(side, mark, row, index, arrays):
                     if board[to] != EMPTY:
                         met += 1
                     elif (met == 0) == (kind == ROOK):
-                        mark[index.column[to]] = 1
+                        _raise(to, stake, mark, index)
                     i += 1
         elif kind == KNIGHT:
             for i in range(LEAP_COUNT):
                 if LEAPS_FROM[square, i, 0] != OFF and board[LEAPS_FROM[square, i, 1]] == EMPTY:
-                    mark[index.column[LEAPS_FROM[square, i, 0]]] = 1
+                    _raise(LEAPS_FROM[square, i, 0], stake, mark, index)
         elif kind == PAWN or kind == KING:
             # Whether he may go there is no matter.
             for direction in range(DIRECTIONS):
                 if RAYS[square, direction, 0] != OFF:
-                    mark[index.column[RAYS[square, direction, 0]]] = 1
+                    _raise(RAYS[square, direction, 0], stake, mark, index)
         else:
             for i in range(DIRECTIONS):
                 to = DIAGONAL[square, i]
@@ -235,4 +256,4 @@ def _mark_inner(side, mark, row, index, arrays):
                     else:
                         to = OFF
                 if to != OFF:
-                    mark[index.column[to]] = 1
+                    _raise(to, stake, mark, index)

@@ -22,12 +22,14 @@ would. What is left is listed, and the scalar rules decide about it (`tbgen.veri
     side of W, to move    HIDDEN -> EARLY_WIN -> LATE_WIN    direct wins in check
                           HELD -> ESCAPE                     others in check
                           TAKEN                              after captures
-                          STRUCK, TENSE, ESCAPE              not in check: direct wins; where
-                                                             something can be taken; others
+                          AMBUSH, TENSE, ESCAPE              not in check: where he only threatens
+                                                             to win by a capture; where something of
+                                                             his can be taken, and direct wins;
+                                                             others
     side of O, to move    START, START_CHECKED -> EARLY_LOSS -> LATE_LOSS     settled
                                                -> MAYBE -> OUT                not settled;
                           OUT or MAYBE -> OUT                                 draws
-                          START                              captures that win for W
+                          EARLY_LOSS                         captures that win for W
 """
 
 from __future__ import annotations
@@ -38,24 +40,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
+from tbgen.indexing import Side
 from tbgen.tables.codes import LimitExceededError
-from tbgen.verify.keys import MATE, NEVER, ORDER, order_of_key, orders_of_keys
-from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, FREE, Values
+from tbgen.verify.arrays import LAST_STAKE
+from tbgen.verify.keys import DECIDED_BY_RULES, MATE, NEVER, ORDER, order_of_key, orders_of_keys
+from tbgen.verify.ranks import ATTACKING, CAPTURE, CHASE, CHECK, FREE, KINDS, UNTOLD, Values
 
 (
-    CLOSED, HIDDEN, TAKEN, EARLY_WIN, LATE_WIN, HELD, TENSE, STRUCK, ESCAPE,
+    CLOSED, HIDDEN, TAKEN, EARLY_WIN, LATE_WIN, HELD, AMBUSH, TENSE, ESCAPE,
     OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE,
-    LATE_LOSS, EARLY_LOSS, START, START_CHECKED, STATES,
-) = range(20)  # fmt: skip
+    LATE_LOSS, EARLY_LOSS, STATES,
+) = range(18)  # fmt: skip
 """States, ascending as they are in a class. A draw has one of HELD, TENSE and ESCAPE, or of OUT and
 MAYBE, which say besides what it was."""
 
-_WINS = (TAKEN, EARLY_WIN, LATE_WIN, HELD, TENSE, STRUCK, ESCAPE)
-_DRAWS = (HELD, TENSE, ESCAPE, OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE)
-_LOSSES = (OUT, MAYBE, LATE_LOSS, EARLY_LOSS, START, START_CHECKED)
+START, START_CHECKED = LATE_LOSS, EARLY_LOSS
+"""Losses of a side that has not been O yet, the second ones in check. The marks of settled ones do
+for them, since nobody looks at both: so a byte is enough for the marks of twenty orders."""
 
-_OF_WINS = {CAPTURE: (TAKEN, TAKEN), CHECK: (HELD, HIDDEN), CHASE: (TENSE, STRUCK),
-            FREE: (ESCAPE, STRUCK)}  # fmt: skip
+_WINS = (TAKEN, EARLY_WIN, LATE_WIN, HELD, AMBUSH, TENSE, ESCAPE)
+_DRAWS = (HELD, TENSE, ESCAPE, OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE)
+_LOSSES = (OUT, MAYBE, LATE_LOSS, EARLY_LOSS)
+
+_OF_WINS = {CAPTURE: (TAKEN, TAKEN), CHECK: (HELD, HIDDEN), CHASE: (TENSE, TENSE),
+            FREE: (ESCAPE, TENSE), ATTACKING: (AMBUSH, TENSE)}  # fmt: skip
 """What wins of a kind begin as: those that are not direct, and those that are."""
 _OF_DRAWS = {CHECK: (HELD, OUT_CHECKED, MAYBE_CHECKED), CHASE: (TENSE, OUT_TENSE, MAYBE_TENSE),
              FREE: (ESCAPE, OUT, MAYBE)}  # fmt: skip
@@ -85,12 +93,12 @@ class Marks(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """What becomes of each number of a plane; of the type of what it becomes."""
+    """What becomes of each mark; of the type of what it becomes."""
 
     winner: NDArray[Any]
-    """marks (n,): where W is to move."""
+    """marks (M,): where W is to move."""
     offender: NDArray[Any]
-    """marks (n,): where O is to move."""
+    """marks (M,): where O is to move."""
 
 
 class Settling(NamedTuple):
@@ -99,8 +107,13 @@ class Settling(NamedTuple):
     marks: Marks
     values: Values
     """Whose keys and `settled` are those of marks."""
-    of_ranks: Translation
-    """To begin with, for one side as W."""
+    of_ranks: NDArray[Any]
+    """marks (2, KINDS + 1, R): to begin with, for Red as W; by the kind of the position, the last
+    line for ATTACKING."""
+    orders: NDArray[np.uint8]
+    """uint8 (2, R): of each side's wins by rules, LAST_STAKE for higher ones."""
+    direct: NDArray[np.bool_]
+    """bool (2, R): direct wins."""
     of_marks: Translation
     """To begin again, for the other one; what has been found of the first stays."""
     held: NDArray[np.int64]
@@ -114,7 +127,7 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
 
     Raises `LimitExceededError` for more of them than 16 bits tell apart.
     """
-    orders = orders_of_keys(values.keys[1:])
+    orders = orders_of_keys(values.keys[:, 1:])
     last = int(orders[orders < NEVER].max(initial=0))
     listed = [(CLOSED, 0)]  # no position
     listed += [(HIDDEN, order) for order in range(1, last + 1)]
@@ -128,7 +141,7 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
     state, order = np.array(listed).T
     mark = np.zeros((STATES, last + 3), np.int64)
     mark[state[1:], order[1:]] = np.arange(1, len(listed))
-    keys = np.array([values.keys[0], *(_key(*each, last) for each in listed[1:])], np.int64)
+    keys = np.array([values.keys[0, 0], *(_key(*each, last) for each in listed[1:])], np.int64)
     marks = _rules_of_steps(state, order, mark, seek_chases=seek_chases)
     of_ranks, of_marks = _of_ranks(values, mark), np.tile(np.arange(len(listed)), (2, 1))
     for states in _OF_DRAWS.values():
@@ -139,8 +152,10 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
     dtype = np.min_scalar_type(len(listed) - 1)
     return Settling(
         marks,
-        values._replace(keys=keys, settled=np.isin(state, (LATE_LOSS, EARLY_LOSS))),
-        Translation(*of_ranks.astype(dtype)),
+        _of_both(values, keys, np.isin(state, (LATE_LOSS, EARLY_LOSS))),
+        of_ranks.astype(dtype),
+        np.clip(orders_of_keys(values.keys), 0, LAST_STAKE).astype(np.uint8),
+        _is_direct(values.keys),
         Translation(*of_marks.astype(dtype)),
         held,
     )
@@ -148,10 +163,15 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
 
 def forget_states(values: Values) -> tuple[Values, NDArray[Any]]:
     """What patterns ask of marks, under as few numbers as will do; and the number of each mark."""
-    asked = np.column_stack([values.keys, values.settled])
+    asked = np.column_stack([values.keys[0], values.settled[0]])
     kept, numbers = np.unique(asked, axis=0, return_inverse=True)
-    values = values._replace(keys=kept[:, 0].copy(), settled=kept[:, 1] != 0)
+    values = _of_both(values, kept[:, 0], kept[:, 1] != 0)
     return values, numbers.ravel().astype(np.min_scalar_type(len(kept) - 1))
+
+
+def _of_both(values: Values, keys: NDArray[np.int64], settled: NDArray[np.bool_]) -> Values:
+    """Values of marks, which are the same for both sides."""
+    return values._replace(keys=np.stack([keys, keys]), settled=np.stack([settled, settled]))
 
 
 def _concerns(state: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -166,30 +186,41 @@ def _concerns(state: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64 (2, R): what ranks become; mark is `Marks.mark`."""
+    """`Settling.of_ranks`; mark : int64 (STATES, classes), by state and class."""
     draw = mark.shape[1] - 2
-    both = np.zeros((2, len(values.keys)), np.int64)
-    for rank in range(1, len(values.keys)):
-        key, kind = int(values.keys[rank]), int(values.kinds[rank])
-        of = min(order_of_key(key), draw)
+    becomes = np.zeros((len(Side), KINDS + 1, values.keys.shape[1]), np.int64)
+    for side, kind, rank in np.ndindex(*becomes.shape):
+        key, told = int(values.keys[side, rank]), int(values.kinds[side, rank])
+        if not rank or abs(key) > MATE:
+            continue
+        of, told = min(order_of_key(key), draw), kind if told == UNTOLD else told
         if key == 0:
-            both[:, rank] = mark[list(_OF_DRAWS.get(kind, _OF_DRAWS[FREE])[:2]), draw]
+            state, of = _OF_DRAWS.get(told, _OF_DRAWS[FREE])[side], draw
         elif of == 0:
-            both[:, rank] = mark[CLOSED, 0 if key > 0 else draw + 1]
+            state, of = CLOSED, 0 if key > 0 else draw + 1
         elif key < 0:
-            both[:, rank] = mark[START_CHECKED if kind == CHECK else START, of]
+            state = {CAPTURE: EARLY_LOSS, CHECK: START_CHECKED}.get(told, START)
         else:
-            both[:, rank] = mark[_OF_WINS[kind][(MATE - key) % ORDER == 0], of]
-    return both
+            state = _OF_WINS[told][int(_is_direct(np.int64(key)))]
+        becomes[side, kind, rank] = mark[state, of]
+    return becomes
+
+
+def _is_direct(keys: Any) -> Any:
+    """Whether keys are those of direct wins."""
+    return (keys > 0) & (keys <= DECIDED_BY_RULES) & ((MATE - keys) % ORDER == 0)
 
 
 def _key(state: int, order: int, last: int) -> int:
-    """A key of a state and a class: the value of marks is known no closer."""
+    """A key of a state and a class: the value of marks is known no closer.
+
+    Who is TENSE may have won directly: `chase` asks those whose keys say so whether they claim it.
+    """
     if state == CLOSED:
         return 1 - MATE if order else MATE - 1
     if order > last:
         return 0
-    if state in (HIDDEN, EARLY_WIN, LATE_WIN, STRUCK):
+    if state in (HIDDEN, EARLY_WIN, LATE_WIN, TENSE):
         return MATE - order * ORDER
     key = MATE - order * ORDER - 2
     return key if state in _WINS else -key
@@ -216,8 +247,9 @@ def _rules_of_steps(
                for step in range(STEPS)]  # fmt: skip
     listed = np.zeros((STEPS, len(state), len(state)), np.uint8)
     met = state[None, :]
-    # The best move keeps the class, and may be a chase.
-    chases = (order[:, None] == order[None, :]) & ((met == TENSE) | (met == STRUCK))
+    # The best move keeps the class, and may be a chase. From AMBUSH on downwards none of those that
+    # keep it attacks anything.
+    chases = (order[:, None] == order[None, :]) & (met == TENSE)
     listed[FIRST_OFFENCE] = chases & seek_chases
     for step in (LIST_OFFENDERS, LIST_ANSWERS):
         listed[step] = concerns[step, becomes[step]]
@@ -236,7 +268,7 @@ def _settle_losses(
     order_met = np.where(met == HIDDEN, 0, order[None, :])
     held = (order_met == own) & ((met == HELD) | (met == TAKEN))
     # All moves that keep the class are checks into direct wins, or they would not be the best.
-    early = (own > 1) & ((order_met < own - 1) | (met < TENSE))
+    early = (own > 1) & ((order_met < own - 1) | (met < AMBUSH))
     of_class = [held, order_met >= own, own_state == START_CHECKED, early]
     return np.select(of_class, [mark[s, own] for s in (MAYBE, OUT, MAYBE, EARLY_LOSS)],
                      mark[LATE_LOSS, own])  # fmt: skip
@@ -248,7 +280,7 @@ def _settle_offenders(
     """int64 (M, M): the same in later passes; direct wins in check are where they belong."""
     own_state, own, met = state[:, None], order[:, None], state[None, :]
     is_late = (own_state == EARLY_LOSS) & (met == LATE_WIN)
-    is_out = (own_state != EARLY_LOSS) & (met >= TENSE) & (met <= ESCAPE)
+    is_out = (own_state != EARLY_LOSS) & (met >= AMBUSH) & (met <= ESCAPE)
     out = mark[np.maximum(own_state + OUT - MAYBE, 0), own]
     return np.select([is_late, is_out], [mark[LATE_LOSS, own], out], np.arange(len(state))[:, None])
 
@@ -268,11 +300,10 @@ def _settle_winners(
 
 
 @borrowing_kernel
-def k_translate(numbers, translation, translated):
-    """Look up what becomes of numbers.
+def k_translate(marks, translation):
+    """Replace marks by what becomes of them.
 
-    numbers : unsigned (n,); translation : unsigned (m,)
-    translated : unsigned (n,), out, of the type of `translation`
+    marks : marks (n,), inout; translation : marks (M,)
     """
-    for at in range(numbers.size):
-        translated[at] = translation[numbers[at]]
+    for at in range(marks.size):
+        marks[at] = translation[marks[at]]
