@@ -38,6 +38,9 @@ SLACK = 64
 """Ranks beyond the planes: whole vectors are read where the last row ends."""
 
 
+_NO_CODE = 1 << 62
+"""Greater than every code."""
+
 _PIECE = 1 << 20
 """Numbers that are made wider or narrower at a time."""
 
@@ -78,9 +81,10 @@ class Palette:
 
     def __init__(self, dtype: DTypeLike, limit: int) -> None:
         """An empty one, of at most so many places, which are told as numbers of a type."""
-        self._dtype = dtype
         self._limit = limit
-        self._places: dict[int, int] = {}
+        self._codes: list[int] = []
+        # Ascending codes and the place of each; the last is beyond all codes.
+        self._known = np.full(1, _NO_CODE), np.zeros(1, dtype)
         self._turn = Lock()
 
     def places_of(self, codes: Codes) -> NDArray[Any]:
@@ -88,22 +92,33 @@ class Palette:
 
         Raises `LimitExceededError` where there are too many.
         """
+        known, places = self._known
+        at = np.searchsorted(known, codes)
+        if np.array_equal(known[at], codes):
+            return places[at]
         with self._turn:
-            known = self._places
-            places = [known.setdefault(code, len(known)) for code in codes.tolist()]
-        if len(known) > self._limit:
+            self._add(codes)
+        return self.places_of(codes)
+
+    def _add(self, codes: Codes) -> None:
+        """Give places to those of some codes that have none."""
+        new = codes[np.isin(codes, self._codes, invert=True)].tolist()
+        if len(self._codes) + len(new) > self._limit:
             raise LimitExceededError(
                 f"a table has more different values than {self._limit} places can tell apart"
             )
-        return np.array(places, self._dtype)
+        self._codes += new
+        order = np.argsort(self._codes)
+        known = np.array([*np.array(self._codes)[order].tolist(), _NO_CODE])
+        self._known = known, np.append(order, 0).astype(self._known[1].dtype)
 
     def __len__(self) -> int:
         """How many codes there are."""
-        return len(self._places)
+        return len(self._codes)
 
     def list_codes(self) -> NDArray[np.int64]:
         """int64 (n,): the codes by place."""
-        return np.array(list(self._places), np.int64)
+        return np.array(self._codes, np.int64)
 
 
 class Supports(NamedTuple):

@@ -60,6 +60,10 @@ ATTACKING = KINDS
 NO_POSITION = ATTACKING + 1
 """The line for what is none."""
 
+ASKS_CHECKS, ASKS_HUNG, ASKS_ATTACKS = 1, 2, 4
+"""What has to be known of a position to tell its kind: whether the side to move is in check, has a
+piece under attack, attacks one. Bits."""
+
 NO_RANK, NO_VALUE = -1, -2
 """In `Values`: no stored value is that of a move; no move gives that value, or there is no rank."""
 
@@ -85,6 +89,9 @@ class Values(NamedTuple):
     own: NDArray[Any]
     """ranks (2, NO_POSITION + 1, places): the rank of each place in the palette of this table's
     side, by kind, for ATTACKING, and for NO_POSITION, which has none."""
+    asks: NDArray[np.uint8]
+    """uint8 (2, places): what the rank of each place depends on besides checks, which are asked for
+    anyway: they say what is legal."""
     settled: NDArray[np.bool_]
     """bool (2, R): losses by perpetual check that are settled (`forward.settle`): no rank is."""
     drawn: NDArray[np.int64]
@@ -160,7 +167,7 @@ def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True
             if is_silent and worth in number_of:
                 expected[side, rank] = number_of[worth]
     values = Values(
-        keys, kinds, stored, expected, np.zeros((2, 0, 0), np.uint8),
+        keys, kinds, stored, expected, np.zeros((2, 0, 0), np.uint8), np.zeros((2, 0), np.uint8),
         np.zeros(shape, np.bool_), np.zeros(2, np.int64),
     )  # fmt: skip
     places = max(map(len, own))
@@ -169,7 +176,9 @@ def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True
         for kind in range(NO_POSITION):
             table[side, kind, : len(own[side])] = values.translate(side, own[side], kind)
         values.drawn[side] = values.translate(side, np.zeros(1, np.int64), CAPTURE)[0]
-    return values._replace(own=table)
+    hung, attacks = (table[:, kind] != table[:, FREE] for kind in (CHASE, ATTACKING))
+    asks = hung * np.uint8(ASKS_HUNG) | attacks * np.uint8(ASKS_ATTACKS)
+    return values._replace(own=table, asks=asks)
 
 
 def _list_ranks(keys: NDArray[np.int64], *, seek: bool, all_kinds: bool) -> list[tuple[int, int]]:

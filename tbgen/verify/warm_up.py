@@ -95,13 +95,13 @@ def warm_up(rules: Rules, memory: int | None) -> None:
 def compile_rows() -> None:
     """Compile what looks at rows."""
     arrays, index = _load()
-    columns = np.zeros((2, arrays.values.own.shape[2]), np.int64)
+    counts = np.zeros((2, 2, arrays.values.own.shape[2]), np.int64)
     row, notes = _row(index, arrays), Notes.make(0, 0)
-    k_complete(0, 0, columns, row, index, arrays)
+    k_complete(0, 0, counts, row, index, arrays)
     k_repeat(0, 0, row, index, arrays)
     k_judge(0, 0, notes, row, index, arrays)
     settling = make_marks(arrays.values, seek_chases=True)
-    k_begin(0, 0, settling.of_ranks, settling.orders, settling.direct, notes, row, index, arrays)
+    k_begin(0, 0, settling.of_ranks, notes, row, index, arrays)
     arrays = _of_marks(arrays)
     k_translate(arrays.ranks[:0], settling.of_marks.winner)
     due = np.zeros((2, 0), np.bool_)

@@ -63,9 +63,10 @@ def test_marks_of_two_bytes_say_the_same(monkeypatch):
 
         settling = make_marks(values, **how)
         becomes = settling.marks.becomes.astype(np.uint16)
+        of_ranks = settling.of_ranks
         return settling._replace(
             marks=settling.marks._replace(becomes=becomes),
-            of_ranks=settling.of_ranks.astype(np.uint16),
+            of_ranks=of_ranks._replace(becomes=of_ranks.becomes.astype(np.uint16)),
             of_marks=wide(settling.of_marks),
         )
 

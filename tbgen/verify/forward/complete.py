@@ -33,12 +33,13 @@ from tbgen.verify.forward.index import (
     TWIN,
     is_canonical,
     largest_inside,
+    mark_canonical,
     set_row,
 )
-from tbgen.verify.forward.lines import OFF
-from tbgen.verify.forward.marks import mark_checks, mark_hung
+from tbgen.verify.forward.lines import LANES, OFF
+from tbgen.verify.forward.marks import ask, mark_asked, mark_checks, mark_kinds, mark_taken
 from tbgen.verify.planes import rank_after_capture
-from tbgen.verify.ranks import ATTACKING, CHASE, CHECK, FREE, NO_POSITION
+from tbgen.verify.ranks import NO_POSITION
 
 
 @part
@@ -124,27 +125,22 @@ def _fill_legal(at, side, count, row, index, arrays):
     """Turn the codes of a row of one side into ranks, and count them; 0 where nothing is legal.
 
     at : int, the row in the plane of that side
-    count : int64 (places,), inout, how often each place of the palette holds a position
+    count : int64 (2, places), inout, how often each place of the palette holds a position; one line
+        for every other column, or neighbours of one value would wait for each other
     """
-    ranks, own = arrays.ranks, arrays.values.own[side]
-    checked, exposed = row.checked[side], row.checked[1 - side]
-    hung, attacking = row.hung[side], row.hung[1 - side]
-    board, area = row.board, index.area
-    all_canonical = index.size[TWIN] == OFF and not arrays.self_mirrored[row.words[0]]
-    for column in range(index.size[COLUMNS]):
-        kind = FREE
-        if attacking[column]:
-            kind = ATTACKING
-        if hung[column]:
-            kind = CHASE
-        if checked[column]:
-            kind = CHECK
-        if exposed[column] or board[area[column]] != EMPTY:
-            kind = NO_POSITION
-        place = np.int64(ranks[at + column])
-        ranks[at + column] = own[kind, place]
-        if kind != NO_POSITION and (all_canonical or is_canonical(column, row, index, arrays)):
-            count[place] += 1
+    columns, lanes = index.size[COLUMNS], row.kinds.size // LANES * LANES
+    ranks, own = arrays.ranks[at : at + columns], arrays.values.own[side]
+    kinds, exposed = row.kinds[:lanes], row.checked[1 - side][:lanes]
+    mark_kinds(side, row)
+    for lane in range(lanes):
+        if exposed[lane]:
+            kinds[lane] = NO_POSITION
+    mark_taken(NO_POSITION, row, index)
+    for column in range(columns):
+        kind, place = kinds[column], ranks[column]
+        ranks[column] = own[kind, place]
+        # As a number, for no processor foresees which slots hold nothing.
+        count[column & 1, place] += row.canonical[column] & np.uint8(kind != NO_POSITION)
 
 
 @part
@@ -185,8 +181,8 @@ def _fill_captures(at, taker, taken, row, index, arrays):
 def k_complete(row_0, row_1, counts, row, index, arrays):
     """Turn the codes of some rows into ranks, except for mirror images and exchanged twins.
 
-    counts : int64 (2, places), inout: how often each place of the palette holds a legal position
-        of a side, in its canonical slot
+    counts : int64 (2, 2, places), inout: of both sides, how often each place of the palette holds a
+        legal position in its canonical slot; the sum of two lines
     """
     columns = index.size[COLUMNS]
     for number in range(row_0, row_1):
@@ -210,9 +206,10 @@ def k_complete(row_0, row_1, counts, row, index, arrays):
             continue
         mark_checks(0, row, index, arrays)
         mark_checks(1, row, index, arrays)
-        if arrays.seek_chases:
-            mark_hung(0, row, index, arrays)
-            mark_hung(1, row, index, arrays)
+        asks = arrays.values.asks
+        asked = ask(red, asks[0], columns, arrays), ask(black, asks[1], columns, arrays)
+        mark_asked(asked[0], asked[1], row, index, arrays)
+        mark_canonical(row, index, arrays)
         _fill_legal(red, 0, counts[0], row, index, arrays)
         _fill_legal(black, 1, counts[1], row, index, arrays)
         inner_side = index.size[INNER_SIDE]

@@ -24,8 +24,9 @@ from tbgen.compiling.jit import compile_lock
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import piece_side
 from tbgen.indexing.threads import thread_pool
-from tbgen.verify.arrays import Arrays, ManyNumbers, Numbers
+from tbgen.verify.arrays import LAST_STAKE, Arrays, ManyNumbers, Numbers
 from tbgen.verify.forward.complete import k_complete, k_repeat
 from tbgen.verify.forward.index import Row, make_index
 from tbgen.verify.forward.judge import (
@@ -53,7 +54,7 @@ from tbgen.verify.forward.settle import (
     make_marks,
 )
 from tbgen.verify.planes import narrow, widened
-from tbgen.verify.ranks import CAPTURE
+from tbgen.verify.ranks import ASKS_ATTACKS, ASKS_CHECKS, ASKS_HUNG, CAPTURE
 from tbgen.verify.report import Progress
 
 RANGE_SLOTS = 1 << 19
@@ -110,9 +111,9 @@ class Passes:
         places = arrays.values.own.shape[2]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
-            counts = np.zeros((len(Side), places), np.int64)
+            counts = np.zeros((len(Side), 2, places), np.int64)
             k_complete(row_0, row_1, counts, self._row(), index, arrays)
-            return counts
+            return counts.sum(axis=1)
 
         def repeat(row_0: int, row_1: int) -> None:
             k_repeat(row_0, row_1, self._row(), index, arrays)
@@ -189,17 +190,18 @@ class Passes:
     def _begin(self, settling: Settling) -> Numbers:
         """Turn ranks into marks, with Red as W; the direct wins of sides that are not in check."""
         index, arrays, layout = self.index, self._arrays, self._layout
-        becomes, dtype = settling.of_ranks, settling.of_ranks.dtype
+        beginning, dtype = settling.of_ranks, settling.of_ranks.becomes.dtype
         if dtype.itemsize > arrays.ranks.itemsize:
             arrays = arrays._replace(ranks=widened(arrays.ranks))
-        becomes = becomes.astype(arrays.ranks.dtype)
+        beginning = beginning._replace(
+            becomes=beginning.becomes.astype(arrays.ranks.dtype),
+            asks=beginning.asks & self._list_matters(),
+        )
 
         def begin(row_0: int, row_1: int) -> Listed:
             notes = Notes.make(0, 2 * (row_1 - row_0) * layout.inner_size)
             row = Row.make(index, len(arrays.men.pieces), arrays.ranks.dtype)
-            k_begin(
-                row_0, row_1, becomes, settling.orders, settling.direct, notes, row, index, arrays
-            )
+            k_begin(row_0, row_1, beginning, notes, row, index, arrays)
             return notes.cut(self._dtype)
 
         with compile_lock():
@@ -208,13 +210,25 @@ class Passes:
         supports = arrays.supports
         ranks = np.empty(supports.ranks.shape, dtype)
         for here in Side:
-            ranks[:, :, here] = settling.of_ranks[here, CAPTURE][supports.ranks[:, :, here]]
+            ranks[:, :, here] = settling.of_ranks.becomes[here, CAPTURE][supports.ranks[:, :, here]]
         self._arrays = arrays._replace(
             ranks=narrow(arrays.ranks, dtype),
             supports=supports._replace(ranks=ranks),
             values=settling.values,
         )
         return _join([each.claims for each in notes])
+
+    def _list_matters(self) -> NDArray[np.uint8]:
+        """uint8 (2, 1): what marks of each side may depend on: not on attacks of which none wins by
+        rules."""
+        arrays = self._arrays
+        may_win = [
+            any(stake & LAST_STAKE and piece_side(code) != side
+                for stake, code in zip(arrays.stakes, arrays.men.pieces.tolist(), strict=True))
+            for side in Side
+        ]  # fmt: skip
+        matters = [ASKS_CHECKS | ASKS_HUNG | (ASKS_ATTACKS if may else 0) for may in may_win]
+        return np.array(matters, np.uint8)[:, None]
 
     def _hold(self, side: Side, draws: ManyNumbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.

@@ -109,11 +109,16 @@ class Row(NamedTuple):
     counts: NDArray[np.int64]
     """int64 (2,): how many they are."""
     checked: NDArray[np.uint8]
-    """uint8 (2, n + 1): 1 in columns in which a side is in check."""
+    """uint8 (2, lanes): 1 in columns in which a side is in check; `lanes` are columns, one more
+    that is none, and more up to whole vectors."""
     hung: NDArray[np.uint8]
-    """uint8 (2, n + 1): 1 in columns in which a side has a piece under attack."""
+    """uint8 (2, lanes): what is at stake in columns in which a side has a piece under attack."""
+    kinds: NDArray[np.uint8]
+    """uint8 (lanes,): what kind the positions of a side are (`ranks`)."""
+    canonical: NDArray[np.uint8]
+    """uint8 (lanes,): 1 in columns whose slots the index uses for their positions."""
     best: NDArray[Any]
-    """ranks (lanes,): the best of the moves; `lanes` are columns, and more up to whole vectors."""
+    """ranks (lanes,): the best of the moves."""
     within: NDArray[Any]
     """ranks (MARGIN + lanes + MARGIN,): what moves within the row lead to, 0 beyond its columns."""
     free: NDArray[np.uint8]
@@ -127,15 +132,17 @@ class Row(NamedTuple):
     def make(cls, index: RowIndex, pieces: int, ranks: DTypeLike) -> Row:
         """An empty one."""
         columns = int(index.size[COLUMNS]) + 1
-        marks = np.zeros((4, columns), np.uint8)
         lanes = -(-columns // LANES) * LANES
+        # Each in memory of its own: vectors are used where arrays are seen to lie apart.
+        checked, hung = np.zeros((2, lanes), np.uint8), np.zeros((2, lanes), np.uint8)
+        kinds, canonical = np.zeros(lanes, np.uint8), np.zeros(lanes, np.uint8)
         padded = MARGIN + max(lanes, STAYS_ON_BOARD.shape[1]) + MARGIN
         words = np.full(WORDS, OFF, np.int64)
         return cls(
             words, np.full(pieces, OFF, np.int64), np.zeros(pieces, np.int64),
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int64),
             np.zeros(len(index.groups), np.int64), np.zeros((2, 24, STEP_WORDS), np.int64),
-            np.zeros(2, np.int64), marks[:2], marks[2:], np.zeros(lanes, ranks),
+            np.zeros(2, np.int64), checked, hung, kinds, canonical, np.zeros(lanes, ranks),
             np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(20, np.int64),
             np.zeros(20, ranks),
         )  # fmt: skip
@@ -336,6 +343,18 @@ def is_canonical(column, row, index, arrays):
         return True
     image, image_column = largest_inside(row.words[MIRROR_MID], index.mirror_column[column], index)
     return own < image or (own == image and column <= image_column)
+
+
+@part
+def mark_canonical(row, index, arrays):
+    """Mark in `row.canonical` the columns that `is_canonical`."""
+    canonical = row.canonical
+    if index.size[TWIN] == OFF and not arrays.self_mirrored[row.words[LEAD]]:
+        for column in range(canonical.size):
+            canonical[column] = 1
+        return
+    for column in range(index.size[COLUMNS]):
+        canonical[column] = is_canonical(column, row, index, arrays)
 
 
 @part

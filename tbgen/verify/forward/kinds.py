@@ -10,92 +10,78 @@ byte would not do for them. It is asked here, of the rows that hold any. Draws h
 from __future__ import annotations
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.indexing.squares import EMPTY
 from tbgen.verify.arrays import LAST_STAKE
 from tbgen.verify.forward.index import COLUMNS, OVERLAPS, is_canonical, set_row
 from tbgen.verify.forward.judge import CLAIMS
-from tbgen.verify.forward.marks import mark_checks, mark_hung
-from tbgen.verify.ranks import ATTACKING, CAPTURE, CHASE, CHECK, FREE, UNTOLD
+from tbgen.verify.forward.marks import ask, mark_asked, mark_checks, mark_kinds, mark_taken
+from tbgen.verify.ranks import ATTACKING, CAPTURE, CHASE, FREE
 
 
 @part
-def _ask(side, at, columns, arrays):
-    """Which kinds are to be told in a row: 0 none, 1 who is in check, 2 also what is attacked.
+def _list_claims(number, side, at, direct, notes, row, index, arrays):
+    """Write down who claims to win by a perpetual chase in a row whose kinds are told.
 
-    at : int, the row in the plane of the side; columns : int
+    at : int, the row in the plane of the side; direct : bool (ranks,); notes : Notes, inout
     """
-    kinds, keys = arrays.values.kinds[side], arrays.values.keys[side]
-    asked = 0
-    for column in range(columns):
-        rank = arrays.ranks[at + column]
-        if kinds[rank] == UNTOLD:
-            asked = 1
-            if keys[rank] > 0:
-                return 2
-    return asked
-
-
-@part
-def _begin_row(
-    number, side, at, asked, becomes, orders, direct, notes, row, index, arrays
-):  # fmt: skip
-    """Translate a row of one side, and note who claims to win by a perpetual chase.
-
-    asked : int, as `_ask` says, of either side: 0 if there is nothing UNTOLD
-    becomes : marks (KINDS + 1, ranks); orders : uint8 (ranks,); direct : bool (ranks,)
-    notes : Notes, inout
-    """
-    columns, board, kinds = index.size[COLUMNS], row.board, arrays.values.kinds[side]
+    columns, kinds = index.size[COLUMNS], row.kinds
     ranks = arrays.ranks[at : at + columns]
-    taken = row.words[OVERLAPS] > 0
-    checked, hung, attacking = row.checked[side], row.hung[side], row.hung[1 - side]
+    found = False
     for column in range(columns):
-        rank = ranks[column]
-        if kinds[rank] != UNTOLD:
-            ranks[column] = becomes[FREE, rank]
+        found |= direct[ranks[column]] and kinds[column] >= CHASE
+    if not found:
+        return
+    for column in range(columns):
+        if not direct[ranks[column]] or kinds[column] < CHASE:
             continue
-        kind = FREE
-        if taken or board[index.area[column]] != EMPTY:
-            kind = CAPTURE
-        elif checked[column]:
-            kind = CHECK
-        elif asked > 1 and hung[column]:
-            kind = CHASE
-        elif asked > 1 and attacking[column] & LAST_STAKE >= orders[rank]:
-            kind = ATTACKING
-        ranks[column] = becomes[kind, rank]
-        if direct[rank] and kind >= CHASE and is_canonical(column, row, index, arrays):
+        if is_canonical(column, row, index, arrays):
             notes.claims[notes.result[CLAIMS]] = 2 * (number * columns + column) + side
             notes.result[CLAIMS] += 1
 
 
+@part
+def _translate(side, at, beginning, row, index, arrays):
+    """Turn the ranks of a row whose kinds are told into marks.
+
+    at : int, the row in the plane of the side; beginning : Beginning
+    """
+    becomes, orders = beginning.becomes[side], beginning.orders[side]
+    columns, kinds, attacking = index.size[COLUMNS], row.kinds, row.hung[1 - side]
+    ranks = arrays.ranks[at : at + columns]
+    for column in range(columns):
+        kind, rank = kinds[column], ranks[column]
+        if kind == ATTACKING and attacking[column] & LAST_STAKE < orders[rank]:
+            kind = FREE
+        ranks[column] = becomes[kind, rank]
+
+
 @borrowing_kernel
-def k_begin(row_0, row_1, becomes, orders, direct, notes, row, index, arrays):
+def k_begin(row_0, row_1, beginning, notes, row, index, arrays):
     """Turn the ranks of the rows [row_0, row_1) into marks.
 
-    becomes : marks (2, KINDS + 1, ranks), what each side's ranks become by the position's kind
-    orders : uint8 (2, ranks), of each side's wins by rules: LAST_STAKE for higher ones
-    direct : bool (2, ranks), of each side's direct wins
-    notes : Notes, out, with room for claims
+    beginning : Beginning; notes : Notes, out, with room for claims
     """
-    columns = index.size[COLUMNS]
+    columns, asks = index.size[COLUMNS], beginning.asks
     notes.result[:] = 0
     for number in range(row_0, row_1):
         red, black = arrays.tables[0, 0] + number * columns, arrays.tables[0, 1] + number * columns
-        asked = max(_ask(0, red, columns, arrays), _ask(1, black, columns, arrays))
-        if asked:
+        asked = ask(red, asks[0], columns, arrays), ask(black, asks[1], columns, arrays)
+        kind = FREE
+        if asked[0] | asked[1]:
             set_row(number, row, index, arrays)
-            if row.words[OVERLAPS] == 0:
-                mark_checks(0, row, index, arrays)
-                mark_checks(1, row, index, arrays)
-                if asked > 1 and arrays.seek_chases:
-                    mark_hung(0, row, index, arrays)
-                    mark_hung(1, row, index, arrays)
+            if row.words[OVERLAPS]:
+                kind = CAPTURE
+            else:
+                mark_asked(asked[0], asked[1], row, index, arrays)
         for side in range(2):
-            at = red
+            at, of_side = red, asked[0]
             if side == 1:
-                at = black
-            _begin_row(
-                number, side, at, asked, becomes[side], orders[side], direct[side], notes, row,
-                index, arrays,
-            )  # fmt: skip
+                at, of_side = black, asked[1]
+            if of_side and kind == FREE:
+                mark_checks(side, row, index, arrays)
+                mark_kinds(side, row)
+                mark_taken(CAPTURE, row, index)
+                _list_claims(number, side, at, beginning.direct[side], notes, row, index, arrays)
+            else:
+                for lane in range(row.kinds.size):
+                    row.kinds[lane] = kind
+            _translate(side, at, beginning, row, index, arrays)

@@ -16,12 +16,13 @@ from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import pieces_between
 from tbgen.rules.board import is_in_palace, is_own_half
-from tbgen.verify.forward.index import COLUMNS, INNER_KIND, INNER_SIDE
+from tbgen.verify.forward.index import INNER_KIND, INNER_SIDE
 from tbgen.verify.forward.lines import (
     CANNON,
     DIAGONAL,
     DIRECTIONS,
     KNIGHT,
+    LANES,
     LEAP_COUNT,
     LEAPS_FROM,
     LEAPS_TO,
@@ -32,6 +33,14 @@ from tbgen.verify.forward.lines import (
     RAYS,
     ROOK,
 )
+from tbgen.verify.ranks import (
+    ASKS_ATTACKS,
+    ASKS_HUNG,
+    ATTACKING,
+    CHASE,
+    CHECK,
+    FREE,
+)
 
 KING, ADVISOR, ELEPHANT = range(3)
 
@@ -40,21 +49,34 @@ KING, ADVISOR, ELEPHANT = range(3)
 def _mark_all_but(count, stake, mark, row, index):
     """Raise the marks of all columns but those that are listed in `row.passed`.
 
-    count : int, how many they are; stake : int, the mark; mark : uint8 (n + 1,), inout
+    count : int, how many they are; stake : int, the mark; mark : uint8 (lanes,), inout
     """
     for i in range(count):
         row.kept[i] = mark[row.passed[i]]
-    for column in range(index.size[COLUMNS]):
-        mark[column] = max(mark[column], stake)
+    lanes = mark.size // LANES * LANES
+    marks = mark[:lanes]
+    for lane in range(lanes):
+        marks[lane] = max(marks[lane], stake)
     for i in range(count):
         mark[row.passed[i]] = row.kept[i]
+
+
+@part
+def _raise_passed(first, count, stake, mark, row):
+    """Raise the marks of some of the columns that are listed in `row.passed`.
+
+    first, count : int, which of them; stake : int, the mark; mark : uint8 (lanes,), inout
+    """
+    for i in range(first, count):
+        column = row.passed[i]
+        mark[column] = max(mark[column], stake)
 
 
 @part
 def _mark_lines(target, side, stake, mark, row, index):
     """Mark attacks by rooks and cannons of a side on a square.
 
-    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (lanes,), inout
     """
     if not (index.owns[side, ROOK] or index.owns[side, CANNON]):
         return
@@ -63,42 +85,45 @@ def _mark_lines(target, side, stake, mark, row, index):
     is_cannon = index.size[INNER_SIDE] == side and index.size[INNER_KIND] == CANNON
     rook, cannon = 8 * side + ROOK + 1, 8 * side + CANNON + 1
     for direction in range(DIRECTIONS):
-        i = 0
-        while RAYS[target, direction, i] != OFF and board[RAYS[target, direction, i]] == EMPTY:
-            i += 1
-        first = i
-        near, far = 0, 0
-        if RAYS[target, direction, i] != OFF:
-            near = board[RAYS[target, direction, i]]
-            i += 1
-            while RAYS[target, direction, i] != OFF and board[RAYS[target, direction, i]] == EMPTY:
-                i += 1
-            if RAYS[target, direction, i] != OFF:
-                far = board[RAYS[target, direction, i]]
-        count = 0
-        # The inner piece before the first piece, and between the first and the second.
-        attacked_before = is_rook or near == cannon
-        attacked_behind = is_cannon or near == rook
-        whole = near == rook or far == cannon
-        for j in range(i):
-            column = index.column[RAYS[target, direction, j]]
-            attacked = attacked_before
-            if j > first:
-                attacked = attacked_behind and near != EMPTY
-            if attacked and j != first:
-                mark[column] = max(mark[column], stake)
-            elif whole:
-                row.passed[count] = column
-                count += 1
-        if whole:
-            _mark_all_but(count, stake, mark, row, index)
+        before = _pass(target, direction, 0, 0, row, index)
+        near = RAYS[target, direction, before]
+        # The inner piece before the first one: a rook, or the mount of a cannon.
+        if is_rook or (near != OFF and board[near] == cannon):
+            _raise_passed(0, before, stake, mark, row)
+        if near == OFF:
+            continue
+        if board[near] == rook:
+            _mark_all_but(before, stake, mark, row, index)
+        elif index.owns[side, CANNON]:
+            # Between the first and the second: a cannon, or in the way of one.
+            count = _pass(target, direction, before + 1, before, row, index)
+            far = RAYS[target, direction, count + 1]
+            if is_cannon:
+                _raise_passed(before, count, stake, mark, row)
+            if far != OFF and board[far] == cannon:
+                _mark_all_but(count, stake, mark, row, index)
+
+
+@part
+def _pass(square, direction, i, count, row, index):
+    """List in `row.passed` the columns of the empty squares of a line, up to a piece or its end.
+
+    i : int, the first of its squares; count : int, how many are listed; returned is how many then
+    """
+    to = RAYS[square, direction, i]
+    while to != OFF and row.board[to] == EMPTY:
+        row.passed[count] = index.column[to]
+        count += 1
+        i += 1
+        to = RAYS[square, direction, i]
+    return count
 
 
 @part
 def _mark_leaps(target, side, stake, mark, row, index):
     """Mark attacks by knights of a side on a square.
 
-    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (lanes,), inout
     """
     if not index.owns[side, KNIGHT]:
         return
@@ -120,7 +145,7 @@ def _mark_leaps(target, side, stake, mark, row, index):
 def _mark_pawns(target, side, stake, mark, row, index):
     """Mark attacks by pawns of a side on a square.
 
-    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (lanes,), inout
     """
     if not index.owns[side, PAWN]:
         return
@@ -138,7 +163,7 @@ def _mark_pawns(target, side, stake, mark, row, index):
 def _mark_minor(target, side, stake, mark, row, index):
     """Mark attacks by king, advisors and elephants of a side on a square.
 
-    target : int, a square; stake : int, the mark; mark : uint8 (n + 1,), inout
+    target : int, a square; stake : int, the mark; mark : uint8 (lanes,), inout
     """
     board = row.board
     if not is_own_half(side, target // 9):
@@ -206,10 +231,68 @@ def mark_hung(side, row, index, arrays):
 
 
 @part
+def ask(at, asks, columns, arrays):
+    """What has to be known of the positions of a row, to tell the kinds of all of them.
+
+    at : int, the row in the plane of a side; asks : uint8 (ranks,), of each rank or place there
+    columns : int
+    """
+    asked = np.uint8(0)
+    for column in range(columns):
+        asked |= asks[arrays.ranks[at + column]]
+    return asked
+
+
+@part
+def mark_asked(red, black, row, index, arrays):
+    """Mark in `row.hung` what kinds depend on, and nothing else.
+
+    red, black : int, what is asked of positions with Red, and with Black to move
+    """
+    for side in range(2):
+        own, other = red, black
+        if side == 1:
+            own, other = black, red
+        if arrays.seek_chases and (own & ASKS_HUNG or other & ASKS_ATTACKS):
+            mark_hung(side, row, index, arrays)
+        else:
+            mark = row.hung[side]
+            for column in range(mark.size):
+                mark[column] = 0
+
+
+@part
+def mark_kinds(side, row):
+    """Write to `row.kinds` what kinds the positions of a side are, as far as was asked for."""
+    lanes = row.kinds.size // LANES * LANES
+    kinds, checked = row.kinds[:lanes], row.checked[side][:lanes]
+    hung, attacking = row.hung[side][:lanes], row.hung[1 - side][:lanes]
+    for lane in range(lanes):
+        kind = np.uint8(FREE)
+        if attacking[lane]:
+            kind = np.uint8(ATTACKING)
+        if hung[lane]:
+            kind = np.uint8(CHASE)
+        if checked[lane]:
+            kind = np.uint8(CHECK)
+        kinds[lane] = kind
+
+
+@part
+def mark_taken(kind, row, index):
+    """Write to `row.kinds` that positions are of another kind if the inner piece stands on one.
+
+    kind : int
+    """
+    for p in range(row.squares.size - 1):
+        row.kinds[index.column[row.squares[p]]] = kind
+
+
+@part
 def _raise(square, stake, mark, index):
     """Raise the mark of a square's column.
 
-    stake : int, the mark; mark : uint8 (n + 1,), inout
+    stake : int, the mark; mark : uint8 (lanes,), inout
     """
     column = index.column[square]
     mark[column] = max(mark[column], stake)
@@ -219,7 +302,7 @@ def _raise(square, stake, mark, index):
 def _mark_inner(side, mark, row, index, arrays):
     """Mark the columns in which an outer piece attacks the inner one, of a side.
 
-    mark : uint8 (n + 1,), inout
+    mark : uint8 (lanes,), inout
     """
     board, pieces, squares = row.board, arrays.men.pieces, row.squares
     stake = arrays.stakes[pieces.size - 1]

@@ -44,7 +44,19 @@ from tbgen.indexing import Side
 from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.arrays import LAST_STAKE
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, NEVER, ORDER, order_of_key, orders_of_keys
-from tbgen.verify.ranks import ATTACKING, CAPTURE, CHASE, CHECK, FREE, KINDS, UNTOLD, Values
+from tbgen.verify.ranks import (
+    ASKS_ATTACKS,
+    ASKS_CHECKS,
+    ASKS_HUNG,
+    ATTACKING,
+    CAPTURE,
+    CHASE,
+    CHECK,
+    FREE,
+    KINDS,
+    UNTOLD,
+    Values,
+)
 
 (
     CLOSED, HIDDEN, TAKEN, EARLY_WIN, LATE_WIN, HELD, AMBUSH, TENSE, ESCAPE,
@@ -101,19 +113,26 @@ class Translation(NamedTuple):
     """marks (M,): where O is to move."""
 
 
+class Beginning(NamedTuple):
+    """What ranks of either side become, to begin with, for Red as W. Shape: R ranks."""
+
+    becomes: NDArray[Any]
+    """marks (2, KINDS + 1, R): by the kind of the position, the last line for ATTACKING."""
+    asks: NDArray[np.uint8]
+    """uint8 (2, R): what that depends on (`ranks`)."""
+    orders: NDArray[np.uint8]
+    """uint8 (2, R): of wins by rules, LAST_STAKE for higher ones."""
+    direct: NDArray[np.bool_]
+    """bool (2, R): direct wins."""
+
+
 class Settling(NamedTuple):
     """Marks, and how planes come to hold them. Shape: M marks."""
 
     marks: Marks
     values: Values
     """Whose keys and `settled` are those of marks."""
-    of_ranks: NDArray[Any]
-    """marks (2, KINDS + 1, R): to begin with, for Red as W; by the kind of the position, the last
-    line for ATTACKING."""
-    orders: NDArray[np.uint8]
-    """uint8 (2, R): of each side's wins by rules, LAST_STAKE for higher ones."""
-    direct: NDArray[np.bool_]
-    """bool (2, R): direct wins."""
+    of_ranks: Beginning
     of_marks: Translation
     """To begin again, for the other one; what has been found of the first stays."""
     held: NDArray[np.int64]
@@ -153,9 +172,12 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
     return Settling(
         marks,
         _of_both(values, keys, np.isin(state, (LATE_LOSS, EARLY_LOSS))),
-        of_ranks.astype(dtype),
-        np.clip(orders_of_keys(values.keys), 0, LAST_STAKE).astype(np.uint8),
-        _is_direct(values.keys),
+        Beginning(
+            of_ranks.astype(dtype),
+            _asks(values),
+            np.clip(orders_of_keys(values.keys), 0, LAST_STAKE).astype(np.uint8),
+            _is_direct(values.keys),
+        ),
         Translation(*of_marks.astype(dtype)),
         held,
     )
@@ -186,7 +208,7 @@ def _concerns(state: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`Settling.of_ranks`; mark : int64 (STATES, classes), by state and class."""
+    """`Beginning.becomes`; mark : int64 (STATES, classes), by state and class."""
     draw = mark.shape[1] - 2
     becomes = np.zeros((len(Side), KINDS + 1, values.keys.shape[1]), np.int64)
     for side, kind, rank in np.ndindex(*becomes.shape):
@@ -204,6 +226,13 @@ def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
             state = _OF_WINS[told][int(_is_direct(np.int64(key)))]
         becomes[side, kind, rank] = mark[state, of]
     return becomes
+
+
+def _asks(values: Values) -> NDArray[np.uint8]:
+    """`Beginning.asks`: of a loss only whether it is in check."""
+    told, won = values.kinds != UNTOLD, values.keys > 0
+    asks = np.where(won, ASKS_CHECKS | ASKS_HUNG | ASKS_ATTACKS, ASKS_CHECKS)
+    return np.where(told, 0, asks).astype(np.uint8)
 
 
 def _is_direct(keys: Any) -> Any:
