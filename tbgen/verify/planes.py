@@ -252,18 +252,21 @@ def unpack_side(
 ) -> NDArray[np.int64]:
     """Write the bytes of the places of one plane; its codes.
 
-    high : all zero before, and only written where it is not
+    high : written, and so memory, where a byte does not tell the places apart
 
     Raises `LimitExceededError` where 16 bits cannot tell them apart.
     """
-    palette = Palette(np.uint16, 1 << 16)
 
     def write(side: int, first: int, places: NDArray[Any]) -> None:
         slots = slice(first, first + len(places))
         low[slots] = places
-        if len(palette) > BYTE and places.max() >= BYTE:
+        if places.itemsize > 1:
             high[slots] = places >> 8
 
+    narrow_palette, palette = Palette(np.uint8, BYTE), Palette(np.uint16, 1 << 16)
+    with contextlib.suppress(LimitExceededError):
+        _over_tiles(table, side, narrow_palette, write, threads)
+        return narrow_palette.list_codes()
     _over_tiles(table, side, palette, write, threads)
     return palette.list_codes()
 

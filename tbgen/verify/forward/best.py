@@ -24,11 +24,13 @@ from tbgen.verify.forward.index import (
     MIRRORED,
     NUMBER_OF_ROW,
     TARGET,
-    lifted,
+    lift,
     put_down,
 )
 from tbgen.verify.forward.index import MIDS as MIDS_WORD
 from tbgen.verify.forward.lines import (
+    BOARD_FILES,
+    BOARD_RANKS,
     CANNON,
     DIRECTIONS,
     KNIGHT,
@@ -36,7 +38,6 @@ from tbgen.verify.forward.lines import (
     LEAP_COUNT,
     LEAP_STEPS,
     LEAPS_FROM,
-    LINE_STARTS,
     MARGIN,
     OFF,
     PAWN_FROM,
@@ -96,7 +97,7 @@ def _restore(count, row):
 @part
 def _move_rook(man, square, side, plane, row, index, arrays):
     """Take the maximum with the moves of a rook of the mid."""
-    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    lifted = lift(man, plane, row, index)
     for direction in range(DIRECTIONS):
         count = 0
         for i in range(RAYS.shape[2]):
@@ -106,7 +107,7 @@ def _move_rook(man, square, side, plane, row, index, arrays):
             code = row.board[target]
             if code != EMPTY and piece_side(code) == side:
                 break
-            _take_row(plane + put_down(man, target, rest, row, index) * columns, row, index, arrays)
+            _take_row(put_down(target, lifted, index), row, index, arrays)
             # Where the inner piece stands on the target it may be taken, and nothing behind it.
             count = _keep(count, target, row, index)
             if code != EMPTY:
@@ -117,7 +118,7 @@ def _move_rook(man, square, side, plane, row, index, arrays):
 @part
 def _move_cannon(man, square, side, plane, row, index, arrays):
     """Take the maximum with the moves of a cannon of the mid."""
-    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    lifted = lift(man, plane, row, index)
     board = row.board
     for direction in range(DIRECTIONS):
         count, i = 0, 0
@@ -125,7 +126,7 @@ def _move_cannon(man, square, side, plane, row, index, arrays):
         while target != OFF and board[target] == EMPTY:
             # Where the inner piece stands on the target it is in the way.
             count = _keep(count, target, row, index)
-            at = plane + put_down(man, target, rest, row, index) * columns
+            at = put_down(target, lifted, index)
             _take_row(at, row, index, arrays)
             i += 1
             target = RAYS[square, direction, i]
@@ -134,14 +135,14 @@ def _move_cannon(man, square, side, plane, row, index, arrays):
             continue
         if piece_side(board[target]) != side:
             # The inner piece is the mount.
-            at = plane + put_down(man, target, rest, row, index) * columns
+            at = put_down(target, lifted, index)
             for j in range(count):
                 _take_cell(at, row.passed[j], row, index, arrays)
         i += 1
         target = RAYS[square, direction, i]
         while target != OFF and board[target] == EMPTY:
             # The inner piece is the first behind the mount.
-            at = plane + put_down(man, target, rest, row, index) * columns
+            at = put_down(target, lifted, index)
             _take_cell(at, index.column[target], row, index, arrays)
             row.passed[count] = index.column[target]
             count += 1
@@ -150,7 +151,7 @@ def _move_cannon(man, square, side, plane, row, index, arrays):
         if target != OFF and piece_side(board[target]) != side:
             for j in range(count):
                 row.kept[j] = row.best[row.passed[j]]
-            at = plane + put_down(man, target, rest, row, index) * columns
+            at = put_down(target, lifted, index)
             _take_row(at, row, index, arrays)
             _restore(count, row)
 
@@ -158,7 +159,7 @@ def _move_cannon(man, square, side, plane, row, index, arrays):
 @part
 def _move_knight(man, square, side, plane, row, index, arrays):
     """Take the maximum with the moves of a knight of the mid."""
-    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    lifted = lift(man, plane, row, index)
     board = row.board
     for i in range(LEAP_COUNT):
         target, leg = LEAPS_FROM[square, i, 0], LEAPS_FROM[square, i, 1]
@@ -167,20 +168,19 @@ def _move_knight(man, square, side, plane, row, index, arrays):
         if board[target] != EMPTY and piece_side(board[target]) == side:
             continue
         _keep(0, leg, row, index)
-        _take_row(plane + put_down(man, target, rest, row, index) * columns, row, index, arrays)
+        _take_row(put_down(target, lifted, index), row, index, arrays)
         _restore(1, row)
 
 
 @part
 def _move_pawn(man, square, side, plane, row, index, arrays):
     """Take the maximum with the moves of a pawn of the mid."""
-    columns, rest = index.size[COLUMNS], lifted(man, row, index)
+    lifted = lift(man, plane, row, index)
     board = row.board
     for i in range(PAWN_STEPS):
         target = PAWN_FROM[side, square, i]
         if target != OFF and (board[target] == EMPTY or piece_side(board[target]) != side):
-            after = put_down(man, target, rest, row, index)
-            _take_row(plane + after * columns, row, index, arrays)
+            _take_row(put_down(target, lifted, index), row, index, arrays)
 
 
 @part
@@ -210,48 +210,104 @@ def _move_defenders(side, plane, row, index, arrays):
 
 
 @part
-def _slide_within(jumps, row, index):
-    """Take the maximum with the moves of an inner rook or cannon: one walk along each line.
+def _slide_within(jumps, row):
+    """Take the maximum with the moves of an inner rook or cannon: one sweep in each direction.
+
+    What has been passed can be reached from what comes: of a rook all up to the last piece, and it;
+    of a cannon all behind the last piece, and the piece before that one. Ranks are swept file by
+    file; files all at once, a rank at a time.
 
     jumps : bool, whether it is a cannon
     """
-    best, within, board = row.best, row.within[MARGIN:], row.board
-    for direction in range(DIRECTIONS):
-        # Each line is walked from its end towards `direction`; what has been passed can be
-        # reached from what comes.
-        for start in range(LINE_STARTS.shape[1]):
-            square = LINE_STARTS[direction, start]
-            if square == OFF:
-                break
-            quiet, near, far = within[0] * 0, within[0] * 0, within[0] * 0
-            i = 0
-            while square != OFF:
-                rank = within[square]
-                if board[square] != EMPTY:
-                    far = near
-                    near = rank
-                    quiet = within[0] * 0
+    _set_free(row)
+    for direction in range(2):
+        _sweep_files(direction, jumps, row)
+        _take_reached(row)
+        _sweep_ranks(direction, jumps, row)
+        _take_reached(row)
+
+
+@part
+def _take_reached(row):
+    """Take the maximum with what has been reached."""
+    lanes = row.best.size // LANES * LANES
+    best, reached = row.best[:lanes], row.reached[MARGIN : MARGIN + lanes]
+    for lane in range(lanes):
+        best[lane] = max(best[lane], reached[lane])
+
+
+@part
+def _sweep_ranks(direction, jumps, row):
+    """Write to `row.reached` what is reached along the ranks, from either end of them."""
+    within, free, reached, nothing = row.within, row.free, row.reached, row.within[0]
+    for rank in range(BOARD_RANKS):
+        far, near, passed = nothing, nothing, nothing
+        for i in range(BOARD_FILES):
+            at = MARGIN + BOARD_FILES * rank + i
+            if direction:
+                at += BOARD_FILES - 1 - 2 * i
+            here = within[at]
+            if jumps:
+                reached[at] = max(passed, far)
+                if free[at]:
+                    passed = max(passed, here)
                 else:
-                    reached = quiet
-                    if jumps and far > reached:
-                        reached = far
-                    if not jumps and near > reached:
-                        reached = near
-                    if reached > best[square]:
-                        best[square] = reached
-                    if rank > quiet:
-                        quiet = rank
-                square = RAYS[LINE_STARTS[direction, start], direction, i]
-                i += 1
+                    far, near, passed = near, here, nothing
+            else:
+                reached[at] = passed
+                if not free[at]:
+                    passed = nothing
+                passed = max(passed, here)
+
+
+@part
+def _sweep_files(direction, jumps, row):
+    """Write to `row.reached` what is reached along the files, towards the last rank or the first.
+
+    A vector has a rank in its first lanes, or last ones going down; the others, of ranks still to
+    come, hold what is reached from nearer by, and are written over.
+    """
+    (passed, near, far), nothing = row.swept, row.within[0]
+    lanes = passed.size // LANES * LANES
+    passed, near, far = passed[:lanes], near[:lanes], far[:lanes]
+    for lane in range(lanes):
+        passed[lane] = near[lane] = far[lane] = nothing
+    for i in range(BOARD_RANKS):
+        at = MARGIN + BOARD_FILES * i
+        if direction:
+            at = MARGIN + BOARD_FILES * (BOARD_RANKS - i) - lanes
+        here, free = row.within[at : at + lanes], row.free[at : at + lanes]
+        reached = row.reached[at : at + lanes]
+        if jumps:
+            for lane in range(lanes):
+                best = max(passed[lane], here[lane])
+                reached[lane] = max(passed[lane], far[lane])
+                passed[lane] = best if free[lane] else nothing
+            for lane in range(lanes):
+                before, last, new = far[lane], near[lane], here[lane]
+                far[lane] = before if free[lane] else last
+                near[lane] = last if free[lane] else new
+        else:
+            for lane in range(lanes):
+                best = passed[lane]
+                reached[lane] = best
+                passed[lane] = max(best if free[lane] else nothing, here[lane])
+
+
+@part
+def _set_free(row):
+    """Write to `row.free` where no outer piece stands."""
+    board, free = row.board, row.free[MARGIN : MARGIN + SQUARES]
+    for square in range(SQUARES):
+        free[square] = board[square] == EMPTY
 
 
 @part
 def _leap_within(row):
     """Take the maximum with the moves of an inner knight: all squares at once, leap by leap."""
     lanes = row.best.size // LANES * LANES
-    board, free, best = row.board, row.free[MARGIN : MARGIN + SQUARES], row.best[:lanes]
-    for square in range(SQUARES):
-        free[square] = board[square] == EMPTY
+    best = row.best[:lanes]
+    _set_free(row)
     for i in range(LEAP_COUNT):
         end, leg = MARGIN + LEAP_STEPS[i, 0], MARGIN + LEAP_STEPS[i, 1]
         children, legs = row.within[end : end + lanes], row.free[leg : leg + lanes]
@@ -307,6 +363,6 @@ def find_best(side, row, index, arrays):
     if kind == KNIGHT:
         _leap_within(row)
     elif kind == ROOK or kind == CANNON:
-        _slide_within(kind == CANNON, row, index)
+        _slide_within(kind == CANNON, row)
     else:
         _step_within(side, row, index)

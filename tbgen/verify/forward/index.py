@@ -123,6 +123,11 @@ class Row(NamedTuple):
     """ranks (MARGIN + lanes + MARGIN,): what moves within the row lead to, 0 beyond its columns."""
     free: NDArray[np.uint8]
     """uint8 (MARGIN + lanes + MARGIN,): 1 for squares without an outer piece, 0 off the board."""
+    reached: NDArray[Any]
+    """ranks, the same shape: what the inner piece reaches from there."""
+    swept: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+    """ranks (LANES,) each: of a sweep of files, what a piece has passed that it reaches, the last
+    piece, and the one before."""
     passed: NDArray[np.int64]
     """int64 (20,): columns that a maximum is to leave as they are."""
     kept: NDArray[Any]
@@ -143,8 +148,9 @@ class Row(NamedTuple):
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int64),
             np.zeros(len(index.groups), np.int64), np.zeros((2, 24, STEP_WORDS), np.int64),
             np.zeros(2, np.int64), checked, hung, kinds, canonical, np.zeros(lanes, ranks),
-            np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(20, np.int64),
-            np.zeros(20, ranks),
+            np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(padded, ranks),
+            (np.zeros(LANES, ranks), np.zeros(LANES, ranks), np.zeros(LANES, ranks)),
+            np.zeros(20, np.int64), np.zeros(20, ranks),
         )  # fmt: skip
 
 
@@ -309,24 +315,27 @@ def set_row(number, row, index, arrays):
 
 
 @part
-def lifted(man, row, index):
-    """What the number of the row is without the rank of a man's group."""
+def lift(man, plane, row, index):
+    """Take a man off the row: (the first slot of the row without the rank of his group, the line of
+    `extend` of the others of his group, what a rank counts in slots).
+
+    plane : int, the first slot of the plane that the row is looked for in
+    """
     g = index.men[man, GROUP]
-    return row.words[NUMBER_OF_ROW] - row.ranks[g] * index.groups[g, STRIDE]
+    group, rank = index.groups[g], row.ranks[g]
+    line = index.companions[group[FIRST_PLACEMENT] + rank, index.men[man, NUMBER]]
+    stride = group[STRIDE] * index.size[COLUMNS]
+    return plane + row.words[NUMBER_OF_ROW] * index.size[COLUMNS] - rank * stride, line, stride
 
 
 @part
-def put_down(man, square, rest, row, index):
-    """The row in which a man stands on another square; -1 where none of his kind may be.
+def put_down(square, lifted, index):
+    """The first slot of the row in which a man stands on another square, of those of his kind.
 
-    rest : int, the number of the row without the rank of his group
+    lifted : as `lift` says
     """
-    g = index.men[man, GROUP]
-    line = index.groups[g, FIRST_PLACEMENT] + row.ranks[g]
-    rank = np.int64(index.extend[index.companions[line, index.men[man, NUMBER]], square])
-    if rank < 0:
-        return np.int64(-1)
-    return rest + rank * index.groups[g, STRIDE]
+    rest, line, stride = lifted
+    return rest + np.int64(index.extend[line, square]) * stride
 
 
 @part

@@ -21,8 +21,10 @@ ROOK, KNIGHT, CANNON, PAWN = 3, 4, 5, 6
 LANES = 32
 """How many columns of a row kernels take at once: loops of so many become vectors."""
 
-MARGIN = 19
-"""The most that a leap adds to a square."""
+BOARD_RANKS, BOARD_FILES = 10, 9
+
+MARGIN = LANES - BOARD_FILES
+"""How far beyond the board rows are read and written: sweeps of files by so much, leaps by 19."""
 
 DIRECTIONS, RAY_LENGTH, LEAP_COUNT, PAWN_STEPS = 4, 9, 8, 3
 
@@ -106,16 +108,3 @@ PAWN_TO = _pawn_steps(backwards=True)
 
 DIAGONAL = np.array([[_walk(s, *step) for step in DIAGONALS] for s in range(SQUARES)], np.int64)
 """int64 (90, 4): the squares that touch a square at its corners."""
-
-
-def _line_starts() -> NDArray[np.int64]:
-    """`LINE_STARTS`."""
-    starts = np.full((DIRECTIONS, 10), OFF, np.int64)
-    for direction, (rank_step, file_step) in enumerate(STEPS):
-        first = [s for s in range(SQUARES) if _walk(s, -rank_step, -file_step) == OFF]
-        starts[direction, : len(first)] = first
-    return starts
-
-
-LINE_STARTS = _line_starts()
-"""int64 (4, 10): where the lines of each direction begin, then OFF."""
