@@ -93,8 +93,8 @@ class Palette:
         Raises `LimitExceededError` where there are too many.
         """
         known, places = self._known
-        at = np.searchsorted(known, codes)
-        if np.array_equal(known[at], codes):
+        at = known.searchsorted(codes)
+        if (known[at] == codes).all():
             return places[at]
         with self._turn:
             self._add(codes)
