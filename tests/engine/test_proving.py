@@ -95,6 +95,26 @@ def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None
         assert reached.outcome == Outcome.LOSS
 
 
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "9/5k3/9/9/9/2N6/9/9/2NK5/9 w",
+        "5P3/3k4C/9/9/9/9/9/3A5/3K5/9 w",
+        "3kC4/9/8C/9/9/9/9/9/9/4K4 w",
+    ],
+    ids=["two knights", "cannon and pawn", "two cannons"],
+)
+def test_no_mate_is_given_up(fen: str) -> None:
+    """A bare king has one or two moves, so that every way down is as good as the one before.
+
+    The first two were given up after a thousand positions, as long as a way that had become too
+    long was taken again and again; the third, where ways only close loops, as long as what they
+    had found out was kept.
+    """
+    _, move = graph_of(Position.from_fen(fen), 60_000)
+    assert move > 0
+
+
 # A graph by hand: the winner-to-be answers checks, W by name, and O checks.
 #   W0 - O1 - W2 - O3 - W0      a loop of checks, closed on the way down
 #              W4 - O3           another way to its last node, which W0 is no part of

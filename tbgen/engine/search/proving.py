@@ -27,6 +27,7 @@ from tbgen.engine.search.generation import generate
 from tbgen.engine.search.graph import (
     CHILDREN,
     CLOCK,
+    DISPROOF,
     EDGES,
     EXPANDED,
     FIRST_CHILD,
@@ -39,6 +40,7 @@ from tbgen.engine.search.graph import (
     PLACE,
     PROOF,
     RANK,
+    RESTS,
     STATUS,
     WON,
     add,
@@ -164,8 +166,9 @@ def _settle_all(state, graph, way, inside, anew):
 
     way : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
-    anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere.
-        Before that they are better left alone: that a move closes a loop holds on most ways
+    anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere,
+        or round loops only. Before that they are better left alone: that a move closes a loop
+        holds on most ways
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -179,24 +182,31 @@ def _settle_all(state, graph, way, inside, anew):
 
 @part
 def _grow(state, buffers, graph, way, loops):
-    """Go down to a leaf, give it children, and estimate the way anew; whether there was a leaf.
+    """Go down to a leaf, give it children, and estimate the way anew; whether that led on.
+
+    A way that is too long does, too: its end counts as no progress, and the next ends elsewhere.
 
     way : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch
     """
     winner, row = state.root_side, np.int64(state.root)
     number, depth, loop = np.int64(0), np.int64(0), np.int64(1)
-    grown = False
+    leads_on = False
     while True:
         node = graph.nodes[number]
         way[depth], loops[depth] = number, loop
         node[PLACE] = depth + 1
         if node[CHILDREN] < 0:
             _expand(state, buffers, graph, row, number, winner)
-            grown = True
+            leads_on = True
             break
         edge = estimate(graph, way, number, depth + 1, loop)
-        if edge < 0 or depth + 2 >= MAX_PLY:
+        if edge < 0:
+            break
+        if depth + 2 >= MAX_PLY:
+            # It rests on the root, which lies on every way: so it holds until estimates are anew.
+            node[PROOF], node[DISPROOF], node[RESTS], node[PLACE] = NEVER, 0, 0, 0
+            leads_on, depth = True, depth - 1
             break
         child = np.int64(graph.children[edge])
         after = graph.nodes[child]
@@ -213,7 +223,7 @@ def _grow(state, buffers, graph, way, loops):
             estimate(graph, way, number, depth + 1, loops[depth])
         graph.nodes[number, PLACE] = 0
         depth -= 1
-    return grown
+    return leads_on
 
 
 @part
@@ -252,7 +262,9 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
         stuck = proof == 0 or proof == NEVER
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
-            _settle_all(state, graph, scratch[0], inside, stuck)
+            # Ways may close loops for ever: then what they say of each other begins anew, too.
+            anew = stuck or expanded == settled
+            _settle_all(state, graph, scratch[0], inside, anew)
             rounds += 1
             if expanded > settled:
                 rounds = 0
