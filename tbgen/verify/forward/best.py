@@ -238,7 +238,10 @@ def _take_reached(row):
 
 @part
 def _sweep_ranks(direction, jumps, row):
-    """Write to `row.reached` what is reached along the ranks, from either end of them."""
+    """Write to `row.reached` what is reached along the ranks, square by square from one end.
+
+    direction : int, 1 for the last file's end; jumps : bool, whether it is by a cannon
+    """
     within, free, reached, nothing = row.within, row.free, row.reached, row.within[0]
     for rank in range(BOARD_RANKS):
         far, near, passed = nothing, nothing, nothing
@@ -266,6 +269,8 @@ def _sweep_files(direction, jumps, row):
 
     A vector has a rank in its first lanes, or last ones going down; the others, of ranks still to
     come, hold what is reached from nearer by, and are written over.
+
+    direction : int, 1 for down from the last rank; jumps : bool, whether it is by a cannon
     """
     (passed, near, far), nothing = row.swept, row.within[0]
     lanes = passed.size // LANES * LANES

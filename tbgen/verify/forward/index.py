@@ -332,7 +332,7 @@ def lift(man, plane, row, index):
 def put_down(square, lifted, index):
     """The first slot of the row in which a man stands on another square, of those of his kind.
 
-    lifted : as `lift` says
+    lifted : tuple of int, as `lift` says
     """
     rest, line, stride = lifted
     return rest + np.int64(index.extend[line, square]) * stride

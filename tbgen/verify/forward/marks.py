@@ -108,7 +108,8 @@ def _mark_lines(target, side, stake, mark, row, index):
 def _pass(square, direction, i, count, row, index):
     """List in `row.passed` the columns of the empty squares of a line, up to a piece or its end.
 
-    i : int, the first of its squares; count : int, how many are listed; returned is how many then
+    direction : int, of the line; i : int, the first of its squares
+    count : int, how many are listed; returned is how many are then
     """
     to = RAYS[square, direction, i]
     while to != OFF and row.board[to] == EMPTY:

@@ -332,7 +332,7 @@ def _settle_winners(
 def k_translate(marks, translation):
     """Replace marks by what becomes of them.
 
-    marks : marks (n,), inout; translation : marks (M,)
+    marks : uint8 or uint16 (n,), inout; translation : uint8 or uint16 (M,), the same
     """
     for at in range(marks.size):
         marks[at] = translation[marks[at]]
