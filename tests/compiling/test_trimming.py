@@ -33,13 +33,12 @@ def compile_something() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_the_compiler_is_out_of_the_way_until_it_is_needed():
-    numbers = np.arange(3, dtype=np.uint16)
-    written = np.zeros(3, np.uint8)
-    k_translate(numbers, np.array([5, 6, 7], np.uint8), written)
+    numbers = np.arange(3, dtype=np.uint8)
+    k_translate(numbers, np.array([2, 0, 1], np.uint8))
     compile_something()
     before = compiler_code()
     trim_process()
     assert compiler_code() < before / 2
-    k_translate(numbers, np.array([7, 6, 5], np.uint8), written)
-    assert written.tolist() == [7, 6, 5]
+    k_translate(numbers, np.array([7, 6, 5], np.uint8))
+    assert numbers.tolist() == [5, 7, 6]
     compile_something()
