@@ -101,8 +101,9 @@ class Arrays(NamedTuple):
     captures: NDArray[np.int64]
     """int64 (P, SOURCES + P): the columns named above; NO_TABLE for captures that draw."""
     stakes: NDArray[np.uint8]
-    """uint8 (P,): AT_STAKE, and the last order by which the capture of the piece wins, LAST_STAKE
-    for more than that; 0 if none does that the rules of repetition have decided."""
+    """uint8 (P,): the last order by which the capture of the piece wins, LAST_STAKE for more than
+    that; 0 if none does that the rules of repetition have decided. Besides AT_STAKE, where ranks
+    tell all kinds: any capture counts."""
     weights: NDArray[np.int64]
     """int64 (P, 90): what a square adds to the slot; -1 for pieces that do not simply add up."""
     self_mirrored: NDArray[np.bool_]
@@ -177,7 +178,7 @@ def gather(
         descriptor=descriptors[: tables[0, END_WORD]],
         men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
         captures=captures,
-        stakes=_list_stakes(captures, pieces, last_orders),
+        stakes=_list_stakes(captures, pieces, last_orders, at_least=AT_STAKE if all_kinds else 0),
         weights=_weights(layout),
         self_mirrored=layout.self_mirrored,
         lead_slots=layout.mids * layout.inner_size,
@@ -290,13 +291,15 @@ def _unpack(
 
 
 def _list_stakes(
-    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int]
-) -> NDArray[np.uint8]:
+    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int], *,
+    at_least: int,
+) -> NDArray[np.uint8]:  # fmt: skip
     """`Arrays.stakes`.
 
     captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
+    at_least : AT_STAKE, or 0
     """
-    stakes = np.full(len(pieces), AT_STAKE, np.uint8)
+    stakes = np.full(len(pieces), at_least, np.uint8)
     for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
         if line[TABLE] != NO_TABLE:
             last = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])]

@@ -112,6 +112,9 @@ class Row(NamedTuple):
     """uint8 (2, lanes): 1 in columns in which a side is in check; `lanes` are columns, one more
     that is none, and more up to whole vectors."""
     hung: NDArray[np.uint8]
+    """uint8 (2, lanes): 1 in columns in which a side has a piece under attack that may be chased,
+    by one that may chase."""
+    threats: NDArray[np.uint8]
     """uint8 (2, lanes): what is at stake in columns in which a side has a piece under attack."""
     kinds: NDArray[np.uint8]
     """uint8 (lanes,): what kind the positions of a side are (`ranks`)."""
@@ -140,6 +143,7 @@ class Row(NamedTuple):
         lanes = -(-columns // LANES) * LANES
         # Each in memory of its own: vectors are used where arrays are seen to lie apart.
         checked, hung = np.zeros((2, lanes), np.uint8), np.zeros((2, lanes), np.uint8)
+        threats = np.zeros((2, lanes), np.uint8)
         kinds, canonical = np.zeros(lanes, np.uint8), np.zeros(lanes, np.uint8)
         padded = MARGIN + max(lanes, STAYS_ON_BOARD.shape[1]) + MARGIN
         words = np.full(WORDS, OFF, np.int64)
@@ -147,7 +151,7 @@ class Row(NamedTuple):
             words, np.full(pieces, OFF, np.int64), np.zeros(pieces, np.int64),
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int64),
             np.zeros(len(index.groups), np.int64), np.zeros((2, 24, STEP_WORDS), np.int64),
-            np.zeros(2, np.int64), checked, hung, kinds, canonical, np.zeros(lanes, ranks),
+            np.zeros(2, np.int64), checked, hung, threats, kinds, canonical, np.zeros(lanes, ranks),
             np.zeros(padded, ranks), np.zeros(padded, np.uint8), np.zeros(padded, ranks),
             (np.zeros(LANES, ranks), np.zeros(LANES, ranks), np.zeros(LANES, ranks)),
             np.zeros(20, np.int64), np.zeros(20, ranks),

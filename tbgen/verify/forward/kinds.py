@@ -45,7 +45,7 @@ def _translate(side, at, beginning, row, index, arrays):
     at : int, the row in the plane of the side; beginning : Beginning
     """
     becomes, orders = beginning.becomes[side], beginning.orders[side]
-    columns, kinds, attacking = index.size[COLUMNS], row.kinds, row.hung[1 - side]
+    columns, kinds, attacking = index.size[COLUMNS], row.kinds, row.threats[1 - side]
     ranks = arrays.ranks[at : at + columns]
     for column in range(columns):
         kind, rank = kinds[column], ranks[column]

@@ -4,8 +4,8 @@
 Outer pieces stand still in a row, so an attack of one on another holds in every column, except
 where the inner piece comes between, or is the mount that it lacks. The inner piece's own attacks
 hold in the columns from which it sees the square. What is said of checks is exact; what is said of
-other attacks may be more than there are, and is never less: whether they are chases is for the
-scalar rules.
+other attacks may be more than there are, and is never less: whether they are chases, or win, is for
+the scalar rules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import pieces_between
 from tbgen.rules.board import is_in_palace, is_own_half
+from tbgen.rules.chases import may_be_offender, may_be_victim
 from tbgen.verify.forward.index import INNER_KIND, INNER_SIDE
 from tbgen.verify.forward.lines import (
     CANNON,
@@ -161,19 +162,19 @@ def _mark_pawns(target, side, stake, mark, row, index):
 
 
 @part
-def _mark_minor(target, side, stake, mark, row, index):
+def _mark_minor(target, side, stake, by_king, mark, row, index):
     """Mark attacks by king, advisors and elephants of a side on a square.
 
-    target : int, a square; stake : int, the mark; mark : uint8 (lanes,), inout
+    target : int, a square; stake, by_king : int, the marks; mark : uint8 (lanes,), inout
     """
     board = row.board
     if not is_own_half(side, target // 9):
         return
-    if is_in_palace(side, target // 9, target % 9):
+    if by_king and is_in_palace(side, target // 9, target % 9):
         for i in range(DIRECTIONS):
             square = RAYS[target, i, 0]
             if square != OFF and board[square] == 8 * side + KING + 1:
-                _mark_all_but(0, stake, mark, row, index)
+                _mark_all_but(0, by_king, mark, row, index)
     if not (index.owns[side, ADVISOR] or index.owns[side, ELEPHANT]):
         return
     for i in range(DIRECTIONS):
@@ -210,25 +211,40 @@ def mark_checks(side, row, index, arrays):
 
 
 @part
-def mark_hung(side, row, index, arrays):
-    """Mark in `row.hung` at least the columns in which a side has a piece that may be taken.
+def _mark_attacks(side, chases, mark, row, index, arrays):
+    """Mark at least the columns in which a side has a piece that may be taken, or chased.
 
-    The mark is the greatest of what is at stake for these pieces (`Arrays.stakes`).
+    The mark is 1, or the greatest of what is at stake for these pieces (`Arrays.stakes`).
+
+    chases : bool, whether only attacks are meant that may be chases; mark : uint8 (lanes,), inout
     """
-    mark = row.hung[side]
-    for column in range(mark.size):
-        mark[column] = 0
     pieces, squares = arrays.men.pieces, row.squares
     for p in range(pieces.size - 1):
         if piece_side(pieces[p]) != side or p == arrays.men.kings[side]:
             continue
-        square, stake = squares[p], arrays.stakes[p]
-        _mark_lines(square, 1 - side, stake, mark, row, index)
-        _mark_leaps(square, 1 - side, stake, mark, row, index)
-        _mark_pawns(square, 1 - side, stake, mark, row, index)
-        _mark_minor(square, 1 - side, stake, mark, row, index)
+        square = squares[p]
+        stake = _at_stake(p, square, True, chases, arrays)
+        if stake:
+            _mark_lines(square, 1 - side, stake, mark, row, index)
+            _mark_leaps(square, 1 - side, stake, mark, row, index)
+            other = _at_stake(p, square, False, chases, arrays)
+            _mark_minor(square, 1 - side, stake, other, mark, row, index)
+            if other:
+                _mark_pawns(square, 1 - side, other, mark, row, index)
     if index.size[INNER_SIDE] == side:
-        _mark_inner(side, mark, row, index, arrays)
+        _mark_inner(side, chases, mark, row, index, arrays)
+
+
+@part
+def _at_stake(p, square, is_chaser, chases, arrays):
+    """The mark of an attack on a piece; 0 if it is of no interest.
+
+    p : int, which of the pieces; is_chaser : bool, whether who attacks may chase
+    chases : bool, whether only attacks are meant that may be chases
+    """
+    if not chases:
+        return arrays.stakes[p]
+    return np.uint8(is_chaser and may_be_victim(arrays.men.pieces[p], square))
 
 
 @part
@@ -246,7 +262,7 @@ def ask(at, asks, columns, arrays):
 
 @part
 def mark_asked(red, black, row, index, arrays):
-    """Mark in `row.hung` what kinds depend on, and nothing else.
+    """Mark in `row.hung` and `row.threats` what kinds depend on, and nothing else.
 
     red, black : int, what is asked of positions with Red, and with Black to move
     """
@@ -254,12 +270,13 @@ def mark_asked(red, black, row, index, arrays):
         own, other = red, black
         if side == 1:
             own, other = black, red
-        if arrays.seek_chases and (own & ASKS_HUNG or other & ASKS_ATTACKS):
-            mark_hung(side, row, index, arrays)
-        else:
-            mark = row.hung[side]
-            for column in range(mark.size):
-                mark[column] = 0
+        hung, threats = row.hung[side], row.threats[side]
+        for lane in range(hung.size):
+            hung[lane] = threats[lane] = 0
+        if arrays.seek_chases and own & ASKS_HUNG:
+            _mark_attacks(side, True, hung, row, index, arrays)
+        if arrays.seek_chases and other & ASKS_ATTACKS:
+            _mark_attacks(side, False, threats, row, index, arrays)
 
 
 @part
@@ -267,7 +284,7 @@ def mark_kinds(side, row):
     """Write to `row.kinds` what kinds the positions of a side are, as far as was asked for."""
     lanes = row.kinds.size // LANES * LANES
     kinds, checked = row.kinds[:lanes], row.checked[side][:lanes]
-    hung, attacking = row.hung[side][:lanes], row.hung[1 - side][:lanes]
+    hung, attacking = row.hung[side][:lanes], row.threats[1 - side][:lanes]
     for lane in range(lanes):
         kind = np.uint8(FREE)
         if attacking[lane]:
@@ -300,17 +317,29 @@ def _raise(square, stake, mark, index):
 
 
 @part
-def _mark_inner(side, mark, row, index, arrays):
+def _raise_inner(square, is_chaser, chases, mark, index, arrays):
+    """Raise the mark of the column of the inner piece, attacked on a square.
+
+    is_chaser, chases : bool, as in `_at_stake`; mark : uint8 (lanes,), inout
+    """
+    inner = arrays.men.pieces.size - 1
+    _raise(square, _at_stake(inner, square, is_chaser, chases, arrays), mark, index)
+
+
+@part
+def _mark_inner(side, chases, mark, row, index, arrays):
     """Mark the columns in which an outer piece attacks the inner one, of a side.
 
-    mark : uint8 (lanes,), inout
+    chases : bool, whether only attacks are meant that may be chases; mark : uint8 (lanes,), inout
     """
     board, pieces, squares = row.board, arrays.men.pieces, row.squares
-    stake = arrays.stakes[pieces.size - 1]
     for p in range(pieces.size - 1):
         if piece_side(pieces[p]) == side:
             continue
         kind, square = piece_kind(pieces[p]), squares[p]
+        is_chaser = may_be_offender(pieces[p])
+        if chases and not is_chaser:
+            continue
         if kind == ROOK or kind == CANNON:
             for direction in range(DIRECTIONS):
                 met = 0
@@ -320,17 +349,19 @@ def _mark_inner(side, mark, row, index, arrays):
                     if board[to] != EMPTY:
                         met += 1
                     elif (met == 0) == (kind == ROOK):
-                        _raise(to, stake, mark, index)
+                        _raise_inner(to, is_chaser, chases, mark, index, arrays)
                     i += 1
         elif kind == KNIGHT:
             for i in range(LEAP_COUNT):
                 if LEAPS_FROM[square, i, 0] != OFF and board[LEAPS_FROM[square, i, 1]] == EMPTY:
-                    _raise(LEAPS_FROM[square, i, 0], stake, mark, index)
+                    to = LEAPS_FROM[square, i, 0]
+                    _raise_inner(to, is_chaser, chases, mark, index, arrays)
         elif kind == PAWN or kind == KING:
             # Whether he may go there is no matter.
             for direction in range(DIRECTIONS):
-                if RAYS[square, direction, 0] != OFF:
-                    _raise(RAYS[square, direction, 0], stake, mark, index)
+                to = RAYS[square, direction, 0]
+                if to != OFF:
+                    _raise_inner(to, is_chaser, chases, mark, index, arrays)
         else:
             for i in range(DIRECTIONS):
                 to = DIAGONAL[square, i]
@@ -340,4 +371,4 @@ def _mark_inner(side, mark, row, index, arrays):
                     else:
                         to = OFF
                 if to != OFF:
-                    _raise(to, stake, mark, index)
+                    _raise_inner(to, is_chaser, chases, mark, index, arrays)
