@@ -19,7 +19,7 @@ position, so that the maximum also tells who may belong to a pattern:
 
     CAPTURE   it came about by a capture (which is a FREE one where it draws or wins)
     CHECK     the side to move is in check
-    CHASE     he is not, but has a piece under attack; or wins, and attacks one
+    CHASE     he is not, but has a piece under attack that may be a chase; or wins, and attacks one
     FREE      neither
 
 The best of the moves of a possible checker is of kind CHECK or CAPTURE, that of a possible chaser
@@ -62,7 +62,7 @@ NO_POSITION = ATTACKING + 1
 
 ASKS_CHECKS, ASKS_HUNG, ASKS_ATTACKS = 1, 2, 4
 """What has to be known of a position to tell its kind: whether the side to move is in check, has a
-piece under attack, attacks one. Bits."""
+piece that may be chased, attacks one. Bits."""
 
 NO_RANK, NO_VALUE = -1, -2
 """In `Values`: no stored value is that of a move; no move gives that value, or there is no rank."""
