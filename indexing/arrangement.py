@@ -218,8 +218,10 @@ class BlockMap:
         if self._order is None:
             return [(first * self.lead_slots, count * self.lead_slots)]
         leads = self._order[first : first + count]
-        runs = np.split(leads, np.flatnonzero(np.diff(leads) != 1) + 1)
-        return [(int(run[0]) * self.lead_slots, len(run) * self.lead_slots) for run in runs]
+        starts = np.flatnonzero(np.diff(leads, prepend=-2) != 1)
+        counts = np.diff(starts, append=count)
+        runs = np.stack([leads[starts], counts], axis=1) * self.lead_slots
+        return [(run, slots) for run, slots in runs.tolist()]
 
     def arrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
         """A copy of the codes of a tile, given in the order of `runs`, in that of its blocks."""

@@ -250,11 +250,11 @@ class BlockFile(Generic[Spec]):
 
         Red's blocks come first; a side that is one value everywhere has none.
         """
-        start = int(self._offsets[first])
-        data = self._read(start, int(self._offsets[end]) - start)
-        for number in range(first, end):
-            low, high = (int(self._offsets[n]) - start for n in (number, number + 1))
-            yield number, self._content(number, data[low:high])
+        start, *ends = self._offsets[first : end + 1].tolist()
+        data, low = self._read(start, ends[-1] - start), 0
+        for number, high in enumerate(ends, start=first):
+            yield number, self._content(number, data[low : high - start])
+            low = high - start
 
     # -- the rest of the file ----------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class BlockFile(Generic[Spec]):
 
     def _content(self, number: int, data: bytes) -> bytes:
         """The bytes of a block before compression, checked."""
-        length, check = (int(word) for word in self._entries[number])
+        length, check = self._entries[number].tolist()
         coding, slots = self._coding, self._slots_in(number)
         if length == 0:
             if check > coding.top:

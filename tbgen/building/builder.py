@@ -17,12 +17,10 @@ wider codes; nothing saturates.
 from __future__ import annotations
 
 import contextlib
-import gc
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,6 +33,7 @@ from tbgen.building.work import (
     supporting_materials,
     work_for,
 )
+from tbgen.compiling.importing import import_for_good
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
@@ -249,7 +248,7 @@ class Builder:
 
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels; only where something is to be solved."""
-        _import_solver()
+        import_for_good("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import is_compiled, warm_up
 
         self.progress.phase("compile", 0, 0, 0)
@@ -359,23 +358,6 @@ class Builder:
                 raise BusyError("another build is at it") from None
             remove_leftovers(self.directory, written)
             yield
-
-
-@cache
-def _import_solver() -> None:
-    """Import the solver, and the compiler with it, and keep both from the collector of cycles.
-
-    What they hold stays until the end. To look through it for garbage again and again, as it is
-    loaded and whenever kernels are, takes a tenth of the processor time of a start.
-    """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        import tbgen.retrograde.warm_up  # noqa: F401
-    finally:
-        gc.freeze()
-        if collecting:
-            gc.enable()
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:

@@ -137,7 +137,6 @@ def gather(
     rule_set: RuleSet,
     memory: int | None = None,
     folder: Path | None = None,
-    threads: int = 1,
     *,
     all_kinds: bool = True,
 ) -> Loaded:
@@ -145,7 +144,6 @@ def gather(
 
     memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
-    threads : how many unpack tiles
     all_kinds : whether ranks tell the kinds of all open values, or of draws alone (`ranks`)
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
@@ -165,7 +163,7 @@ def gather(
     tables, slots = _plan(loaded, {plane[:2] for plane in needed})
     room = Room(memory, folder)
     ranks, codes, supports, values, last_orders = _unpack(
-        loaded, tables, slots, needed, room, threads, seek=seek, all_kinds=all_kinds
+        loaded, tables, slots, needed, room, seek=seek, all_kinds=all_kinds
     )
     descriptors = np.concatenate([each.layout.descriptor for each in loaded])
 
@@ -248,7 +246,7 @@ def _list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tupl
 
 def _unpack(
     loaded: list[Table], tables: NDArray[np.int64], slots: int, needed: set[tuple[int, int, int]],
-    room: Room, threads: int, *, seek: bool, all_kinds: bool,
+    room: Room, *, seek: bool, all_kinds: bool,
 ) -> tuple[NDArray[Any], list[NDArray[np.int64]], Supports, Values, dict[Plane, int]]:  # fmt: skip
     """`Arrays.ranks`, still places; this table's codes; `Arrays.supports`, and `Arrays.values`.
 
@@ -261,11 +259,11 @@ def _unpack(
     # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
     # of all values apart: so it is two bytes then, even where one would do.
     dtypes = (np.uint16,) if seek and all_kinds else (np.uint8, np.uint16)
-    packed, codes = unpack_own(table, room, dtypes, threads)
+    packed, codes = unpack_own(table, room, dtypes)
     low, high, keys = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8), {}
     for number, there in sorted({plane[:2] for plane in needed}):
         at, child = tables[number, there], loaded[number]
-        theirs = unpack_side(child, there, low[at:], high[at:], threads)
+        theirs = unpack_side(child, there, low[at:], high[at:])
         keys[number, there] = keys_of_palette(theirs, child.code_space)
     if table.metric == Metric.DTC:
         keys = {plane: after_conversion(each) for plane, each in keys.items()}

@@ -72,10 +72,10 @@ class FileTable:
             self._is_checked = True
         return runs
 
-    def check_rest(self, threads: int) -> None:
+    def check_rest(self) -> None:
         """Read and check what no tile was asked of: a side that no capture leads to."""
         if not self._is_checked:
-            self.file.check_blocks(self._digests, threads=threads)
+            self.file.check_blocks(self._digests)
             self._is_checked = True
 
 
@@ -130,7 +130,7 @@ def verify_file(
             folder=file.path.parent,
         )
         for each in supporting.values():
-            each.check_rest(threads)
+            each.check_rest()
         found = replace(found, file_problems=tuple(_check_statistics(file, found)))
         premises = tuple(
             Premise(each.file.header.spec.name, each.file.header.digest.hex())

@@ -16,7 +16,6 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,7 +25,6 @@ from tbgen.compiling.jit import part
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric
@@ -68,7 +66,7 @@ class Table(Protocol):
 
         Anything may be said of slots that hold no canonical position.
 
-        numbers_of : says what is to stand there in place of codes, all different; from any thread
+        numbers_of : says what is to stand there in place of codes, all different
         """
 
 
@@ -85,24 +83,22 @@ class Palette:
         self._codes: list[int] = []
         # Ascending codes and the place of each; the last is beyond all codes.
         self._known = np.full(1, _NO_CODE), np.zeros(1, dtype)
-        self._turn = Lock()
 
     def places_of(self, codes: Codes) -> NDArray[Any]:
-        """(n,): the places of codes, all different; from any thread.
+        """(n,): the places of codes, all different.
 
         Raises `LimitExceededError` where there are too many.
         """
         known, places = self._known
         at = known.searchsorted(codes)
-        if (known[at] == codes).all():
+        is_new = known[at] != codes
+        if not is_new.any():
             return places[at]
-        with self._turn:
-            self._add(codes)
+        self._add(codes[is_new].tolist())
         return self.places_of(codes)
 
-    def _add(self, codes: Codes) -> None:
-        """Give places to those of some codes that have none."""
-        new = codes[np.isin(codes, self._codes, invert=True)].tolist()
+    def _add(self, new: list[int]) -> None:
+        """Give places to codes that have none."""
         if len(self._codes) + len(new) > self._limit:
             raise LimitExceededError(
                 f"a table has more different values than {self._limit} places can tell apart"
@@ -216,7 +212,7 @@ def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def unpack_own(
-    table: Table, room: Room, dtypes: Sequence[DTypeLike], threads: int
+    table: Table, room: Room, dtypes: Sequence[DTypeLike]
 ) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
     """Both planes as places, with slack, of the first type that can tell them apart; the codes.
 
@@ -224,12 +220,12 @@ def unpack_own(
     """
     for dtype in dtypes[:-1]:
         with contextlib.suppress(LimitExceededError):
-            return _unpack_both(table, room, dtype, threads)
-    return _unpack_both(table, room, dtypes[-1], threads)
+            return _unpack_both(table, room, dtype)
+    return _unpack_both(table, room, dtypes[-1])
 
 
 def _unpack_both(
-    table: Table, room: Room, dtype: DTypeLike, threads: int
+    table: Table, room: Room, dtype: DTypeLike
 ) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
     """The same, of one type; raises `LimitExceededError` where it does not do."""
     slots = table.layout.slots
@@ -243,12 +239,12 @@ def _unpack_both(
         planes[at : at + len(places)] = places
 
     for side in Side:
-        _over_tiles(table, side, palettes[side], write, threads)
+        _over_tiles(table, side, palettes[side], write)
     return planes, [palette.list_codes() for palette in palettes]
 
 
 def unpack_side(
-    table: Table, side: int, low: NDArray[np.uint8], high: NDArray[np.uint8], threads: int
+    table: Table, side: int, low: NDArray[np.uint8], high: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
     """Write the bytes of the places of one plane; its codes.
 
@@ -265,25 +261,22 @@ def unpack_side(
 
     narrow_palette, palette = Palette(np.uint8, BYTE), Palette(np.uint16, 1 << 16)
     with contextlib.suppress(LimitExceededError):
-        _over_tiles(table, side, narrow_palette, write, threads)
+        _over_tiles(table, side, narrow_palette, write)
         return narrow_palette.list_codes()
-    _over_tiles(table, side, palette, write, threads)
+    _over_tiles(table, side, palette, write)
     return palette.list_codes()
 
 
 def _over_tiles(
-    table: Table, side: int, palette: Palette,
-    write: Callable[[int, int, NDArray[Any]], None], threads: int,
-) -> None:  # fmt: skip
+    table: Table, side: int, palette: Palette, write: Callable[[int, int, NDArray[Any]], None]
+) -> None:
     """Write all tiles of a side.
 
-    write : is given the side, the first slot of a run, and its places; from any thread
-    """
+    By this thread alone: two of them spend as long, and twice the processor time, since what takes
+    long is done in pieces of some 30 microseconds, and the interpreter changes hands between them.
 
-    def unpack(number: int) -> None:
+    write : is given the side, the first slot of a run, and its places
+    """
+    for number in range(table.tiles(side)):
         for first, places in table.tile(side, number, palette.places_of):
             write(side, first, places)
-
-    with thread_pool(threads) as pool:
-        for _ in pool.map(unpack, range(table.tiles(side))):
-            pass

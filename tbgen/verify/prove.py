@@ -109,7 +109,7 @@ def _prove(
     """
     report("load", 0, 1)
     trim_process()
-    loaded = gather(table, supporting, rule_set, memory, folder, threads, all_kinds=not by_rows)
+    loaded = gather(table, supporting, rule_set, memory, folder, all_kinds=not by_rows)
     passes = Passes(loaded.arrays, table.layout, threads, report)
     found = passes.prove(list_checks=not by_rows)
     nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)

@@ -160,7 +160,7 @@ def verify_wdl(
         return _DistanceTable(tablebase.table(child))
 
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
-    loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE), threads=threads)
+    loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
     found = Passes(arrays, file.layout, threads, report).prove(list_checks=False)
     node = -1 if found.first is None else found.first[0]

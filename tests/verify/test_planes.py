@@ -54,7 +54,7 @@ def test_what_captures_lead_to_is_found_again(different):
     codes = []
     for side in range(2):
         at = first + 300 * side
-        codes.append(unpack_side(table, side, low[at:], high[at:], 2))
+        codes.append(unpack_side(table, side, low[at:], high[at:]))
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
     for side in range(2):
         ranks[1, side, 0, : len(codes[side])] = codes[side]
@@ -73,7 +73,7 @@ def test_what_captures_lead_to_is_found_again(different):
 @pytest.mark.parametrize(("different", "dtype"), [(256, np.uint8), (257, np.uint16)])
 def test_places_are_as_wide_as_they_must_be(different, dtype):
     planes = plane(different), plane(3)
-    places, codes = unpack_own(tiled(*planes), Room(), (np.uint8, np.uint16), 2)
+    places, codes = unpack_own(tiled(*planes), Room(), (np.uint8, np.uint16))
     assert places.dtype == dtype
     for side in range(2):
         assert codes[side][places[300 * side :][:300]].tolist() == planes[side].tolist()
@@ -82,7 +82,7 @@ def test_places_are_as_wide_as_they_must_be(different, dtype):
 def test_a_palette_has_an_end():
     planes = plane(257), plane(3)
     with pytest.raises(LimitExceededError):
-        unpack_own(tiled(*planes), Room(), (np.uint8,), 1)
+        unpack_own(tiled(*planes), Room(), (np.uint8,))
 
 
 @pytest.mark.parametrize("memory", [None, 0])
