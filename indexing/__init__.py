@@ -11,6 +11,7 @@
     arrangement   the order of slots in a file, and the blocks they are cut into
     census        how many placements an index holds
     scalar        functions that plain Python and kernels share
+    importing     imports that stay, kept from the collector of cycles
     systems       what operating systems do not share, for all that opens files
     threads       threads that share work, started where there is room for them
 

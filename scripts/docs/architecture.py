@@ -308,7 +308,7 @@ def has_kernels(module: str) -> bool:
     tree = ast.parse(sources()[module].read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
-    return bool(used & {"kernel", "borrowing_kernel", "part", "recursive_part"})
+    return bool(used & {"kernel", "borrowing_kernel", "part", "inlined_part", "recursive_part"})
 
 
 def drawing() -> str:

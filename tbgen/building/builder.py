@@ -33,7 +33,7 @@ from tbgen.building.work import (
     supporting_materials,
     work_for,
 )
-from tbgen.compiling.importing import import_for_good
+from tbgen.indexing.importing import import_for_good
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed

@@ -147,7 +147,7 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
     """Prove tables one by one: the exit status, and what `--json` says of each."""
     # Compiled kernels are loaded only when something is to be verified.
     from tbgen.building.allowance import require_kernels_memory, usable_memory
-    from tbgen.compiling.importing import import_for_good
+    from tbgen.indexing.importing import import_for_good
     from tbgen.tables.proofs import Proofs, in_directory
 
     require_kernels_memory()

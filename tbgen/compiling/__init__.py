@@ -4,7 +4,6 @@
     folder     where the cache of compiled code is
     second     a process that compiles beside this one
     cache      that what is damaged in it is compiled again
-    importing  imports that stay, without the collector of cycles
     lending    a value's address, handed on in its place
     fetching   a hint to the processor which memory will be read
     remains    what killed processes have left in it

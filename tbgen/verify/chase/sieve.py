@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
+from tbgen.compiling.jit import borrowing_kernel, compile_lock, inlined_part, part
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
@@ -201,7 +201,7 @@ def _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays):
     return count
 
 
-@part
+@inlined_part
 def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
                   arrays):  # fmt: skip
     """List the binding moves of a position; returns how many there are now.
