@@ -82,13 +82,26 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     _impl_class = _Entries
 
-    def __init__(self, function: Callable[..., Any], *, borrows: bool) -> None:
-        """For a kernel; `borrows` says that it counts no references to arrays."""
+    def __init__(
+        self, function: Callable[..., Any], *, borrows: bool, at_miss: Callable[[], None]
+    ) -> None:
+        """For a kernel.
+
+        borrows : whether it counts no references to arrays
+        at_miss : called before it is compiled, since nothing was found
+        """
         super().__init__(function)
-        self._borrows = borrows
+        self._borrows, self._at_miss = borrows, at_miss
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for the types of arguments; None where it is to be compiled."""
+        found = self._load(sig, target_context)
+        if found is None:
+            self._at_miss()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        """The same, as far as the files go."""
         # numba gets ready to compile before it loads, in 0.2 seconds. Of that, what counts
         # references needs a part, and what borrows needs nothing.
         load = self._load_overload if self._borrows else super().load_overload

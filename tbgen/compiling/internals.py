@@ -5,7 +5,7 @@
     HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
     HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
     HAS_RESOLUTION  what `resolution` is made of                    else numba looks again
-    HAS_INDICES     what `indices` is made of                       else numba asks for their sign
+    has_indices     what `indices` is made of                       else numba asks for their sign
 
 What is not documented may be gone with any version. Only names are looked at here: what they do is
 tried by `python scripts/reliability/versions.py`, with the oldest and the newest numba.
@@ -59,11 +59,14 @@ HAS_DIGESTS = (
 
 HAS_RESOLUTION = _has("core.types", "Function.get_call_type", "Number", "Boolean")
 
-HAS_INDICES = (
-    _has("core.targetconfig", "ConfigStack.top_or_none")
-    and _has("core.options", "DefaultOptions._nrt")
-    and _has("np.arrayobj", "fix_integer_index")
-)
+
+def has_indices() -> bool:
+    """The last of them is asked for only where something is compiled: it takes 40 ms to import."""
+    return (
+        _has("core.targetconfig", "ConfigStack.top_or_none")
+        and _has("core.options", "DefaultOptions._nrt")
+        and _has("np.arrayobj", "fix_integer_index")
+    )
 
 
 def known_options(**options: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from tbgen.compiling import jit
+from tbgen.compiling import internals, jit
 
 Reader = Callable[..., int]
 
@@ -19,7 +19,8 @@ def read(values, at):  # type: ignore[no-untyped-def]
 
 
 def test_before_the_first_element_is_not_the_last() -> None:
-    assert jit.HAS_INDICES
+    assert internals.has_indices()
+    jit.prepare_compiler()
     if jit.CHECK_BOUNDS:
         pytest.skip("an index out of bounds is an error here")
     compiled: Reader = njit(boundscheck=False, **jit._BORROWS)(read)

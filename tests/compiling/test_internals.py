@@ -69,7 +69,7 @@ by_python = sum(twice_shifted(small.tolist(), at, 9) for at in range(len(small))
 assert total(small, 9) == total(small.astype(np.int64), np.int64(9)) == by_python
 assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
-has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.HAS_INDICES]
+has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.has_indices()]
 has += [internals.known_options(_nrt=0)]
 print(json.dumps([*has, hits]))
 """
@@ -92,12 +92,13 @@ def test_this_numba_has_them() -> None:
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
     assert internals.HAS_RESOLUTION
-    assert internals.HAS_INDICES
+    assert internals.has_indices()
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
 def test_an_operation_on_numbers_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert jit.HAS_RESOLUTION
+    assert internals.HAS_RESOLUTION
+    jit.prepare_compiler()
     context = cpu_target.typing_context
     cpu_target.target_context.refresh()
     add, numbers = context.resolve_value_type(operator.add), (types.int64, types.int8)

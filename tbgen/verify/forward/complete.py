@@ -140,7 +140,7 @@ def _fill_legal(at, side, count, row, index, arrays):
         kind, place = kinds[column], ranks[column]
         ranks[column] = own[kind, place]
         # As a number, for no processor foresees which slots hold nothing.
-        count[column & 1, place] += row.canonical[column] & np.uint8(kind != NO_POSITION)
+        count[column & 3, place] += row.canonical[column] & np.uint8(kind != NO_POSITION)
 
 
 @part

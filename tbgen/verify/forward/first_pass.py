@@ -111,7 +111,7 @@ class Passes:
         places = arrays.values.own.shape[2]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
-            counts = np.zeros((len(Side), 2, places), np.int64)
+            counts = np.zeros((len(Side), 4, places), np.int64)
             k_complete(row_0, row_1, counts, self._row(), index, arrays)
             return counts.sum(axis=1)
 
