@@ -26,13 +26,14 @@ from tbgen.compiling.jit import CACHE_FOLDER
 from tbgen.indexing.systems import usable_cores
 
 _COMPILE = """
-import importlib, os, sys, threading
+import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.compiling.jit import borrow_lock
+from tbgen.indexing.importing import import_for_good
 with borrow_lock():
     for name in sys.argv[1:]:
         module, _, function = name.partition(":")
-        getattr(importlib.import_module(module), function)()
+        getattr(import_for_good(module), function)()
         print(name, flush=True)
 """
 """What the second process runs: it says what it has compiled, and ends when that is all.

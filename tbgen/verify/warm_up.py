@@ -1,7 +1,7 @@
 # mypy: allow-untyped-calls
 """Compiling the kernels of a proof once per machine, by two processes.
 
-    this process      those of rows
+    this process      those of rows, but for images
     a second process  meanwhile, those of the scalar rules: of checks, of chases and of the witness
 
 They are called on no rows and no positions of a table that says nothing. What is left out here, or
@@ -27,7 +27,7 @@ from tbgen.verify.arrays import NOBODY, Arrays, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
-from tbgen.verify.forward.complete import k_complete, k_repeat
+from tbgen.verify.forward.complete import COUNT_LINES, k_complete, k_repeat
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.forward.index import Row, RowIndex, make_index
 from tbgen.verify.forward.judge import Notes, k_judge, k_settle
@@ -95,10 +95,9 @@ def warm_up(rules: Rules, memory: int | None) -> None:
 def compile_rows() -> None:
     """Compile what looks at rows."""
     arrays, index = _load()
-    counts = np.zeros((2, 2, arrays.values.own.shape[2]), np.int64)
+    counts = np.zeros((2, COUNT_LINES, arrays.values.own.shape[2]), np.int64)
     row, notes = _row(index, arrays), Notes.make(0, 0)
     k_complete(0, 0, counts, row, index, arrays)
-    k_repeat(0, 0, row, index, arrays)
     k_judge(0, 0, notes, row, index, arrays)
     settling = make_marks(arrays.values, seek_chases=True)
     k_begin(0, 0, settling.of_ranks, notes, row, index, arrays)
@@ -110,8 +109,9 @@ def compile_rows() -> None:
 
 
 def compile_checks() -> None:
-    """Compile the scalar rules of moves and of checks."""
-    arrays, _ = _load()
+    """Compile the scalar rules of moves and of checks, and what is left of rows."""
+    arrays, index = _load()
+    k_repeat(0, 0, _row(index, arrays), index, arrays)
     examine(NOBODY, arrays, 1)
     choose_sample(arrays, np.zeros((2, arrays.values.own.shape[2]), np.int64), 1, 1)
     Patterns(_of_marks(arrays), _nobody(), 1)

@@ -10,7 +10,14 @@ from pathlib import Path
 from tests.kits.paths import ROOT
 
 PACKAGE_FOLDERS = ("tbgen", "indexing", "tables")
-KERNEL_DECORATORS = {"kernel", "borrowing_kernel", "part", "inlined_part", "recursive_part", "scalar"}
+KERNEL_DECORATORS = {
+    "kernel",
+    "borrowing_kernel",
+    "part",
+    "inlined_part",
+    "recursive_part",
+    "scalar",
+}
 """What makes a function one that numba compiles (`tbgen.compiling.jit`)."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -124,35 +124,15 @@ def _list_chased(victims, mover, target, bench, arrays):
 
 
 @part
-def _note(
-    n, slot, image, side, mover, target, child, limit, claims, verdicts, count, bench, arrays
-):
-    """Note a move that may be binding in `desk.moves` and `bench.keys`; returns how many there are.
+def _list_steps(side, column, bench, row, index, arrays):
+    """List the moves of a side's defenders, which the row knows; returns how many there are.
 
-    n : int, the place of the position; child : int, the key after a quiet move; count : int, before
-    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
+    They are written to `desk.moves`, and the keys that they lead to to `bench.keys`; of captures
+    these mean nothing, and illegal moves are among them.
+
+    column : int, that of the inner piece
     """
-    desk = bench.desk
-    if desk.board[target] == EMPTY:
-        if _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
-            verdicts[n] = LEADS_TO_CLAIM
-        # A move that is not legal leads to no position.
-        if child < -MATE or (child > 0 and order_of_key(child) < limit):
-            return count
-    elif not is_legal(side, mover, target, desk, arrays):
-        return count
-    desk.moves.movers[count], desk.moves.targets[count], bench.keys[count] = mover, target, child
-    return count + 1
-
-
-@part
-def _note_steps(n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays):
-    """Note the moves of a side's defenders, which the row knows; returns how many there are.
-
-    n : int, the place of the position; column : int, that of the inner piece
-    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
-    """
-    board, count = bench.desk.board, 0
+    board, moves, count = bench.desk.board, bench.desk.moves, 0
     for i in range(row.counts[side]):
         step = row.steps[side, i]
         mover, target, eye = step[PIECE], step[TARGET], step[EYE]
@@ -160,44 +140,24 @@ def _note_steps(n, slot, image, side, column, limit, claims, verdicts, bench, ro
             continue
         if board[target] != EMPTY and piece_side(board[target]) == side:
             continue
-        child = key_after_step(i, side, column, row, index, arrays)
-        count = _note(
-            n,
-            slot,
-            image,
-            side,
-            mover,
-            target,
-            child,
-            limit,
-            claims,
-            verdicts,
-            count,
-            bench,
-            arrays,
-        )
+        moves.movers[count], moves.targets[count] = mover, target
+        bench.keys[count] = key_after_step(i, side, column, row, index, arrays)
+        count += 1
     return count
 
 
 @part
-def _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays):
-    """Note the moves of a side's other pieces; returns how many there are.
-
-    n : int, the place of the position
-    claims : int64 (c,), ascending; verdicts : uint8 (n,), inout
-    """
-    desk, men, targets, count = bench.desk, arrays.men, bench.replies.targets, 0
+def _list_others(slot, image, side, bench, arrays):
+    """List the moves of a side's other pieces in the same way; returns how many there are."""
+    desk, men, moves, count = bench.desk, arrays.men, bench.desk.moves, 0
     for p in range(arrays.first_attacker, desk.squares.size):
         if piece_side(men.pieces[p]) != side:
             continue
-        for i in range(piece_moves(desk.board, desk.squares[p], targets, 0)):
-            child = np.int64(0)
-            if desk.board[targets[i]] == EMPTY:
-                _, child = after_quiet(slot, image, side, p, targets[i], desk, arrays)
-            count = _note(
-                n, slot, image, side, p, targets[i], child, limit, claims, verdicts, count, bench,
-                arrays,
-            )  # fmt: skip
+        first, count = count, piece_moves(desk.board, desk.squares[p], moves.targets, count)
+        for i in range(first, count):
+            moves.movers[i], bench.keys[i] = p, 0
+            if desk.board[moves.targets[i]] == EMPTY:
+                _, bench.keys[i] = after_quiet(slot, image, side, p, moves.targets[i], desk, arrays)
     return count
 
 
@@ -212,7 +172,7 @@ def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, 
     found : int, how many there were
     """
     desk, men, before = bench.desk, arrays.men, found
-    squares, movers, targets = desk.squares, desk.moves.movers, desk.moves.targets
+    squares, board = desk.squares, desk.board
     image = image_of(slot, squares, arrays)
     victims = np.int64(0)
     for v in range(squares.size):
@@ -222,14 +182,20 @@ def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, 
     # Defenders first: most positions have a move that ends the search at once.
     for others in range(2):
         if others:
-            count = _note_others(n, slot, image, side, limit, claims, verdicts, bench, arrays)
+            count = _list_others(slot, image, side, bench, arrays)
         else:
-            count = _note_steps(
-                n, slot, image, side, column, limit, claims, verdicts, bench, row, index, arrays
-            )
+            count = _list_steps(side, column, bench, row, index, arrays)
         for i in range(count):
-            mover, target = movers[i], targets[i]
-            order, may_chase = loses_from(side, mover, target, bench.keys[i], bench, arrays)
+            mover, target, child = desk.moves.movers[i], desk.moves.targets[i], bench.keys[i]
+            if board[target] == EMPTY:
+                if _leads_to_claim(slot, image, side, mover, target, child, claims, bench, arrays):
+                    verdicts[n] = LEADS_TO_CLAIM
+                # A move that is not legal leads to no position.
+                if child < -MATE or (child > 0 and order_of_key(child) < limit):
+                    continue
+            elif not is_legal(side, mover, target, desk, arrays):
+                continue
+            order, may_chase = loses_from(side, mover, target, child, bench, arrays)
             if order <= limit:
                 continue
             if may_chase:

@@ -41,6 +41,9 @@ from tbgen.verify.forward.marks import ask, mark_asked, mark_checks, mark_kinds,
 from tbgen.verify.planes import rank_after_capture
 from tbgen.verify.ranks import NO_POSITION
 
+COUNT_LINES = 4
+"""So many counters for each value."""
+
 
 @part
 def _rank_after(taken, to_move, row, arrays):
@@ -125,8 +128,8 @@ def _fill_legal(at, side, count, row, index, arrays):
     """Turn the codes of a row of one side into ranks, and count them; 0 where nothing is legal.
 
     at : int, the row in the plane of that side
-    count : int64 (2, places), inout, how often each place of the palette holds a position; one line
-        for every other column, or neighbours of one value would wait for each other
+    count : int64 (COUNT_LINES, places), inout, how often each place of the palette holds a
+        position; columns take turns, or neighbours of one value would wait for each other
     """
     columns, lanes = index.size[COLUMNS], row.kinds.size // LANES * LANES
     ranks, own = arrays.ranks[at : at + columns], arrays.values.own[side]
@@ -140,39 +143,38 @@ def _fill_legal(at, side, count, row, index, arrays):
         kind, place = kinds[column], ranks[column]
         ranks[column] = own[kind, place]
         # As a number, for no processor foresees which slots hold nothing.
-        count[column & 3, place] += row.canonical[column] & np.uint8(kind != NO_POSITION)
+        count[column % COUNT_LINES, place] += row.canonical[column] & np.uint8(kind != NO_POSITION)
 
 
 @part
-def _clear(at, columns, arrays):
-    """Write 0 into a row of a plane.
+def _fill_captures(at, side, row, index, arrays):
+    """Fill a row in which outer pieces stand on each other, with a side to move.
 
-    at : int, the row in the plane; columns : int
+    If there are two, of different sides, the side to move has lost its own; else there is nothing.
+
+    at : int, the row in the plane of that side
     """
+    pieces, squares, board, words = arrays.men.pieces, row.squares, row.board, row.words
+    columns, taken, taker = index.size[COLUMNS], words[ONE], words[OTHER]
+    if piece_side(pieces[taken]) != side:
+        taken, taker = taker, taken
     for column in range(columns):
         arrays.ranks[at + column] = 0
-
-
-@part
-def _fill_captures(at, taker, taken, row, index, arrays):
-    """Fill a row in which an outer piece has taken another one, whose side is to move.
-
-    at : int, the row in the plane of that side; taker : int, which of the pieces
-    """
-    pieces, squares, board = arrays.men.pieces, row.squares, row.board
-    side, columns = piece_side(pieces[taker]), index.size[COLUMNS]
-    _clear(at, columns, arrays)
-    if taken == arrays.men.kings[1 - side] or side == piece_side(pieces[taken]):
+    if (
+        words[OVERLAPS] > 1
+        or piece_side(pieces[taken]) == piece_side(pieces[taker])
+        or taken == arrays.men.kings[side]
+    ):
         return
     inner = pieces.size - 1
     square = squares[taken]
     board[square] = pieces[taker]
     squares[taken] = OFF
-    mark_checks(side, row, index, arrays)
+    mark_checks(1 - side, row, index, arrays)
     for column in range(columns):
         squares[inner] = index.area[column]
-        if board[squares[inner]] == EMPTY and not row.checked[side, column]:
-            arrays.ranks[at + column] = _rank_after(taken, 1 - side, row, arrays)
+        if board[squares[inner]] == EMPTY and not row.checked[1 - side, column]:
+            arrays.ranks[at + column] = _rank_after(taken, side, row, arrays)
     squares[inner] = OFF
     squares[taken] = square
 
@@ -181,43 +183,30 @@ def _fill_captures(at, taker, taken, row, index, arrays):
 def k_complete(row_0, row_1, counts, row, index, arrays):
     """Turn the codes of some rows into ranks, except for mirror images and exchanged twins.
 
-    counts : int64 (2, 2, places), inout: of both sides, how often each place of the palette holds a
-        legal position in its canonical slot; the sum of two lines
+    counts : int64 (2, COUNT_LINES, places), inout: of both sides, how often each place of the
+        palette holds a legal position in its canonical slot; the sum of the lines
     """
-    columns = index.size[COLUMNS]
+    columns, inner_side = index.size[COLUMNS], index.size[INNER_SIDE]
     for number in range(row_0, row_1):
         set_row(number, row, index, arrays)
-        words = row.words
+        if row.words[OVERLAPS]:
+            for side in range(2):
+                _fill_captures(arrays.tables[0, side] + number * columns, side, row, index, arrays)
+            continue
         red, black = arrays.tables[0, 0] + number * columns, arrays.tables[0, 1] + number * columns
-        if words[OVERLAPS] > 1:
-            _clear(red, columns, arrays)
-            _clear(black, columns, arrays)
-            continue
-        if words[OVERLAPS] == 1:
-            one, other = words[ONE], words[OTHER]
-            if piece_side(arrays.men.pieces[one]) == 1:
-                one, other = other, one
-            if piece_side(arrays.men.pieces[one]) == piece_side(arrays.men.pieces[other]):
-                _clear(red, columns, arrays)
-                _clear(black, columns, arrays)
-                continue
-            _fill_captures(red, other, one, row, index, arrays)
-            _fill_captures(black, one, other, row, index, arrays)
-            continue
-        mark_checks(0, row, index, arrays)
-        mark_checks(1, row, index, arrays)
         asks = arrays.values.asks
         asked = ask(red, asks[0], columns, arrays), ask(black, asks[1], columns, arrays)
         mark_asked(asked[0], asked[1], row, index, arrays)
         mark_canonical(row, index, arrays)
-        _fill_legal(red, 0, counts[0], row, index, arrays)
-        _fill_legal(black, 1, counts[1], row, index, arrays)
-        inner_side = index.size[INNER_SIDE]
-        own, theirs = red, black
-        if inner_side == 1:
-            own, theirs = black, red
-        _take_inner(own, row, index, arrays)
-        _take_outer(theirs, row, index, arrays)
+        for side in range(2):
+            mark_checks(side, row, index, arrays)
+        for side in range(2):
+            at = arrays.tables[0, side] + number * columns
+            _fill_legal(at, side, counts[side], row, index, arrays)
+            if side == inner_side:
+                _take_inner(at, row, index, arrays)
+            else:
+                _take_outer(at, row, index, arrays)
 
 
 @borrowing_kernel

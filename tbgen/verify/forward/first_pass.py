@@ -27,7 +27,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import LAST_STAKE, Arrays, ManyNumbers, Numbers
-from tbgen.verify.forward.complete import k_complete, k_repeat
+from tbgen.verify.forward.complete import COUNT_LINES, k_complete, k_repeat
 from tbgen.verify.forward.index import Row, make_index
 from tbgen.verify.forward.judge import (
     FINDINGS,
@@ -111,7 +111,7 @@ class Passes:
         places = arrays.values.own.shape[2]
 
         def complete(row_0: int, row_1: int) -> NDArray[np.int64]:
-            counts = np.zeros((len(Side), 4, places), np.int64)
+            counts = np.zeros((len(Side), COUNT_LINES, places), np.int64)
             k_complete(row_0, row_1, counts, self._row(), index, arrays)
             return counts.sum(axis=1)
 
@@ -192,7 +192,7 @@ class Passes:
         index, arrays, layout = self.index, self._arrays, self._layout
         beginning, dtype = settling.of_ranks, settling.of_ranks.becomes.dtype
         if dtype.itemsize > arrays.ranks.itemsize:
-            arrays = arrays._replace(ranks=widened(arrays.ranks))
+            self._arrays = arrays = arrays._replace(ranks=widened(arrays.ranks))
         beginning = beginning._replace(
             becomes=beginning.becomes.astype(arrays.ranks.dtype),
             asks=beginning.asks & self._list_matters(),
@@ -200,8 +200,7 @@ class Passes:
 
         def begin(row_0: int, row_1: int) -> Listed:
             notes = Notes.make(0, 2 * (row_1 - row_0) * layout.inner_size)
-            row = Row.make(index, len(arrays.men.pieces), arrays.ranks.dtype)
-            k_begin(row_0, row_1, beginning, notes, row, index, arrays)
+            k_begin(row_0, row_1, beginning, notes, self._row(), index, arrays)
             return notes.cut(self._dtype)
 
         with compile_lock():

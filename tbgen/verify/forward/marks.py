@@ -270,13 +270,14 @@ def mark_asked(red, black, row, index, arrays):
         own, other = red, black
         if side == 1:
             own, other = black, red
-        hung, threats = row.hung[side], row.threats[side]
-        for lane in range(hung.size):
-            hung[lane] = threats[lane] = 0
-        if arrays.seek_chases and own & ASKS_HUNG:
-            _mark_attacks(side, True, hung, row, index, arrays)
-        if arrays.seek_chases and other & ASKS_ATTACKS:
-            _mark_attacks(side, False, threats, row, index, arrays)
+        for chases in range(2):
+            mark, is_asked = row.threats[side], other & ASKS_ATTACKS
+            if chases:
+                mark, is_asked = row.hung[side], own & ASKS_HUNG
+            for lane in range(mark.size):
+                mark[lane] = 0
+            if arrays.seek_chases and is_asked:
+                _mark_attacks(side, chases == 1, mark, row, index, arrays)
 
 
 @part
