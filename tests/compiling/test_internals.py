@@ -37,7 +37,7 @@ import json, sys
 from enum import IntEnum
 import numpy as np
 from tbgen.compiling import internals
-from tbgen.compiling.jit import borrowing_kernel, kernel, part
+from tbgen.compiling.jit import borrowing_kernel, inlined_part, kernel, part
 
 class Kind(IntEnum):
     ROOK = 3
@@ -46,7 +46,7 @@ class Kind(IntEnum):
 def shifted(number, by):
     return (number << by) - 200
 
-@part
+@inlined_part
 def twice_shifted(numbers, at, by):
     return shifted(numbers[at], by) + shifted(by, by) + shifted(Kind.ROOK, 1)
 

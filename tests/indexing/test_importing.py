@@ -1,0 +1,31 @@
+"""What is imported for good is left alone by the collector of cycles, which goes on as before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import gc, sys
+from tbgen.indexing.importing import import_for_good
+
+if sys.argv[1] == "off":
+    gc.disable()
+before = gc.isenabled(), gc.get_freeze_count()
+module = import_for_good("tbgen.tables")
+assert module is sys.modules["tbgen.tables"] is import_for_good("tbgen.tables")
+assert gc.isenabled() == before[0]
+assert gc.get_freeze_count() > before[1]
+frozen = gc.get_freeze_count()
+import_for_good("tbgen.tables")
+assert gc.get_freeze_count() == frozen
+"""
+
+
+@pytest.mark.parametrize("collecting", ["on", "off"])
+def test_imports_stay(collecting: str) -> None:
+    command = [sys.executable, "-c", SCRIPT, collecting]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
