@@ -25,7 +25,7 @@ print("numba.np.arrayobj" in sys.modules, sum(last.stats.cache_hits.values()))
 
 def test_loading_is_not_compiling(tmp_path: Path) -> None:
     assert internals.HAS_DIGESTS
-    path = tmp_path / "started.py"
+    path = (tmp_path / "started").with_suffix(".py")
     path.write_text(SCRIPT, "utf-8")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     said = [
