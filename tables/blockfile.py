@@ -250,11 +250,11 @@ class BlockFile(Generic[Spec]):
 
         Red's blocks come first; a side that is one value everywhere has none.
         """
-        start, *ends = self._offsets[first : end + 1].tolist()
-        data, low = self._read(start, ends[-1] - start), 0
-        for number, high in enumerate(ends, start=first):
-            yield number, self._content(number, data[low : high - start])
-            low = high - start
+        offsets = self._offsets[first : end + 1].tolist()
+        start = offsets[0]
+        data = self._read(start, offsets[-1] - start)
+        for number, (low, high) in enumerate(itertools.pairwise(offsets), start=first):
+            yield number, self._content(number, data[low - start : high - start])
 
     # -- the rest of the file ----------------------------------------------------------------
 

@@ -24,7 +24,7 @@ Encode = Callable[[Codes, int], bytes]
 """`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
 
 NumbersOf = Callable[[Codes], Codes]
-"""`numbers_of(codes)`: what to say in the place of (n,) codes, all different; from any thread."""
+"""`numbers_of(codes)`: what to say in the place of (n,) codes, all different."""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16

@@ -118,8 +118,8 @@ def _compiled(function: Function, **options: Any) -> Function:
 
         # In place of the cache that numba itself attaches under `cache=True`.
         borrows = "_nrt" in options
-        found = KernelCache(function, borrows=borrows, at_miss=prepare_compiler)
-        compiled._cache = found  # type: ignore[no-untyped-call]
+        cached = KernelCache(function, borrows=borrows, at_miss=prepare_compiler)
+        compiled._cache = cached  # type: ignore[no-untyped-call]
     else:
         prepare_compiler()
     return compiled

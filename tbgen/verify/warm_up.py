@@ -5,8 +5,8 @@
     a second process  meanwhile, those of the scalar rules: of checks, of chases and of the witness
 
 They are called on no rows and no positions of a table that says nothing. What is left out here, or
-has other types, is compiled when it is first called: ranks of a byte, which only proofs
-without rules of repetition have, marks of two bytes, and whom the winner-to-be of a chase chases.
+has other types, is compiled when it is first called: ranks and marks of two bytes, and whom the
+winner-to-be of a chase chases.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     codes  --complete-->  ranks and counts  --repeat-->  whole planes  --judge-->  findings, lists
     ranks  --begin-->  marks  --settle, for either side-->  what is left of the checks
 
-Marks are fewer than ranks, and a byte is enough for those of seventeen orders: planes of marks take
-half of the room, and the other half is given back before anything is listed.
+Marks are fewer than ranks, and a byte is enough for those of twenty orders: where ranks took two,
+half of the room is given back before anything is listed.
 
 Ranges of rows do not depend on the threads, so that the same table gives the same findings
 whatever their number.
