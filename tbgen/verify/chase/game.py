@@ -24,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.records import record
 from tbgen.verify.arrays import Members, Numbers
 
 
+@record
 class ChaseGraph(NamedTuple):
     """The arrays of the module's picture, and one flag per edge. Shapes: N chasers, C chases."""
 
@@ -40,6 +42,7 @@ class ChaseGraph(NamedTuple):
     """bool (edges,): the answer gives check."""
 
 
+@record
 class Victims(NamedTuple):
     """Whom the winner-to-be chases, for the edges that may matter.
 

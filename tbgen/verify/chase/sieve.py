@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, inlined_part, part
+from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
+from tbgen.compiling.records import record
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
@@ -50,6 +51,7 @@ _BLOCK_NODES = 1 << 12
 """Numbers of nodes that are looked up together."""
 
 
+@record
 class Standing(NamedTuple):
     """Nodes, and which of them still count."""
 
@@ -161,7 +163,7 @@ def _list_others(slot, image, side, bench, arrays):
     return count
 
 
-@inlined_part
+@part
 def _list_binding(n, slot, side, column, limit, claims, verdicts, moves, found, bench, row, index,
                   arrays):  # fmt: skip
     """List the binding moves of a position; returns how many there are now.

@@ -11,7 +11,7 @@ columns on the way are kept from the maximum.
 
 from __future__ import annotations
 
-from tbgen.compiling.jit import inlined_part, part
+from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_kind, piece_side
 from tbgen.verify.forward.index import (
     AFTER,
@@ -333,7 +333,7 @@ def _step_within(side, row, index):
                 best[column] = within[index.column[target]]
 
 
-@inlined_part
+@part
 def find_best(side, row, index, arrays):
     """Write to `row.best` the best rank of the moves of a side from each column of the row.
 

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.compiling.jit import part
+from tbgen.compiling.jit import inlined_part, part
+from tbgen.compiling.records import record
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
 from tbgen.indexing.squares import (
@@ -54,6 +55,7 @@ LEAD, NUMBER_OF_ROW, OVERLAPS, ONE, OTHER, MIRROR_MID, WORDS = range(7)
 piece, and the last two that do, the earlier one first; the mirror image of the mid."""
 
 
+@record
 class RowIndex(NamedTuple):
     """The parts of a layout. Shapes: G groups, M men, L leads, n columns."""
 
@@ -89,6 +91,7 @@ class RowIndex(NamedTuple):
     """int64 (n,): the column of the mirror image."""
 
 
+@record
 class Row(NamedTuple):
     """One thread's row; S pieces, n columns, and one more that is none."""
 
@@ -342,7 +345,7 @@ def put_down(square, lifted, index):
     return rest + np.int64(index.extend[line, square]) * stride
 
 
-@part
+@inlined_part
 def is_canonical(column, row, index, arrays):
     """Whether the slot of a column of the row is the one that the index uses for its position.
 
@@ -370,7 +373,7 @@ def mark_canonical(row, index, arrays):
         canonical[column] = is_canonical(column, row, index, arrays)
 
 
-@part
+@inlined_part
 def largest_inside(mid, column, index):
     """The mid and column of the same pieces with the inner one on the largest square of its twins.
 

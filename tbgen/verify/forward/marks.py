@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tbgen.compiling.jit import inlined_part, part
+from tbgen.compiling.jit import part
 from tbgen.indexing.squares import EMPTY, piece_kind, piece_side
 from tbgen.rules.attacks import pieces_between
 from tbgen.rules.board import is_in_palace, is_own_half
@@ -210,7 +210,7 @@ def mark_checks(side, row, index, arrays):
         _mark_all_but(count, stake, mark, row, index)
 
 
-@inlined_part
+@part
 def _mark_attacks(side, chases, mark, row, index, arrays):
     """Mark at least the columns in which a side has a piece that may be taken, or chased.
 
@@ -260,7 +260,7 @@ def ask(at, asks, columns, arrays):
     return asked
 
 
-@inlined_part
+@part
 def mark_asked(red, black, row, index, arrays):
     """Mark in `row.hung` and `row.threats` what kinds depend on, and nothing else.
 
