@@ -32,7 +32,7 @@ from tbgen.engine.search.generation import generate
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.engine.search.searcher import Searcher
-from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, PLIES, STATE, begin, push
+from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, PLIES, STATE, Shared, begin, push
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import START_FEN, Position
 from tbgen.indexing.squares import EMPTY, SQUARES
@@ -86,12 +86,11 @@ def _play_at_root(state, move):
 
 
 @borrowing_kernel
-def _think(states, table, buffers, moves, nodes):
+def _think(states, shared, moves, nodes):
     """Search the root with so many nodes; returns the last score and the best move.
 
     states : `State` (1,), inout
-    table : int64 (2 * buckets, 2), inout; the hash table
-    buffers : `Buffers`, in
+    shared : `Shared`, inout
     moves : int32 (n,), inout; the legal moves
     nodes : int64
     """
@@ -108,9 +107,7 @@ def _think(states, table, buffers, moves, nodes):
         if depth > 1 and abs(found) <= MAX_EVALUATION:
             low, high = found - width, found + width
         while True:
-            score = np.int64(
-                search_root(states, table, buffers, moves, np.int64(0), depth, low, high)
-            )
+            score = np.int64(search_root(states, shared, moves, np.int64(0), depth, low, high))
             if state.stop != 0 or low < score < high:
                 break
             width *= 4
@@ -130,12 +127,11 @@ def _think(states, table, buffers, moves, nodes):
 
 
 @borrowing_kernel
-def _play_game(states, table, buffers, no_moves, chosen, nodes, moves, boards, sides, scores):
+def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, scores):
     """Play a game; returns how many positions were kept, or `NO_GAME`, and the result for Red.
 
     states : `State` (1,), inout; `boards[0]` holds the start, Red to move
-    table : int64 (2 * buckets, 2), inout; the hash table
-    buffers : `Buffers`, in
+    shared : `Shared`, inout
     no_moves : int32 (0,), in
     chosen : int64 (plies,), in; random numbers for the moves of the opening
     nodes : int64; for a move
@@ -157,7 +153,7 @@ def _play_game(states, table, buffers, no_moves, chosen, nodes, moves, boards, s
         count = _moves_of_root(state, moves)
         if count == 0:
             return kept, -sign
-        score, move = _think(states, table, buffers, moves[:count], nodes)
+        score, move = _think(states, shared, moves[:count], nodes)
         if ply == 0 and abs(score) > EVEN:
             return np.int64(NO_GAME), np.int64(0)
         agreed += 1
@@ -205,8 +201,8 @@ class Table:
         self._states = np.zeros(1, STATE)
         self._states["rules"] = Rules.WXF.number
         self._states["minor_chases"] = RuleSet(Rules.WXF).minor_chases
-        self._hash = transposition.new_table(1)
-        self._buffers = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
+        no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
+        self._shared = Shared(transposition.new_table(1), no_tables)
         self._start = np.frombuffer(Position.from_fen(START_FEN).board, np.int8)
         # What a search calls is compiled first, and on its own: see `Searcher`.
         Searcher(hash_mebibytes=1).warm_up()
@@ -218,13 +214,13 @@ class Table:
     def play(self, rng: np.random.Generator) -> tuple[int, int]:
         """Play games until one counts: how many positions it leaves, and its result for Red."""
         while True:
-            self._hash[:] = 0
+            self._shared.table[:] = 0
             for name in ("history", "followups", "refutations"):
                 self._states[name] = 0
             self._states["boards"][0, 0] = self._start
             chosen = rng.integers(1 << 40, size=rng.integers(LEAST_RANDOM, MOST_RANDOM + 1))
             kept, result = _play_game(
-                self._states, self._hash, self._buffers, np.zeros(0, np.int32), chosen,
+                self._states, self._shared, np.zeros(0, np.int32), chosen,
                 self._nodes, self._moves, self.boards, self.sides, self.scores,
             )  # fmt: skip
             if kept != NO_GAME:

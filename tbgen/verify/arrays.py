@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -74,7 +74,7 @@ Plane = tuple[int, int]
 """A table's number, and the side to move there."""
 
 
-@record
+@lent
 class Men(NamedTuple):
     """This table's P pieces."""
 
@@ -84,7 +84,7 @@ class Men(NamedTuple):
     """int64 (2,): which of the pieces is Red's king, and which is Black's."""
 
 
-@record
+@lent
 class Arrays(NamedTuple):
     """The arrays of the module's picture, and figures, as kernels take them.
 

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
@@ -273,7 +273,7 @@ class Patterns:
             room = found
 
 
-@record
+@lent
 class Expansion(NamedTuple):
     """What some nodes lead to."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import attacker_slot, slot_of_squares, squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square, piece_side
 from tbgen.rules.attacks import is_attacked, pieces_between
@@ -39,7 +39,7 @@ from tbgen.verify.keys import key_after_move
 from tbgen.verify.planes import rank_after_capture
 
 
-@record
+@lent
 class MoveList(NamedTuple):
     """Moves of one side; whoever fills it says how many there are."""
 
@@ -54,7 +54,7 @@ class MoveList(NamedTuple):
         return cls(np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64))
 
 
-@record
+@lent
 class Desk(NamedTuple):
     """What one thread needs to look at positions one after the other."""
 

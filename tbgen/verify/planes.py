@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -118,7 +118,7 @@ class Palette:
         return np.array(self._codes, np.int64)
 
 
-@record
+@lent
 class Supports(NamedTuple):
     """What captures lead to. Shapes: T tables, this one (number 0) included; S slots of the others.
 

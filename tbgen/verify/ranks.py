@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing import Side
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.verify.keys import (
@@ -72,7 +72,7 @@ Sides = Sequence[NDArray[np.int64]]
 """Keys, int64 (n,), of positions with Red and with Black to move."""
 
 
-@record
+@lent
 class Values(NamedTuple):
     """What ranks stand for, as kernels look it up. Shapes: R ranks of either side to move, of which
     0 is none."""

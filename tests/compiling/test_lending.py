@@ -1,44 +1,120 @@
-"""What is lent is the value itself: arrays are written through the address."""
+"""What is lent: kernels and their parts read its fields, and write to its arrays, where it is."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
+from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import borrow, lend
+from tbgen.compiling.jit import borrowing_kernel, kernel, part
+from tbgen.compiling.lending import lent
 
 
-class Both(NamedTuple):
-    """Two arrays of different kinds, and a number."""
+@lent
+class Inner(NamedTuple):
+    """What is lent inside of another."""
 
-    wide: NDArray[np.int64]
+    cube: NDArray[np.int16]
+    scale: float
+
+
+@lent
+class Outer(NamedTuple):
+    """A field of every kind."""
+
+    wide: NDArray[Any]
+    flag: bool
     small: NDArray[np.int8]
+    inner: Inner
+    pair: tuple[NDArray[np.int32], NDArray[np.int32]]
     number: int
+    columns: NDArray[np.float64]
+    plain: None
 
 
 @part
-def add(both, left):  # type: ignore[no-untyped-def]
-    """Add up from behind, `left` elements."""
-    values = borrow(both)
-    values.wide[left, 0] += values.small[left] + values.number
+def _add(outer, left):  # type: ignore[no-untyped-def]
+    """Add up from behind, `left` elements; returns how many are left."""
+    outer.wide[left, 0] += outer.small[left] + outer.number
     return left - 1
 
 
+@part
+def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
+    """An element of the inner cube, scaled."""
+    return inner.cube[a, b, c] * inner.scale
+
+
 @borrowing_kernel
-def add_all(wide, small, number):  # type: ignore[no-untyped-def]
-    """`wide[:, 0] += small + number`."""
-    both = lend(Both(wide, small, number))
-    left = len(small) - 1
+def read(outer, out):  # type: ignore[no-untyped-def]
+    """`wide[:, 0] += small + number`, and one of everything else, float64 (out,)."""
+    left = len(outer.small) - 1
     while left >= 0:
-        left = add(both, left)
+        left = _add(outer, left)
+    inner = outer.inner
+    first, second = outer.pair
+    out[0] = _weigh(inner, 1, 2, 3)
+    out[1] = first[1] - second[0]
+    out[2] = outer.columns[2, 1]
+    out[3] = 1.0 if outer.flag else -1.0
+    out[4] = outer.wide.size + 10 * outer.wide.ndim + 100 * inner.cube.shape[1]
+    # A view is where the array is.
+    row = outer.wide[3]
+    out[5] = row[1] + inner.cube[1, 2:, 1].sum()
 
 
-def test_arrays_are_written_through_the_address() -> None:
-    wide, small = np.arange(10).reshape(5, 2), np.array([1, -2, 3, -4, 5], np.int8)
-    expected = wide.copy()
-    expected[:, 0] += small + 100
-    add_all(wide, small, 100)
-    assert (wide == expected).all()
+def _make(dtype: type, *, flag: bool) -> Outer:
+    cube = np.arange(2 * 3 * 4, dtype=np.int16).reshape(2, 3, 4)
+    pair = np.array([3, 5], np.int32), np.array([7], np.int32)
+    columns = np.asfortranarray(np.arange(12.0).reshape(4, 3))
+    return Outer(
+        np.arange(10, dtype=dtype).reshape(5, 2), flag, np.array([1, -2, 3, -4, 5], np.int8),
+        Inner(cube, 0.5), pair, 100, columns, None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint16])
+def test_fields_are_read_where_they_are(dtype: type, flag: bool) -> None:
+    outer, out = _make(dtype, flag=flag), np.zeros(6)
+    expected = outer.wide.copy()
+    expected[:, 0] += (outer.small.astype(np.int64) + 100).astype(dtype)
+    read(outer, out)
+    assert (outer.wide == expected).all()
+    cube = outer.inner.cube
+    assert out.tolist() == [
+        cube[1, 2, 3] / 2, 5 - 7, 7.0, 1.0 if flag else -1.0, 10 + 20 + 300,
+        expected[3, 1] + cube[1, 2:, 1].sum(),
+    ]  # fmt: skip
+
+
+def test_each_type_of_a_field_is_compiled_by_itself() -> None:
+    read(_make(np.int32, flag=True), np.zeros(6))
+    mutable = _make(np.int32, flag=True)
+    mutable.columns.flags.writeable = False
+    out = np.zeros(6)
+    read(mutable, out)
+    assert out[2] == 7.0
+
+
+@borrowing_kernel
+def misread(outer):  # type: ignore[no-untyped-def]
+    """There is no such field."""
+    return outer.nothing
+
+
+@kernel
+def count(inner):  # type: ignore[no-untyped-def]
+    """Not a kernel that borrows."""
+    return inner.cube.size
+
+
+def test_what_kernels_cannot_do_is_said_when_they_are_compiled() -> None:
+    inner = _make(np.int64, flag=True).inner
+    with pytest.raises(TypingError, match="nothing"):
+        misread(inner)
+    with pytest.raises(TypeError, match="borrow"):
+        count(inner)

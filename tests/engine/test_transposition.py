@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.compiling.lending import lend
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.scores import UNKNOWN
 from tbgen.engine.search.state import STATE, Shared
@@ -17,10 +16,9 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 
 
 @borrowing_kernel
-def tell(states, table, buffers, depth, move, found):  # type: ignore[no-untyped-def]
+def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     """Store a bound of -55 where `depth` is not negative, then a move; look both up again."""
-    state, shared = states[0], lend(Shared(table, buffers))
-    row = np.int64(0)
+    state, row = states[0], np.int64(0)
     if depth >= 0:
         entry.store(state, shared, row, 0, depth, entry.UPPER, -55, OTHER_MOVE)
     entry.remember_move(state, shared, row, move)
@@ -51,5 +49,5 @@ def test_a_move_is_remembered_without_a_value(buffers: Buffers, depth: int, scor
     states, found = np.zeros(1, STATE), np.zeros(2, np.int64)
     states["keys"][0, 0] = KEY
     states["generation"] = 1
-    tell(states, entry.new_table(1), buffers, depth, MOVE, found)
+    tell(states, Shared(entry.new_table(1), buffers), depth, MOVE, found)
     assert found.tolist() == [MOVE, score]

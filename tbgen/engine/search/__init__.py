@@ -32,7 +32,7 @@ once. What calls itself passes on no literals (`tbgen.compiling.jit.recursive_pa
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`
-    shared : `Shared`, inout; the address of one (`tbgen.compiling.lending`): hash table and tables
+    shared : `Shared`, inout; hash table and tables
     row : int64; the position: its row in the record
     ply : int64; plies from the root of the search, `row - state.root`
     side : int64; the side to move, 0 Red, 1 Black

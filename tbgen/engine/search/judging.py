@@ -25,7 +25,6 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.compiling.lending import borrow
 from tbgen.engine.search.scores import (
     DRAW,
     MAX_ORDER,
@@ -112,7 +111,7 @@ def table_score(state, shared, row, side):
         return UNKNOWN
     if state.men_left[row] > state.table_pieces:
         return UNKNOWN
-    status, value = probe_board(borrow(shared).buffers, state.boards[row], side)
+    status, value = probe_board(shared.buffers, state.boards[row], side)
     if status != OK:
         return UNKNOWN
     state.table_hits += 1

@@ -25,7 +25,7 @@ from tbgen.compiling.jit import compile_lock
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.perft import perft
 from tbgen.engine.search.prover import Prover
-from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, begin
+from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
 from tbgen.indexing.threads import thread_pool
@@ -214,9 +214,7 @@ class Searcher:
         least, score = line.score - _NOTHING, -scores.INFINITE
         if move is not None and move != line.moves[0]:
             alone = np.array([move.source << 7 | move.target], np.int32)
-            score = search_root(
-                state, self._table, self._tables.buffers, alone, 0, depth, least - 1, least
-            )
+            score = search_root(state, self._shared, alone, 0, depth, least - 1, least)
         if not state["stop"][0]:
             self._preferred = move if score >= least else None
         return line if self._preferred is None else Line(line.score, (self._preferred,))
@@ -271,8 +269,8 @@ class Searcher:
         others["stop"] = 0
         tasks = [
             self._others.submit(
-                search_root, others[i : i + 1], self._table, self._tables.buffers,
-                np.roll(root_moves, -i), 0, depth + (i + 1) % 2, -scores.INFINITE, scores.INFINITE,
+                search_root, others[i : i + 1], self._shared, np.roll(root_moves, -i), 0,
+                depth + (i + 1) % 2, -scores.INFINITE, scores.INFINITE,
             )
             for i in range(len(others))
         ]  # fmt: skip
@@ -308,11 +306,7 @@ class Searcher:
         if expected is not None and not scores.is_decided(expected):
             low, high = expected - width, expected + width
         while True:
-            score = int(
-                search_root(
-                    state, self._table, self._tables.buffers, root_moves, first, depth, low, high
-                )
-            )
+            score = int(search_root(state, self._shared, root_moves, first, depth, low, high))
             if state["stop"][0] or low < score < high:
                 return score
             width *= 4
@@ -320,6 +314,11 @@ class Searcher:
                 low = score - width if width < _WIDEST else -scores.INFINITE
             else:
                 high = score + width if width < _WIDEST else scores.INFINITE
+
+    @property
+    def _shared(self) -> Shared:
+        """The hash table and the tables."""
+        return Shared(self._table, self._tables.buffers)
 
     def _filled(self) -> int:
         """How many of the first thousand entries of the hash table are used."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.lending import lent
 from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
 from tbgen.engine.search.kinds import KING, PHASES, ROOK
 from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, keep_hidden, move_hidden
@@ -94,8 +95,9 @@ STATE = np.dtype(
 """The record of a search."""
 
 
+@lent
 class Shared(NamedTuple):
-    """What all threads of a search share; handed on by its address (`tbgen.compiling.lending`)."""
+    """What all threads of a search share."""
 
     table: NDArray[np.int64]
     """The hash table (`transposition`)."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import part
-from tbgen.compiling.lending import borrow
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
@@ -60,14 +59,14 @@ def fetch_bucket(shared, key):
 
     key : int64; the position's
     """
-    table = borrow(shared).table
+    table = shared.table
     fetch(table, _bucket(table, key))
 
 
 @part
 def look_up(state, shared, row):
     """The data of the position, or 0."""
-    table = borrow(shared).table
+    table = shared.table
     key = state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -146,7 +145,7 @@ def remember_move(state, shared, row, move):
 
     What is already known of the position stays. Otherwise the second entry of the bucket gives way.
     """
-    table, key = borrow(shared).table, state.keys[row]
+    table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
         data = table[entry, 1]
@@ -170,7 +169,7 @@ def store(state, shared, row, ply, depth, bound, score, move):
         score += ply
     elif score < -MAX_EVALUATION:
         score -= ply
-    table, key = borrow(shared).table, state.keys[row]
+    table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     first = table[at, 1]
     mine = table[at, 0] ^ first == key

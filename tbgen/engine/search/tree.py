@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part, recursive_part
-from tbgen.compiling.lending import lend
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.evaluation import evaluate
 from tbgen.engine.search.judging import CLEAN, table_score, verdict_score
@@ -34,7 +33,7 @@ from tbgen.engine.search.selectivity import (
     stands_badly,
     stands_well,
 )
-from tbgen.engine.search.state import MAX_PLY, Shared, key_after, push, push_null
+from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
@@ -219,21 +218,19 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
 
 
 @borrowing_kernel
-def search_root(states, table, buffers, moves, first, depth, low, high):
+def search_root(states, shared, moves, first, depth, low, high):
     """Search the moves of the root from index `first` on; returns the best score, fail soft.
 
     states : `State` (1,), inout
     moves : int32 (n,), inout; legal moves; the best comes to `first`, with its line in
         `line[0]`, and so does every move that was best for a while
     first : int64; the moves before this one are left out (they have lines of their own)
-    table : int64 (2 * buckets, 2), inout; the hash table (`transposition`)
-    buffers : `Buffers`, in; the tables, empty where there are none
     low, high : int64; the window that the score is expected in
 
     A move that brings the score above `low` leaves a line; where none has, `line_length[0]` is 0.
     Once the search is stopped the score is that of the moves searched so far.
     """
-    state, shared = states[0], lend(Shared(table, buffers))
+    state = states[0]
     row, side = state.root, state.root_side
     state.line_length[0] = 0
     best, alpha = np.int64(-INFINITE), low

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
 from tbgen.rules.board import MAX_MOVES
@@ -22,7 +22,7 @@ from tbgen.rules.chases import is_new_attack
 from tbgen.verify.moves import Desk, MoveList
 
 
-@record
+@lent
 class Bench(NamedTuple):
     """A desk, and beside it the boards after a chase and after its answer.
 

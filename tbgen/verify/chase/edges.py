@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.attacks import attacks
@@ -53,7 +53,7 @@ SOURCE, TO, MOVE, IS_CHECK, IS_CALM, EDGE_COLUMNS = range(6)
 whether it gives check, and whether it attacks nothing anew."""
 
 
-@record
+@lent
 class Scan(NamedTuple):
     """The chasers among some nodes; cut off where there is no more room."""
 
@@ -68,7 +68,7 @@ class Scan(NamedTuple):
         return cls(np.empty((room, 2), np.int64), np.zeros(1, np.int64))
 
 
-@record
+@lent
 class Expansion(NamedTuple):
     """The chases of a range of chasers, and their answers; cut off where there is no more room."""
 

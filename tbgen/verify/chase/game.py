@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.verify.arrays import Members, Numbers
 
 
-@record
+@lent
 class ChaseGraph(NamedTuple):
     """The arrays of the module's picture, and one flag per edge. Shapes: N chasers, C chases."""
 
@@ -42,7 +42,7 @@ class ChaseGraph(NamedTuple):
     """bool (edges,): the answer gives check."""
 
 
-@record
+@lent
 class Victims(NamedTuple):
     """Whom the winner-to-be chases, for the edges that may matter.
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.indexing.threads import thread_pool
 from tbgen.rules.moves import piece_moves
@@ -51,7 +51,7 @@ _BLOCK_NODES = 1 << 12
 """Numbers of nodes that are looked up together."""
 
 
-@record
+@lent
 class Standing(NamedTuple):
     """Nodes, and which of them still count."""
 

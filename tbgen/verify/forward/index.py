@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import inlined_part, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
 from tbgen.indexing.squares import (
@@ -55,7 +55,7 @@ LEAD, NUMBER_OF_ROW, OVERLAPS, ONE, OTHER, MIRROR_MID, WORDS = range(7)
 piece, and the last two that do, the earlier one first; the mirror image of the mid."""
 
 
-@record
+@lent
 class RowIndex(NamedTuple):
     """The parts of a layout. Shapes: G groups, M men, L leads, n columns."""
 
@@ -91,7 +91,7 @@ class RowIndex(NamedTuple):
     """int64 (n,): the column of the mirror image."""
 
 
-@record
+@lent
 class Row(NamedTuple):
     """One thread's row; S pieces, n columns, and one more that is none."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.arrays import ManyNumbers, Numbers
 from tbgen.verify.forward.best import find_best
@@ -42,7 +42,7 @@ from tbgen.verify.ranks import CAPTURE, CHASE, CHECK, UNTOLD
 ) = range(10)  # fmt: skip
 
 
-@record
+@lent
 class Notes(NamedTuple):
     """What is written down of a range of S slots; a node is 2 * slot + side to move."""
 

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.compiling.records import record
+from tbgen.compiling.lending import lent
 from tbgen.indexing import Side
 from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.arrays import LAST_STAKE
@@ -93,7 +93,7 @@ LISTS = FIRST_OFFENCE, LIST_OFFENDERS, LIST_ANSWERS
 """The passes that list something: who may chase, and what is left of the checks."""
 
 
-@record
+@lent
 class Marks(NamedTuple):
     """What marks stand for. Shape: M marks, of which 0 is that of no position."""
 
@@ -115,7 +115,7 @@ class Translation(NamedTuple):
     """marks (M,): where O is to move."""
 
 
-@record
+@lent
 class Beginning(NamedTuple):
     """What ranks of either side become, to begin with, for Red as W. Shape: R ranks."""
 
