@@ -18,30 +18,44 @@ arrays, and how, is in `moves`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
+from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify.keys import orders_of_keys
 from tbgen.verify.planes import (
     BYTE,
+    SLACK,
+    Classify,
     Room,
     Supporting,
     Supports,
     Table,
+    reserve_twice,
     unpack_own,
     unpack_side,
+    unpack_upper,
+    whole_room,
     widened,
 )
-from tbgen.verify.ranks import CAPTURE, Values, after_conversion, keys_of_palette, make_values
+from tbgen.verify.ranks import (
+    CAPTURE,
+    Values,
+    after_conversion,
+    count_ranks,
+    keys_of_palette,
+    make_values,
+)
+from tbgen.verify.views import WHOLE, View, choose_views
 
 # Columns of `tables`. Where the planes begin, in `ranks` or in `supports`, is in the columns 0 (Red
 # to move) and 1.
@@ -128,7 +142,9 @@ class Loaded(NamedTuple):
 
     arrays: Arrays
     codes: list[NDArray[np.int64]]
-    """int64 (places,) each: the codes of this table's sides, by their places in the palette."""
+    """int64 (places,) each: the codes of this table's sides, by their places in the palette; in a
+    view, of each class some code."""
+    view: View = WHOLE
 
 
 def gather(
@@ -149,45 +165,185 @@ def gather(
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     ranks of 16 bits tell apart, and what `supporting` raises.
     """
-    if rule_set.rules is None:
-        raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout = table.layout
-    children = Material(*layout.armies).captures()
-    wanted = {child.name: child for child in children.values() if child.needs_table}
-    loaded = [table, *(supporting(child) for child in wanted.values())]
-    numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    seek = rule_set.rules != Rules.NONE
-    pieces = layout.piece_codes
-    captures = _list_captures(layout, children, numbers, loaded)
-    needed = _list_needed(captures, pieces)
-    tables, slots = _plan(loaded, {plane[:2] for plane in needed})
-    room = Room(memory, folder)
-    ranks, codes, supports, values, last_orders = _unpack(
-        loaded, tables, slots, needed, room, seek=seek, all_kinds=all_kinds
-    )
-    descriptors = np.concatenate([each.layout.descriptor for each in loaded])
+    sources = _Sources(table, supporting, rule_set, memory, folder)
+    # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
+    # of all values apart: so it is two bytes then, even where one would do.
+    if all_kinds and rule_set.rules != Rules.NONE:
+        return sources.show_wide(all_kinds=True)
+    return sources.show(all_kinds=all_kinds) or sources.show_wide(all_kinds=all_kinds)
 
-    kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
-    arrays = Arrays(
-        ranks=ranks,
-        supports=supports,
-        tables=tables,
-        descriptors=descriptors,
-        descriptor=descriptors[: tables[0, END_WORD]],
-        men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
-        captures=captures,
-        stakes=_list_stakes(captures, pieces, last_orders, at_least=AT_STAKE if all_kinds else 0),
-        weights=_weights(layout),
-        self_mirrored=layout.self_mirrored,
-        lead_slots=layout.mids * layout.inner_size,
-        inner_size=layout.inner_size,
-        first_attacker=sum(defenders.pieces for defenders in layout.defenders),
-        values=values,
-        seek_patterns=seek,
-        seek_chases=rule_set.rules == Rules.WXF,
-        minor_chases=rule_set.minor_chases,
-    )
-    return Loaded(arrays, codes)
+
+def gather_views(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    memory: int | None = None,
+    folder: Path | None = None,
+    *,
+    places: int = BYTE,
+) -> Iterator[Loaded]:
+    """Load them view by view, so that a byte is enough for ranks, which tell the kinds of draws.
+
+    All views are in the same memory: each is gone when the next one is asked for. There is only
+    one, of all values as they are, where a byte tells them apart, or no views would help.
+
+    places : how many ranks a view may have; other arguments as those of `gather`, and errors
+    """
+    sources = _Sources(table, supporting, rule_set, memory, folder)
+    shown = sources.show(all_kinds=False, places=places)
+    if shown is not None:
+        yield shown
+        return
+    keys = sources.list_keys()
+    try:
+        views = choose_views(keys, lambda view: count_ranks(keys, view) <= places)
+    except LimitExceededError:
+        yield sources.show_wide(all_kinds=False)
+        return
+    for view in views:
+        sources.unpack(view)
+        shown = sources.show(all_kinds=False, places=places)
+        if shown is None:
+            # Views are made for what was read before.
+            raise LimitExceededError("a table has changed while it was proven")
+        yield shown
+
+
+class _Sources:
+    """The tables of a proof, unpacked in one view after another, at first in that of all values."""
+
+    def __init__(
+        self,
+        table: Table,
+        supporting: Supporting,
+        rule_set: RuleSet,
+        memory: int | None,
+        folder: Path | None,
+    ) -> None:
+        """Unpack them; arguments and errors as those of `gather`."""
+        if rule_set.rules is None:
+            raise InputError("nothing is proven under unknown rules", "name the rules of the table")
+        self._table, self._rule_set = table, rule_set
+        layout = table.layout
+        children = Material(*layout.armies).captures()
+        wanted = {child.name: child for child in children.values() if child.needs_table}
+        self._loaded = [table, *(supporting(child) for child in wanted.values())]
+        numbers = {name: number for number, name in enumerate(wanted, start=1)}
+        self._captures = _list_captures(layout, children, numbers, self._loaded)
+        self._needed = _list_needed(self._captures, layout.piece_codes)
+        planes = {plane[:2] for plane in self._needed}
+        self._tables, slots = _plan(self._loaded, planes)
+        self._leads = sorted(planes)
+        room = Room(memory, folder)
+        self._planes = reserve_twice(room, len(Side) * layout.slots + SLACK)
+        self._low, self._high = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8)
+        self.unpack(WHOLE)
+
+    def unpack(self, view: View) -> None:
+        """Unpack all planes as places of a view."""
+        self._view = view
+        self._codes = unpack_own(self._table, self._planes, self._classify(0))
+        self._keys = {}
+        for number, there in self._leads:
+            child, classify = self._loaded[number], self._classify(number)
+            codes = unpack_side(child, there, self._low[self._tables[number, there] :], classify)
+            self._keys[number, there] = classify(codes)
+
+    def list_keys(self) -> list[NDArray[np.int64]]:
+        """int64 (n,) each: the keys of this table's sides, and of all that captures lead to."""
+        classify = self._classify(0)
+        return [np.concatenate([classify(self._codes[side]), self._list_others(side)])
+                for side in Side]  # fmt: skip
+
+    def show(self, *, all_kinds: bool, places: int = BYTE) -> Loaded | None:
+        """The tables in a byte for each slot; None where that is not enough.
+
+        places : how many ranks there may be
+        """
+        if max(map(len, self._codes)) > BYTE:
+            return None
+        values = self._make_values(all_kinds=all_kinds)
+        if values.keys.shape[1] > places:
+            return None
+        return self._load(self._planes, values, all_kinds=all_kinds)
+
+    def show_wide(self, *, all_kinds: bool) -> Loaded:
+        """The same in two bytes, for which they are unpacked again where one was not enough.
+
+        Raises `LimitExceededError` for more values than those tell apart.
+        """
+        if max(map(len, self._codes)) > BYTE:
+            planes = whole_room(self._planes)
+            unpack_own(self._table, planes, self._classify(0))
+        else:
+            planes = widened(self._planes)
+        return self._load(planes, self._make_values(all_kinds=all_kinds), all_kinds=all_kinds)
+
+    def _classify(self, number: int) -> Classify:
+        """What puts the codes of a table into classes, which are keys."""
+        space, view = self._loaded[number].code_space, self._view
+        converts = number > 0 and self._table.metric == Metric.DTC
+
+        def classify(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+            keys = keys_of_palette(codes, space)
+            return view.coarsen(after_conversion(keys) if converts else keys)
+
+        return classify
+
+    def _list_others(self, side: int) -> NDArray[np.int64]:
+        """int64 (n,): the keys of all that captures lead to with a side to move here."""
+        leads = [self._keys[plane[:2]] for plane in sorted(self._needed) if plane[2] == side]
+        return np.concatenate([NOBODY, *leads])
+
+    def _make_values(self, *, all_kinds: bool) -> Values:
+        """What ranks stand for."""
+        own, others = map(self._classify(0), self._codes), map(self._list_others, Side)
+        seek = self._rule_set.rules != Rules.NONE
+        return make_values([*own], [*others], seek=seek, all_kinds=all_kinds, view=self._view)
+
+    def _load_supports(self, values: Values, dtype: DTypeLike) -> Supports:
+        """`Arrays.supports`, of ranks of a type."""
+        most = max(map(len, self._keys.values()), default=0)
+        ranks = np.zeros((len(self._loaded), len(Side), len(Side), most), dtype)
+        is_wide = np.zeros(ranks.shape[:2], np.bool_)
+        for number, there, here in self._needed:
+            keys = self._keys[number, there]
+            ranks[number, there, here, : len(keys)] = values.translate(here, keys, CAPTURE)
+            is_wide[number, there] = len(keys) > BYTE
+        for number, there in np.argwhere(is_wide).tolist():
+            high = self._high[self._tables[number, there] :]
+            unpack_upper(self._loaded[number], there, high, self._classify(number))
+        return Supports(self._low, self._high, is_wide, ranks)
+
+    def _load(self, planes: NDArray[Any], values: Values, *, all_kinds: bool) -> Loaded:
+        """The tables with ranks of the planes' type."""
+        layout, rule_set = self._table.layout, self._rule_set
+        pieces, tables = layout.piece_codes, self._tables
+        kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
+        descriptors = np.concatenate([each.layout.descriptor for each in self._loaded])
+        lost = {plane: orders_of_keys(keys[keys < 0]) for plane, keys in self._keys.items()}
+        last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
+        at_least = AT_STAKE if all_kinds else 0
+        arrays = Arrays(
+            ranks=planes,
+            supports=self._load_supports(values, planes.dtype),
+            tables=tables,
+            descriptors=descriptors,
+            descriptor=descriptors[: tables[0, END_WORD]],
+            men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
+            captures=self._captures,
+            stakes=_list_stakes(self._captures, pieces, last_orders, at_least=at_least),
+            weights=_weights(layout),
+            self_mirrored=layout.self_mirrored,
+            lead_slots=layout.mids * layout.inner_size,
+            inner_size=layout.inner_size,
+            first_attacker=sum(defenders.pieces for defenders in layout.defenders),
+            values=values._replace(own=values.own.astype(planes.dtype)),
+            seek_patterns=rule_set.rules != Rules.NONE,
+            seek_chases=rule_set.rules == Rules.WXF,
+            minor_chases=rule_set.minor_chases,
+        )
+        return Loaded(arrays, self._codes, self._view)
 
 
 def _plan(loaded: list[Table], needed: set[tuple[int, int]]) -> tuple[NDArray[np.int64], int]:
@@ -242,50 +398,6 @@ def _list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tupl
         for line, code in zip(captures, pieces, strict=True)
         if line[TABLE] != NO_TABLE
     }
-
-
-def _unpack(
-    loaded: list[Table], tables: NDArray[np.int64], slots: int, needed: set[tuple[int, int, int]],
-    room: Room, *, seek: bool, all_kinds: bool,
-) -> tuple[NDArray[Any], list[NDArray[np.int64]], Supports, Values, dict[Plane, int]]:  # fmt: skip
-    """`Arrays.ranks`, still places; this table's codes; `Arrays.supports`, and `Arrays.values`.
-
-    The last is the highest order by which the side to move loses in each of the supports' planes.
-
-    slots : of the planes of the supporting tables; needed : as `_list_needed` has them
-    seek : whether the rules know repetition
-    """
-    table = loaded[0]
-    # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
-    # of all values apart: so it is two bytes then, even where one would do.
-    dtypes = (np.uint16,) if seek and all_kinds else (np.uint8, np.uint16)
-    packed, codes = unpack_own(table, room, dtypes)
-    low, high, keys = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8), {}
-    for number, there in sorted({plane[:2] for plane in needed}):
-        at, child = tables[number, there], loaded[number]
-        theirs = unpack_side(child, there, low[at:], high[at:])
-        keys[number, there] = keys_of_palette(theirs, child.code_space)
-    if table.metric == Metric.DTC:
-        keys = {plane: after_conversion(each) for plane, each in keys.items()}
-    own = [keys_of_palette(each, table.code_space) for each in codes]
-    others = [
-        np.concatenate([own[0][:0], *(keys[plane[:2]] for plane in needed if plane[2] == side)])
-        for side in Side
-    ]
-    values = make_values(own, others, seek=seek, all_kinds=all_kinds)
-    if values.own.itemsize > packed.itemsize:
-        packed = widened(packed)
-    values = values._replace(own=values.own.astype(packed.dtype))
-    most = max(map(len, keys.values()), default=0)
-    ranks = np.zeros((len(loaded), len(Side), len(Side), most), packed.dtype)
-    is_wide = np.zeros(ranks.shape[:2], np.bool_)
-    for number, there, here in needed:
-        each = keys[number, there]
-        ranks[number, there, here, : len(each)] = values.translate(here, each, CAPTURE)
-        is_wide[number, there] = len(each) > BYTE
-    lost = {plane: orders_of_keys(each[each < 0]) for plane, each in keys.items()}
-    last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
-    return packed, codes, Supports(low, high, is_wide, ranks), values, last_orders
 
 
 def _list_stakes(

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
+from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather, gather_views
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
@@ -38,6 +39,7 @@ from tbgen.verify.positions import (
     TESTIMONY_COLUMNS,
     examine,
 )
+from tbgen.verify.ranks import keys_of_palette
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -109,14 +111,10 @@ def _prove(
     """
     report("load", 0, 1)
     trim_process()
-    loaded = gather(table, supporting, rule_set, memory, folder, all_kinds=not by_rows)
-    passes = Passes(loaded.arrays, table.layout, threads, report)
-    found = passes.prove(list_checks=not by_rows)
-    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
-    if sample:
-        report("sample", 0, 1)
-        nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
-        testimony = examine(nodes, loaded.arrays, threads)
+    tables = table, supporting, rule_set, memory, folder
+    views = gather_views(*tables) if by_rows else iter([gather(*tables)])
+    look = partial(_look_at, table, threads, report, sample, list_checks=not by_rows)
+    loaded, passes, found, nodes, testimony = _put_together([*map(look, views)], table.code_space)
     if by_rows and not found.findings:
         arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
@@ -128,6 +126,76 @@ def _prove(
     trim_process()
     proof = conclude(table, loaded, found, rule_set, threads, report)
     return _hear_witness(table, nodes, testimony, proof)
+
+
+class _Part(NamedTuple):
+    """What a view has shown."""
+
+    loaded: Loaded
+    passes: Passes
+    found: FirstPass
+    nodes: Numbers
+    """int64 (n,): the sample."""
+    testimony: NDArray[np.int64]
+    """int64 (n, TESTIMONY_COLUMNS)."""
+
+
+def _look_at(
+    table: Table,
+    threads: int,
+    report: Progress,
+    sample: int,
+    loaded: Loaded,
+    *,
+    list_checks: bool,
+) -> _Part:
+    """Prove all rows in one view, and what is sampled of it by the scalar rules.
+
+    list_checks : whether to list what may have to do with perpetual checks
+    """
+    passes = Passes(loaded.arrays, table.layout, threads, report)
+    found = passes.prove(list_checks=list_checks)
+    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
+    if sample:
+        report("sample", 0, 1)
+        nodes = choose_sample(loaded.arrays, found.counts, sample, threads, loaded.view)
+        testimony = examine(nodes, loaded.arrays, threads)
+    return _Part(loaded, passes, found, nodes, testimony)
+
+
+def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
+    """What all views have shown: the last one, with what the others have found and counted.
+
+    Its places are those of the values that views tell, one view after another.
+    """
+    codes, counts = [], []
+    for side in Side:
+        own = [part.loaded.codes[side] for part in parts]
+        lines = [
+            part.found.counts[side, : len(each)] for part, each in zip(parts, own, strict=True)
+        ]
+        told = np.concatenate(
+            [
+                part.loaded.view.tells(orders_of_keys(keys_of_palette(each, space)))
+                for part, each in zip(parts, own, strict=True)
+            ]
+        )
+        codes.append(np.concatenate(own)[told])
+        counts.append(np.concatenate(lines)[told])
+    nodes = np.concatenate([part.nodes for part in parts])
+    order = np.argsort(nodes)
+    first = [part.found.first for part in parts if part.found.first is not None]
+    last = parts[-1]
+    found = replace(
+        last.found,
+        findings=sum(part.found.findings for part in parts),
+        first=min(first, default=None),
+        counts=np.stack([np.pad(line, (0, max(map(len, counts)) - len(line))) for line in counts]),
+    )
+    testimony = np.concatenate([part.testimony for part in parts])
+    return _Part(
+        last.loaded._replace(codes=codes), last.passes, found, nodes[order], testimony[order]
+    )
 
 
 def _hear_witness(

@@ -129,7 +129,7 @@ def compile_chases() -> None:
 def _load() -> tuple[Arrays, RowIndex]:
     """The silent table, and the index of its rows."""
     table = _Silent()
-    arrays, _ = gather(table, lambda child: table, RuleSet(Rules.WXF), all_kinds=False)
+    arrays = gather(table, lambda child: table, RuleSet(Rules.WXF), all_kinds=False).arrays
     return arrays, make_index(table.layout)
 
 

@@ -82,9 +82,9 @@ def test_kinds_that_are_told_late_are_those_told_at_once(name, rules):
     """Marks, and who claims to win by a chase, whether ranks know all kinds or those of draws."""
     told, table = [], solution(name, rules)
     for all_kinds in (True, False):
-        arrays, _ = gather(
+        arrays = gather(
             table, lambda child: solution(child.name, rules), RuleSet(rules), all_kinds=all_kinds
-        )
+        ).arrays
         passes = Passes(arrays, table.layout, 2, no_progress)
         found = passes.prove(list_checks=all_kinds)
         claims = passes._begin(make_marks(arrays.values, seek_chases=arrays.seek_chases))
