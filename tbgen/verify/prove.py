@@ -10,7 +10,7 @@ the same report whatever their number. How rows, patterns and a sample are prove
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
-from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather, gather_views
 from tbgen.verify.chase.patterns import ChasePatterns
@@ -113,8 +113,9 @@ def _prove(
     trim_process()
     tables = table, supporting, rule_set, memory, folder
     views = gather_views(*tables) if by_rows else iter([gather(*tables)])
-    look = partial(_look_at, table, threads, report, sample, list_checks=not by_rows)
-    loaded, passes, found, nodes, testimony = _put_together([*map(look, views)], table.code_space)
+    parts = _look_at(table, views, threads, report, sample, list_checks=not by_rows)
+    loaded, passes, found, nodes, testimony = _put_together(parts, table.code_space)
+    parts.clear()
     if by_rows and not found.findings:
         arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
@@ -142,31 +143,38 @@ class _Part(NamedTuple):
 
 def _look_at(
     table: Table,
+    views: Iterable[Loaded],
     threads: int,
     report: Progress,
     sample: int,
-    loaded: Loaded,
     *,
     list_checks: bool,
-) -> _Part:
-    """Prove all rows in one view, and what is sampled of it by the scalar rules.
+) -> list[_Part]:
+    """Prove all rows in each view, and what is sampled of what it tells by the scalar rules.
 
     list_checks : whether to list what may have to do with perpetual checks
     """
-    passes = Passes(loaded.arrays, table.layout, threads, report)
-    found = passes.prove(list_checks=list_checks)
+    parts: list[_Part] = []
     nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
-    if sample:
-        report("sample", 0, 1)
-        nodes = choose_sample(loaded.arrays, found.counts, sample, threads, loaded.view)
-        testimony = examine(nodes, loaded.arrays, threads)
-    return _Part(loaded, passes, found, nodes, testimony)
+    for loaded in views:
+        passes = Passes(loaded.arrays, table.layout, threads, report)
+        found = passes.prove(list_checks=list_checks)
+        if sample:
+            report("sample", 0, 1)
+            if not parts:
+                # Chosen by outcome and order, which every view knows.
+                nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
+            testimony = examine(nodes, loaded.arrays, threads)
+        told = loaded.view.tells(orders_of_keys(testimony[:, STORED]))
+        parts.append(_Part(loaded, passes, found, nodes[told], testimony[told]))
+    return parts
 
 
 def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
     """What all views have shown: the last one, with what the others have found and counted.
 
-    Its places are those of the values that views tell, one view after another.
+    Its places are those of the values that views tell, one view after another. So each position is
+    counted once, which is made sure of here, however views were chosen.
     """
     codes, counts = [], []
     for side in Side:
@@ -182,6 +190,8 @@ def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
         )
         codes.append(np.concatenate(own)[told])
         counts.append(np.concatenate(lines)[told])
+        if any(int(line.sum()) != int(counts[side].sum()) for line in lines):
+            raise LimitExceededError("a table has values that no view tells")
     nodes = np.concatenate([part.nodes for part in parts])
     order = np.argsort(nodes)
     first = [part.found.first for part in parts if part.found.first is not None]

@@ -17,7 +17,6 @@ from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.keys import orders_of_keys
 from tbgen.verify.ranks import FREE
-from tbgen.verify.views import WHOLE, View
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without a pattern (2 ** 64 over the golden ratio): Fibonacci hashing."""
@@ -46,16 +45,12 @@ def k_choose(slot_0, slot_1, thresholds, nodes, arrays):
     return count
 
 
-def choose_sample(
-    arrays: Arrays, counts: NDArray[np.int64], size: int, threads: int, view: View = WHOLE
-) -> Numbers:
+def choose_sample(arrays: Arrays, counts: NDArray[np.int64], size: int, threads: int) -> Numbers:
     """int64 (n,), ascending: about `size` nodes, among them some that are no positions.
-
-    Those of which a view tells the orders; of all views together they are those of the whole one.
 
     counts : int64 (2, places), how often each place of the palette is the value of a position
     """
-    thresholds = _thresholds(arrays, counts, size, view)
+    thresholds = _thresholds(arrays, counts, size)
 
     def choose(slot_0: int) -> Numbers:
         slot_1 = min(slot_0 + _RANGE_SLOTS, slots)
@@ -69,9 +64,7 @@ def choose_sample(
         return np.concatenate(list(pool.map(choose, range(0, slots, _RANGE_SLOTS))))
 
 
-def _thresholds(
-    arrays: Arrays, counts: NDArray[np.int64], size: int, view: View
-) -> NDArray[np.uint64]:
+def _thresholds(arrays: Arrays, counts: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
     """uint64 (2, ranks): the bound of the hash for each rank, 2 ** 32 where all are chosen."""
     keys = arrays.values.keys
     classes = 2 * orders_of_keys(keys) + (keys > 0)
@@ -89,5 +82,4 @@ def _thresholds(
         share = min(count, left // (len(present) - number))
         thresholds[classes == which] = (share << 32) // count
         left -= share
-    # Shares are those of all orders, in every view.
-    return np.where(view.tells(classes // 2), thresholds, np.uint64(0))
+    return thresholds

@@ -183,6 +183,39 @@ def test_reports_are_the_same(name, rules, metric, seen, monkeypatch):
     assert whole.offenders_examined < 20  # or it has been proven the old way
 
 
+def test_each_node_is_asked_of_in_one_view(seen, monkeypatch):
+    """Those of an order in the view that tells it, and slots without a position in the last one."""
+    listed = []
+
+    def note(parts, space):
+        listed.append([part.nodes for part in parts])
+        return put_together(parts, space)
+
+    put_together = prove._put_together
+    monkeypatch.setattr(prove, "_put_together", note)
+    report_of("KNKCA")
+    monkeypatch.setattr(prove, "gather_views", arrays.gather_views)
+    whole = report_of("KNKCA")
+    by_views, (nodes,) = listed
+    assert len(by_views) == len(seen) > 1
+    assert all(map(len, by_views))
+    assert np.array_equal(np.sort(np.concatenate(by_views)), nodes)
+    assert len(nodes) > whole.sampled
+
+
+def test_a_value_that_no_view_tells_is_no_proof(seen, monkeypatch):
+    """However views are chosen, each position is counted in one of them."""
+    choose = arrays.choose_views
+
+    def forget(keys, fits):
+        return [View(view.told - {1}) for view in choose(keys, fits)]
+
+    monkeypatch.setattr(arrays, "choose_views", forget)
+    with pytest.raises(LimitExceededError, match="no view tells"):
+        report_of("KRAKR")
+    assert len(seen) > 1
+
+
 def test_planes_of_views_are_in_the_same_memory(seen, monkeypatch):
     at = set()
     prove_rows = Passes.prove
