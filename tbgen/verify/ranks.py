@@ -27,7 +27,8 @@ CHASE or CAPTURE: any move of a higher kind keeps the value and is no offence, s
 go on. What is possible is looked at by the scalar rules (`positions`, `chase.edges`).
 
 Where rows settle the checks (`forward.settle`), draws alone have kinds: of what is decided they are
-looked at again, when no distances have to be told apart any more.
+looked at again, when no distances have to be told apart any more. Of a view (`views`) keys are those
+that stand for classes, and only the last one has kinds.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def count_ranks(keys: Sides, view: View) -> int:
-    """The most ranks that a side has in a view which tells kinds of draws, if of anything."""
+    """The most ranks that a side with some of these keys has in a view: of what is decided by rules
+    no kinds are told."""
     return max(len(_list_ranks(_shown(each, view), view, seek=True, all_kinds=False))
                for each in keys)  # fmt: skip
 
@@ -194,7 +196,7 @@ def make_values(
 
 
 def _shown(keys: NDArray[np.int64], view: View) -> NDArray[np.int64]:
-    """int64 (n,), ascending: the keys of a side's values as a view shows them, and that of draws"""
+    """int64 (n,), ascending: the keys of a side's values as a view shows them, and that of draws."""
     return np.unique(view.coarsen(np.append(keys, 0)))
 
 

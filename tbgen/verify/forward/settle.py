@@ -68,7 +68,7 @@ MAYBE, which say besides what it was."""
 
 START, START_CHECKED = LATE_LOSS, EARLY_LOSS
 """Losses of a side that has not been O yet, the second ones in check. The marks of settled ones do
-for them, since nobody looks at both: so a byte is enough for the marks of twenty orders."""
+for them, since nobody looks at both: so there are fewer marks for a byte to tell apart."""
 
 _WINS = (TAKEN, EARLY_WIN, LATE_WIN, HELD, AMBUSH, TENSE, ESCAPE)
 _DRAWS = (HELD, TENSE, ESCAPE, OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE)
