@@ -24,12 +24,13 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather, gather_views
+from tbgen.verify.arrays import NOBODY, Arrays, Numbers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
+from tbgen.verify.loading import Loaded, gather, gather_views
 from tbgen.verify.planes import Supporting, Table
 from tbgen.verify.positions import (
     BEST,

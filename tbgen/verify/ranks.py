@@ -27,8 +27,8 @@ CHASE or CAPTURE: any move of a higher kind keeps the value and is no offence, s
 go on. What is possible is looked at by the scalar rules (`positions`, `chase.edges`).
 
 Where rows settle the checks (`forward.settle`), draws alone have kinds: of what is decided they are
-looked at again, when no distances have to be told apart any more. Of a view (`views`) keys are those
-that stand for classes, and only the last one has kinds.
+looked at again, when no distances have to be told apart any more. In a view (`views`) keys are
+those that stand for classes, and only the last one has kinds.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def make_values(
 
 
 def _shown(keys: NDArray[np.int64], view: View) -> NDArray[np.int64]:
-    """int64 (n,), ascending: the keys of a side's values as a view shows them, and that of draws."""
+    """int64 (n,), ascending: the keys of a side as a view shows them, and that of draws."""
     return np.unique(view.coarsen(np.append(keys, 0)))
 
 

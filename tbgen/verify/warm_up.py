@@ -23,7 +23,7 @@ from tbgen.indexing.material import Material
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, gather
+from tbgen.verify.arrays import NOBODY, Arrays
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
@@ -34,6 +34,7 @@ from tbgen.verify.forward.judge import Notes, k_judge, k_settle
 from tbgen.verify.forward.kinds import k_begin
 from tbgen.verify.forward.numbering import number_by_side
 from tbgen.verify.forward.settle import FIRST_OFFENCE, forget_states, k_translate, make_marks
+from tbgen.verify.loading import gather
 from tbgen.verify.positions import examine
 from tbgen.verify.report import no_progress
 from tbgen.verify.sample import choose_sample

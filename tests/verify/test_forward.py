@@ -12,11 +12,11 @@ from tbgen.indexing import Material, Side
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import verify
-from tbgen.verify.arrays import gather
 from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.forward.numbering import number_by_side
 from tbgen.verify.forward.settle import make_marks
+from tbgen.verify.loading import gather
 from tbgen.verify.report import no_progress
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, recoded

@@ -10,7 +10,7 @@ import pytest
 
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify import arrays, prove, verify
+from tbgen.verify import loading, prove, verify
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE, NEVER, ORDER, key_after_move, orders_of_keys
 from tbgen.verify.ranks import FREE, KINDS, after_conversion, count_ranks, make_values
@@ -138,9 +138,9 @@ def seen(request, monkeypatch):
     views = []
 
     def gather_views(*tables):
-        (whole,) = arrays.gather_views(*tables)
+        (whole,) = loading.gather_views(*tables)
         ranks = whole.arrays.values.keys.shape[1]
-        for loaded in arrays.gather_views(*tables, places=ranks - 1):
+        for loaded in loading.gather_views(*tables, places=ranks - 1):
             assert loaded.arrays.ranks.dtype == np.uint8
             views.append(loaded.view)
             yield loaded
@@ -151,7 +151,7 @@ def seen(request, monkeypatch):
 
     monkeypatch.setattr(prove, "gather_views", gather_views)
     if request.param == "one for each order":
-        monkeypatch.setattr(arrays, "choose_views", choose_each)
+        monkeypatch.setattr(loading, "choose_views", choose_each)
     return views
 
 
@@ -175,7 +175,7 @@ def test_reports_are_the_same(name, rules, metric, seen, monkeypatch):
     by_views = report_of(name, rules, metric)
     assert len(seen) > 1
     with monkeypatch.context() as patch:
-        patch.setattr(prove, "gather_views", arrays.gather_views)
+        patch.setattr(prove, "gather_views", loading.gather_views)
         whole = report_of(name, rules, metric)
     assert by_views == whole
     assert whole.ok
@@ -194,7 +194,7 @@ def test_each_node_is_asked_of_in_one_view(seen, monkeypatch):
     put_together = prove._put_together
     monkeypatch.setattr(prove, "_put_together", note)
     report_of("KNKCA")
-    monkeypatch.setattr(prove, "gather_views", arrays.gather_views)
+    monkeypatch.setattr(prove, "gather_views", loading.gather_views)
     whole = report_of("KNKCA")
     by_views, (nodes,) = listed
     assert len(by_views) == len(seen) > 1
@@ -205,12 +205,12 @@ def test_each_node_is_asked_of_in_one_view(seen, monkeypatch):
 
 def test_a_value_that_no_view_tells_is_no_proof(seen, monkeypatch):
     """However views are chosen, each position is counted in one of them."""
-    choose = arrays.choose_views
+    choose = loading.choose_views
 
     def forget(keys, fits):
         return [View(view.told - {1}) for view in choose(keys, fits)]
 
-    monkeypatch.setattr(arrays, "choose_views", forget)
+    monkeypatch.setattr(loading, "choose_views", forget)
     with pytest.raises(LimitExceededError, match="no view tells"):
         report_of("KRAKR")
     assert len(seen) > 1
@@ -279,7 +279,7 @@ def test_what_no_views_can_tell_takes_two_bytes(monkeypatch):
     dtypes = []
 
     def gather_views(*tables):
-        for loaded in arrays.gather_views(*tables, places=20):
+        for loaded in loading.gather_views(*tables, places=20):
             dtypes.append(loaded.arrays.ranks.dtype)
             yield loaded
 
@@ -301,7 +301,7 @@ def test_a_table_that_changes_while_it_is_proven_is_none(monkeypatch):
         return read(side, number, numbers_of)
 
     monkeypatch.setattr(table, "tile", tile)
-    views = arrays.gather_views(
+    views = loading.gather_views(
         table, lambda child: solution(child.name, Rules.WXF), RuleSet(Rules.WXF), places=30
     )
     with pytest.raises(LimitExceededError, match="changed"):
