@@ -249,6 +249,15 @@ def test_errors_are_found_in_some_view(seen):
     assert target.is_sound()
 
 
+def test_a_position_without_a_value_is_found(seen):
+    """Code 0 is of no order: the last view has it."""
+    target = Field("KRKN", RuleSet(Rules.CHECK))
+    side, slot = target.random_node(random.Random(6))
+    target.table.planes[side][slot] = 0
+    assert not target.is_sound()
+    assert len(seen) > 1
+
+
 def test_the_sample_of_a_view_finds_what_rows_do_not(seen, monkeypatch):
     """Rows that believe everything: distances are asked of where they are told."""
     target = Field("KRKN", RuleSet(Rules.CHECK))
