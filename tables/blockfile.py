@@ -166,9 +166,10 @@ class BlockFile(Generic[Spec]):
         """The codes of one tile: for each run of leads its first slot, and its codes (n,).
 
         numbers_of : says what is to stand there in place of codes; it is asked of each block's
-        digests : of each block, written where it is b"": the SHA-256 of its content
+        digests : of each block, inout: the SHA-256 of its content, b"" before it is first read
 
-        The cache is neither used nor filled.
+        The cache is neither used nor filled. Raises `CorruptTableError` also for a block that has
+        another digest than before.
         """
         header, block_map = self.header, self._maps[side]
         runs, none = block_map.runs(number), np.empty(0, self._dtype)
@@ -183,14 +184,20 @@ class BlockFile(Generic[Spec]):
         for block, content in self.contents(base + numbers.start, base + numbers.stop):
             end = at + self._slots_in(block)
             self._decode(block, content).write_to(codes[at:end], numbers_of)
-            if digests is not None and not digests[block]:
-                digests[block] = hashlib.sha256(content).digest()
+            if digests is not None:
+                self._note_digest(block, hashlib.sha256(content).digest(), digests)
             at = end
         codes, at, parts = block_map.disarrange(number, codes), 0, []
         for first, count in runs:
             parts.append((first, codes[at : at + count]))
             at += count
         return parts
+
+    def _note_digest(self, block: int, digest: bytes, digests: list[bytes]) -> None:
+        """Write down the digest of a block, which must be the same whenever it is read."""
+        if digests[block] not in (b"", digest):
+            raise CorruptTableError(self.path, "it has changed since it was first read", block)
+        digests[block] = digest
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
         """All codes of one side (slots,): `header.slots` times the code width in bytes.

@@ -12,7 +12,6 @@ the proof holds in `arrays`.
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +35,9 @@ BYTE = 256
 SLACK = 64
 """Ranks beyond the planes: whole vectors are read where the last row ends."""
 
+
+_MOST_PLACES = 1 << 16
+"""Places that a palette may have: two bytes tell them apart."""
 
 _NO_CODE = 1 << 62
 """Greater than every code."""
@@ -75,46 +77,63 @@ Supporting = Callable[[Material], Table]
 """Opens the table of a material that a capture leads to; only asked for those that need one."""
 
 
-class Palette:
-    """The different codes of some slots, in the order in which they were met."""
+Classify = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+"""`classify(codes)`: a number for each of (n,) codes, the same for those that share a place."""
 
-    def __init__(self, dtype: DTypeLike, limit: int) -> None:
-        """An empty one, of at most so many places, which are told as numbers of a type."""
-        self._limit = limit
+
+class Palette:
+    """The different codes of some slots, or classes of them, in the order in which they were met.
+
+    A class stands under the first of its codes that was met.
+    """
+
+    def __init__(self, dtype: DTypeLike, classify: Classify | None = None) -> None:
+        """An empty one, whose places are told as numbers of a type.
+
+        Where that is too narrow, they are told without their upper bits.
+        """
+        self._classify = classify
         self._codes: list[int] = []
+        self._place_of_class: dict[int, int] = {}
         # Ascending codes and the place of each; the last is beyond all codes.
         self._known = np.full(1, _NO_CODE), np.zeros(1, dtype)
 
     def places_of(self, codes: Codes) -> NDArray[Any]:
         """(n,): the places of codes, all different.
 
-        Raises `LimitExceededError` where there are too many.
+        Raises `LimitExceededError` where 16 bits do not tell them apart.
         """
         known, places = self._known
         at = known.searchsorted(codes)
         is_new = known[at] != codes
         if not is_new.any():
             return places[at]
-        self._add(codes[is_new].tolist())
+        self._add(codes[is_new].astype(np.int64))
         return self.places_of(codes)
 
-    def _add(self, new: list[int]) -> None:
+    def _add(self, new: NDArray[np.int64]) -> None:
         """Give places to codes that have none."""
-        if len(self._codes) + len(new) > self._limit:
-            raise LimitExceededError(
-                f"a table has more different values than {self._limit} places can tell apart"
-            )
-        self._codes += new
-        order = np.argsort(self._codes)
-        known = np.array([*np.array(self._codes)[order].tolist(), _NO_CODE])
-        self._known = known, np.append(order, 0).astype(self._known[1].dtype)
+        classes = new if self._classify is None else self._classify(new)
+        places = []
+        for code, each in zip(new.tolist(), classes.tolist(), strict=True):
+            place = self._place_of_class.setdefault(each, len(self._codes))
+            if place == len(self._codes):
+                self._codes.append(code)
+            places.append(place)
+        if len(self._codes) > _MOST_PLACES:
+            raise LimitExceededError("a table has more different values than 16 bits tell apart")
+        known, of_known = self._known
+        codes = np.concatenate([known[:-1], new])
+        order = np.argsort(codes)
+        told = np.concatenate([of_known[:-1], np.array(places).astype(of_known.dtype)])
+        self._known = np.append(codes[order], _NO_CODE), np.append(told[order], told[:1])
 
     def __len__(self) -> int:
-        """How many codes there are."""
+        """How many places there are."""
         return len(self._codes)
 
     def list_codes(self) -> NDArray[np.int64]:
-        """int64 (n,): the codes by place."""
+        """int64 (n,): the codes by place, of a class the one under which it stands."""
         return np.array(self._codes, np.int64)
 
 
@@ -199,14 +218,20 @@ def reserve_twice(room: Room, slots: int) -> NDArray[np.uint8]:
     return room.reserve(slots, np.uint16).view(np.uint8)[slots:]
 
 
+def whole_room(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """The same memory with the room before it: two bytes for each number, whatever they hold."""
+    assert isinstance(numbers.base, np.ndarray)
+    wide = np.asarray(numbers.base)
+    assert wide.dtype == np.uint16
+    return wide
+
+
 def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """The same numbers of two bytes each, in the room that `reserve_twice` has left.
 
     `numbers` are overwritten.
     """
-    assert isinstance(numbers.base, np.ndarray)
-    wide = np.asarray(numbers.base)
-    assert wide.dtype == np.uint16
+    wide = whole_room(numbers)
     for at in range(0, len(numbers), _PIECE):
         # What is written ends before what is still to be read.
         wide[at : at + _PIECE] = numbers[at : at + _PIECE].copy()
@@ -214,27 +239,18 @@ def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def unpack_own(
-    table: Table, room: Room, dtypes: Sequence[DTypeLike]
-) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
-    """Both planes as places, with slack, of the first type that can tell them apart; the codes.
+    table: Table, planes: NDArray[Any], classify: Classify | None = None
+) -> list[NDArray[np.int64]]:
+    """Write both planes as places, those of Black to move behind the others; the codes by place.
 
-    Bytes can be `widened`. Raises `LimitExceededError` where no type will do.
+    planes : uint8 or uint16 (2 * slots + slack,), out; where it is too narrow for the places that
+        are returned, it holds nothing that can be used
+    classify : which codes share a place, by default none
+
+    Raises `LimitExceededError` where 16 bits cannot tell them apart.
     """
-    for dtype in dtypes[:-1]:
-        with contextlib.suppress(LimitExceededError):
-            return _unpack_both(table, room, dtype)
-    return _unpack_both(table, room, dtypes[-1])
-
-
-def _unpack_both(
-    table: Table, room: Room, dtype: DTypeLike
-) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
-    """The same, of one type; raises `LimitExceededError` where it does not do."""
     slots = table.layout.slots
-    size = len(Side) * slots + SLACK
-    palettes = [Palette(dtype, np.iinfo(dtype).max + 1) for _ in Side]
-    planes: NDArray[Any]
-    planes = reserve_twice(room, size) if dtype == np.uint8 else room.reserve(size, dtype)
+    palettes = [Palette(planes.dtype, classify) for _ in Side]
 
     def write(side: int, first: int, places: NDArray[Any]) -> None:
         at = side * slots + first
@@ -242,31 +258,37 @@ def _unpack_both(
 
     for side in Side:
         _over_tiles(table, side, palettes[side], write)
-    return planes, [palette.list_codes() for palette in palettes]
+    return [palette.list_codes() for palette in palettes]
 
 
 def unpack_side(
-    table: Table, side: int, low: NDArray[np.uint8], high: NDArray[np.uint8]
+    table: Table, side: int, low: NDArray[np.uint8], classify: Classify | None = None
 ) -> NDArray[np.int64]:
-    """Write the bytes of the places of one plane; its codes.
+    """Write the lower bytes of the places of one plane; the codes by place.
 
-    high : written, and so memory, where a byte does not tell the places apart
+    low : uint8 (slots,), out; classify : which codes share a place, by default none
 
     Raises `LimitExceededError` where 16 bits cannot tell them apart.
     """
+    palette = Palette(np.uint8, classify)
 
     def write(side: int, first: int, places: NDArray[Any]) -> None:
-        slots = slice(first, first + len(places))
-        low[slots] = places
-        if places.itemsize > 1:
-            high[slots] = places >> 8
+        low[first : first + len(places)] = places
 
-    narrow_palette, palette = Palette(np.uint8, BYTE), Palette(np.uint16, 1 << 16)
-    with contextlib.suppress(LimitExceededError):
-        _over_tiles(table, side, narrow_palette, write)
-        return narrow_palette.list_codes()
     _over_tiles(table, side, palette, write)
     return palette.list_codes()
+
+
+def unpack_upper(
+    table: Table, side: int, high: NDArray[np.uint8], classify: Classify | None = None
+) -> None:
+    """Write the upper bytes of the same places; high : uint8 (slots,), out."""
+
+    def write(side: int, first: int, places: NDArray[Any]) -> None:
+        high[first : first + len(places)] = places >> 8
+
+    # The same codes are met in the same order.
+    _over_tiles(table, side, Palette(np.uint16, classify), write)
 
 
 def _over_tiles(

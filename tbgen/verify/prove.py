@@ -10,10 +10,11 @@ the same report whatever their number. How rows, patterns and a sample are prove
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,15 @@ from numpy.typing import NDArray
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
-from tbgen.tables.codes import CodeSpace, Outcome, Value
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
+from tbgen.verify.arrays import NOBODY, Arrays, Numbers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
+from tbgen.verify.loading import Loaded, gather, gather_views
 from tbgen.verify.planes import Supporting, Table
 from tbgen.verify.positions import (
     BEST,
@@ -38,6 +40,7 @@ from tbgen.verify.positions import (
     TESTIMONY_COLUMNS,
     examine,
 )
+from tbgen.verify.ranks import keys_of_palette
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -109,14 +112,11 @@ def _prove(
     """
     report("load", 0, 1)
     trim_process()
-    loaded = gather(table, supporting, rule_set, memory, folder, all_kinds=not by_rows)
-    passes = Passes(loaded.arrays, table.layout, threads, report)
-    found = passes.prove(list_checks=not by_rows)
-    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
-    if sample:
-        report("sample", 0, 1)
-        nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
-        testimony = examine(nodes, loaded.arrays, threads)
+    tables = table, supporting, rule_set, memory, folder
+    views = gather_views(*tables) if by_rows else iter([gather(*tables)])
+    parts = _look_at(table, views, threads, report, sample, list_checks=not by_rows)
+    loaded, passes, found, nodes, testimony = _put_together(parts, table.code_space)
+    parts.clear()
     if by_rows and not found.findings:
         arrays, found = passes.settle(found)
         loaded = loaded._replace(arrays=arrays)
@@ -128,6 +128,85 @@ def _prove(
     trim_process()
     proof = conclude(table, loaded, found, rule_set, threads, report)
     return _hear_witness(table, nodes, testimony, proof)
+
+
+class _Part(NamedTuple):
+    """What a view has shown."""
+
+    loaded: Loaded
+    passes: Passes
+    found: FirstPass
+    nodes: Numbers
+    """int64 (n,): the sample."""
+    testimony: NDArray[np.int64]
+    """int64 (n, TESTIMONY_COLUMNS)."""
+
+
+def _look_at(
+    table: Table,
+    views: Iterable[Loaded],
+    threads: int,
+    report: Progress,
+    sample: int,
+    *,
+    list_checks: bool,
+) -> list[_Part]:
+    """Prove all rows in each view, and what is sampled of what it tells by the scalar rules.
+
+    list_checks : whether to list what may have to do with perpetual checks
+    """
+    parts: list[_Part] = []
+    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
+    for loaded in views:
+        passes = Passes(loaded.arrays, table.layout, threads, report)
+        found = passes.prove(list_checks=list_checks)
+        if sample:
+            report("sample", 0, 1)
+            if not parts:
+                # Chosen by outcome and order, which every view knows.
+                nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
+            testimony = examine(nodes, loaded.arrays, threads)
+        told = loaded.view.tells(orders_of_keys(testimony[:, STORED]))
+        parts.append(_Part(loaded, passes, found, nodes[told], testimony[told]))
+    return parts
+
+
+def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
+    """What all views have shown: the last one, with what the others have found and counted.
+
+    Its places are those of the values that views tell, one view after another. So each position is
+    counted once, which is made sure of here, however views were chosen.
+    """
+    codes, counts = [], []
+    for side in Side:
+        own = [part.loaded.codes[side] for part in parts]
+        lines = [
+            part.found.counts[side, : len(each)] for part, each in zip(parts, own, strict=True)
+        ]
+        told = np.concatenate(
+            [
+                part.loaded.view.tells(orders_of_keys(keys_of_palette(each, space)))
+                for part, each in zip(parts, own, strict=True)
+            ]
+        )
+        codes.append(np.concatenate(own)[told])
+        counts.append(np.concatenate(lines)[told])
+        if any(int(line.sum()) != int(counts[side].sum()) for line in lines):
+            raise LimitExceededError("a table has values that no view tells")
+    nodes = np.concatenate([part.nodes for part in parts])
+    order = np.argsort(nodes)
+    first = [part.found.first for part in parts if part.found.first is not None]
+    last = parts[-1]
+    found = replace(
+        last.found,
+        findings=sum(part.found.findings for part in parts),
+        first=min(first, default=None),
+        counts=np.stack([np.pad(line, (0, max(map(len, counts)) - len(line))) for line in counts]),
+    )
+    testimony = np.concatenate([part.testimony for part in parts])
+    return _Part(
+        last.loaded._replace(codes=codes), last.passes, found, nodes[order], testimony[order]
+    )
 
 
 def _hear_witness(

@@ -27,7 +27,8 @@ CHASE or CAPTURE: any move of a higher kind keeps the value and is no offence, s
 go on. What is possible is looked at by the scalar rules (`positions`, `chase.edges`).
 
 Where rows settle the checks (`forward.settle`), draws alone have kinds: of what is decided they are
-looked at again, when no distances have to be told apart any more.
+looked at again, when no distances have to be told apart any more. In a view (`views`) keys are
+those that stand for classes, and only the last one has kinds.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from tbgen.verify.keys import (
     key_after_move,
     key_of_code,
 )
+from tbgen.verify.views import WHOLE, View
 
 CAPTURE, CHECK, CHASE, FREE, KINDS = range(5)
 """Kinds of positions; closed values have one rank for all of them."""
@@ -138,17 +140,28 @@ def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
 
-def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True) -> Values:
+def count_ranks(keys: Sides, view: View) -> int:
+    """The most ranks that a side with some of these keys has in a view: of what is decided by rules
+    no kinds are told."""
+    return max(len(_list_ranks(_shown(each, view), view, seek=True, all_kinds=False))
+               for each in keys)  # fmt: skip
+
+
+def make_values(
+    own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True, view: View = WHOLE
+) -> Values:
     """The ranks of all values that occur.
 
     own : the keys of this table's palettes, by side to move; others : further ones
     seek : whether open values are told apart by kind; all_kinds : also those that are no draws
+    view : what is told of them: the keys are those that stand for classes
 
     Raises `LimitExceededError` where 16 bits do not do.
     """
-    sides = [np.unique(np.concatenate([own[side], others[side], [0]])) for side in Side]
+    own = [view.coarsen(each) for each in own]
+    sides = [_shown(np.concatenate([own[side], others[side]]), view) for side in Side]
     number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
-    listed = [_list_ranks(keys, seek=seek, all_kinds=all_kinds) for keys in sides]
+    listed = [_list_ranks(keys, view, seek=seek, all_kinds=all_kinds) for keys in sides]
     most = max(map(len, listed))
     if most > 1 << 16:
         raise LimitExceededError(f"{most} ranks of values are more than 16 bits can tell apart")
@@ -156,13 +169,14 @@ def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True
     keys, kinds = np.full(shape, key_of_code(0, 255, 128, 127)), np.full(shape, FREE)
     stored, expected = np.full(shape, NO_VALUE, np.int32), np.full(shape, NO_VALUE - 1, np.int32)
     for side, ranks in zip(Side, listed, strict=True):
-        for rank, (key, kind) in enumerate(ranks):
+        after = [-MATE] + [key_after_move(key) for key, _ in ranks[1:]]
+        worths = view.coarsen(np.array(after, np.int64)).tolist()
+        for rank, ((key, kind), worth) in enumerate(zip(ranks, worths, strict=True)):
             keys[side, rank], kinds[side, rank] = key, kind
             if rank:
                 stored[side, rank] = number_of[key]
             if 0 < key <= DECIDED_BY_RULES and (all_kinds or (MATE - key) % ORDER == 0):
                 stored[side, rank] = NO_RANK
-            worth = key_after_move(key) if rank else -MATE
             is_silent = abs(worth) > DECIDED_BY_RULES
             if not is_silent:
                 is_silent = kind in (FREE, UNTOLD) if seek else worth == 0
@@ -183,7 +197,14 @@ def make_values(own: Sides, others: Sides, *, seek: bool, all_kinds: bool = True
     return values._replace(own=table, asks=asks)
 
 
-def _list_ranks(keys: NDArray[np.int64], *, seek: bool, all_kinds: bool) -> list[tuple[int, int]]:
+def _shown(keys: NDArray[np.int64], view: View) -> NDArray[np.int64]:
+    """int64 (n,), ascending: the keys of a side as a view shows them, and that of draws."""
+    return np.unique(view.coarsen(np.append(keys, 0)))
+
+
+def _list_ranks(
+    keys: NDArray[np.int64], view: View, *, seek: bool, all_kinds: bool
+) -> list[tuple[int, int]]:
     """The key and the kind of each rank of a side, which has these keys, ascending.
 
     Arguments as those of `make_values`.
@@ -192,7 +213,7 @@ def _list_ranks(keys: NDArray[np.int64], *, seek: bool, all_kinds: bool) -> list
     for key in keys[::-1].tolist():
         if not seek or abs(key) > DECIDED_BY_RULES:
             ranks.append((key, FREE))
-        elif key == 0 or all_kinds:
+        elif all_kinds or (key == 0 and view.tells_kinds):
             ranks += [(key, kind) for kind in range(KINDS) if _kind_of(key, kind) == kind]
         else:
             ranks.append((key, UNTOLD))

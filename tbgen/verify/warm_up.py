@@ -23,7 +23,7 @@ from tbgen.indexing.material import Material
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, Rules, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, gather
+from tbgen.verify.arrays import NOBODY, Arrays
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
@@ -32,7 +32,9 @@ from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.forward.index import Row, RowIndex, make_index
 from tbgen.verify.forward.judge import Notes, k_judge, k_settle
 from tbgen.verify.forward.kinds import k_begin
+from tbgen.verify.forward.numbering import number_by_side
 from tbgen.verify.forward.settle import FIRST_OFFENCE, forget_states, k_translate, make_marks
+from tbgen.verify.loading import gather
 from tbgen.verify.positions import examine
 from tbgen.verify.report import no_progress
 from tbgen.verify.sample import choose_sample
@@ -99,13 +101,13 @@ def compile_rows() -> None:
     row, notes = _row(index, arrays), Notes.make(0, 0)
     k_complete(0, 0, counts, row, index, arrays)
     k_judge(0, 0, notes, row, index, arrays)
-    settling = make_marks(arrays.values, seek_chases=True)
+    settling = number_by_side(make_marks(arrays.values, seek_chases=True))
     k_begin(0, 0, settling.of_ranks, notes, row, index, arrays)
     arrays = _of_marks(arrays)
-    k_translate(arrays.ranks[:0], settling.of_marks.winner)
+    k_translate(arrays.ranks[:0], settling.of_marks[0])
     due = np.zeros((2, 0), np.bool_)
     row = _row(index, arrays)
-    k_settle(0, 0, 0, FIRST_OFFENCE, due[0], notes, row, index, arrays, settling.marks)
+    k_settle(0, 0, 0, FIRST_OFFENCE, due[0], notes, row, index, arrays, settling.marks[0])
 
 
 def compile_checks() -> None:
@@ -129,7 +131,7 @@ def compile_chases() -> None:
 def _load() -> tuple[Arrays, RowIndex]:
     """The silent table, and the index of its rows."""
     table = _Silent()
-    arrays, _ = gather(table, lambda child: table, RuleSet(Rules.WXF), all_kinds=False)
+    arrays = gather(table, lambda child: table, RuleSet(Rules.WXF), all_kinds=False).arrays
     return arrays, make_index(table.layout)
 
 
@@ -137,7 +139,7 @@ def _of_marks(arrays: Arrays) -> Arrays:
     """The same when checks have been settled: a byte is enough then."""
     values, numbers = forget_states(make_marks(arrays.values, seek_chases=True).values)
     supports = arrays.supports._replace(ranks=numbers[:0].reshape(0, 2, 2, 0))
-    return arrays._replace(ranks=numbers[:0], values=values, supports=supports)
+    return arrays._replace(ranks=numbers[0, :0], values=values, supports=supports)
 
 
 def _row(index: RowIndex, arrays: Arrays) -> Row:

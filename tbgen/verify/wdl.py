@@ -40,9 +40,10 @@ from tbgen.tables import (
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
-from tbgen.verify.arrays import Arrays, Numbers, gather
+from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE
+from tbgen.verify.loading import gather
 from tbgen.verify.planes import Table
 from tbgen.verify.positions import EXISTS, examine
 from tbgen.verify.ranks import NO_RANK, Values, keys_of_palette

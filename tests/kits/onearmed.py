@@ -17,12 +17,13 @@ from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import Numbers, gather
+from tbgen.verify.arrays import Numbers
 from tbgen.verify.chase.bench import Bench
 from tbgen.verify.chase.edges import Scan, k_find_chasers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import Passes
+from tbgen.verify.loading import gather
 from tbgen.verify.planes import Table
 from tbgen.verify.report import no_progress
 

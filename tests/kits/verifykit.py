@@ -12,7 +12,7 @@ from tbgen.retrograde.solution import Solution
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
-from tbgen.verify.arrays import Loaded
+from tbgen.verify.loading import Loaded
 from tbgen.verify.ranks import FREE
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from tbgen.indexing import Side
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import gather
 from tbgen.verify.forward.first_pass import FirstPass
 from tbgen.verify.keys import DECIDED_BY_RULES, MATE, ORDER
+from tbgen.verify.loading import gather
 from tbgen.verify.positions import BEST, EXISTS, IS_CHECKED, IS_WRONG, STORED, examine
 from tbgen.verify.prove import conclude
 from tbgen.verify.report import VerifyReport, no_progress

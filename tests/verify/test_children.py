@@ -12,8 +12,8 @@ from tbgen.indexing.slots import attacker_slot
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import in_check
 from tbgen.tables.names import Rules, RuleSet
-from tbgen.verify.arrays import gather
 from tbgen.verify.keys import key_of_code
+from tbgen.verify.loading import gather
 from tbgen.verify.moves import (
     Desk,
     clear,

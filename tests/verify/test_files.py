@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tbgen.cli import main
 from tbgen.indexing import Material, Side
 from tbgen.tables import (
+    CorruptTableError,
     Metric,
     Rules,
     RuleSet,
@@ -22,6 +23,7 @@ from tbgen.tables import (
     write_table,
 )
 from tbgen.tables.codes import CodeSpace
+from tbgen.verify.files import FileTable
 from tests.kits.solutions import solution
 from tests.kits.tablekit import sealed
 from tests.kits.verifykit import Planted
@@ -197,3 +199,26 @@ def test_verify_reads_codes_of_every_width(tables):
         assert file.header.spec.codes.width == 4
     result = run(tables, "KRKN")
     assert result.exit_code == 0, result.output
+
+
+def test_a_file_that_changes_between_two_readings_is_corrupt(tables, tmp_path):
+    """Tables of many values are read several times: what is proven is the same each time."""
+    other = Planted.of(solution("KRKN"))
+    slot = int(np.flatnonzero(other.planes[1])[-1])
+    other.planes[1][slot] = other.code_space.draw
+    (tmp_path / "other").mkdir()
+    changed = write(tmp_path / "other", "KRKN", other)
+    name = TableName(Material.parse("KRKN"), RuleSet(Rules.NONE), Metric.DTM)
+    with TableFile(tables / name.filename) as file, TableFile(changed) as second:
+        table = FileTable(file)
+
+        def read(side):
+            return [table.tile(side, number, lambda codes: codes) for number in
+                    range(table.tiles(side))]  # fmt: skip
+
+        for side in (*Side, *Side):
+            read(side)
+        table.file = second
+        read(Side.RED)
+        with pytest.raises(CorruptTableError, match="changed"):
+            read(Side.BLACK)

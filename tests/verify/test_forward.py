@@ -12,10 +12,11 @@ from tbgen.indexing import Material, Side
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import verify
-from tbgen.verify.arrays import gather
 from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes
-from tbgen.verify.forward.settle import Translation, make_marks
+from tbgen.verify.forward.numbering import number_by_side
+from tbgen.verify.forward.settle import make_marks
+from tbgen.verify.loading import gather
 from tbgen.verify.report import no_progress
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, recoded
@@ -55,22 +56,21 @@ def test_both_proofs_find_the_same_patterns(name, rules):
 
 
 def test_marks_of_two_bytes_say_the_same(monkeypatch):
-    """As of more than seventeen orders; for the patterns they become numbers of one byte."""
+    """As of many orders; for the patterns they become numbers of one byte."""
 
-    def wide_marks(values, **how):
-        def wide(translation):
-            return Translation(*(each.astype(np.uint16) for each in translation))
-
-        settling = make_marks(values, **how)
-        becomes = settling.marks.becomes.astype(np.uint16)
-        of_ranks = settling.of_ranks
-        return settling._replace(
-            marks=settling.marks._replace(becomes=becomes),
+    def wide_marks(settling):
+        numbered = number_by_side(settling)
+        marks = tuple(
+            each._replace(becomes=each.becomes.astype(np.uint16)) for each in numbered.marks
+        )
+        of_ranks = numbered.of_ranks
+        return numbered._replace(
+            marks=marks,
             of_ranks=of_ranks._replace(becomes=of_ranks.becomes.astype(np.uint16)),
-            of_marks=wide(settling.of_marks),
+            of_marks=numbered.of_marks.astype(np.uint16),
         )
 
-    monkeypatch.setattr(first_pass, "make_marks", wide_marks)
+    monkeypatch.setattr(first_pass, "number_by_side", wide_marks)
     rows = same(solution("KRKN", Rules.WXF), Rules.WXF)
     assert rows.ok
     assert rows.offenders_examined < 10  # or they have been proven the old way
@@ -82,13 +82,19 @@ def test_kinds_that_are_told_late_are_those_told_at_once(name, rules):
     """Marks, and who claims to win by a chase, whether ranks know all kinds or those of draws."""
     told, table = [], solution(name, rules)
     for all_kinds in (True, False):
-        arrays, _ = gather(
+        arrays = gather(
             table, lambda child: solution(child.name, rules), RuleSet(rules), all_kinds=all_kinds
-        )
+        ).arrays
         passes = Passes(arrays, table.layout, 2, no_progress)
         found = passes.prove(list_checks=all_kinds)
-        claims = passes._begin(make_marks(arrays.values, seek_chases=arrays.seek_chases))
-        told.append((passes._arrays.ranks, claims))
+        settling = number_by_side(
+            make_marks(arrays.values, seek_chases=arrays.seek_chases, scope=passes._list_scope())
+        )
+        claims = passes._begin(settling)
+        slots = table.layout.slots
+        marks = [settling.shared[side][passes._arrays.ranks[side * slots :][:slots]]
+                 for side in Side]  # fmt: skip
+        told.append((np.concatenate(marks), claims))
         if all_kinds and rules == Rules.WXF:
             assert np.array_equal(found.claims, claims)
     (marks, claims), (late_marks, late_claims) = told

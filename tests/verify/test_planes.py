@@ -9,6 +9,8 @@ import pytest
 
 from tbgen.tables.codes import LimitExceededError
 from tbgen.verify.planes import (
+    SLACK,
+    Palette,
     Room,
     Supports,
     narrow,
@@ -16,6 +18,7 @@ from tbgen.verify.planes import (
     reserve_twice,
     unpack_own,
     unpack_side,
+    unpack_upper,
     widened,
 )
 
@@ -54,7 +57,9 @@ def test_what_captures_lead_to_is_found_again(different):
     codes = []
     for side in range(2):
         at = first + 300 * side
-        codes.append(unpack_side(table, side, low[at:], high[at:]))
+        codes.append(unpack_side(table, side, low[at:]))
+        if len(codes[side]) > 256:
+            unpack_upper(table, side, high[at:])
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
     for side in range(2):
         ranks[1, side, 0, : len(codes[side])] = codes[side]
@@ -71,18 +76,40 @@ def test_what_captures_lead_to_is_found_again(different):
 
 
 @pytest.mark.parametrize(("different", "dtype"), [(256, np.uint8), (257, np.uint16)])
-def test_places_are_as_wide_as_they_must_be(different, dtype):
+def test_places_are_those_of_codes(different, dtype):
     planes = plane(different), plane(3)
-    places, codes = unpack_own(tiled(*planes), Room(), (np.uint8, np.uint16))
-    assert places.dtype == dtype
+    places = np.zeros(600 + SLACK, dtype)
+    codes = unpack_own(tiled(*planes), places)
     for side in range(2):
         assert codes[side][places[300 * side :][:300]].tolist() == planes[side].tolist()
 
 
+def test_all_codes_are_listed_where_their_places_do_not_fit():
+    codes = unpack_own(tiled(plane(300), plane(257)), np.zeros(600 + SLACK, np.uint8))
+    assert [sorted(each.tolist()) for each in codes] == [
+        np.unique(plane(different)).tolist() for different in (300, 257)
+    ]
+
+
+def test_codes_of_a_class_share_the_place_of_the_first():
+    """And no others: of both sides, and of what captures lead to."""
+    planes = plane(300), plane(299)
+    table = tiled(*planes)
+    places, low = np.zeros(600 + SLACK, np.uint8), np.zeros((2, 300), np.uint8)
+    codes = unpack_own(table, places, lambda codes: codes // 10)
+    of_side = [unpack_side(table, side, low[side], lambda codes: codes // 10) for side in range(2)]
+    for side in range(2):
+        assert 200 < len(codes[side]) < 256
+        told = codes[side][places[300 * side :][:300]]
+        assert np.array_equal(told // 10, planes[side] // 10)
+        assert np.array_equal(of_side[side][low[side]], told)
+
+
 def test_a_palette_has_an_end():
-    planes = plane(257), plane(3)
+    palette = Palette(np.uint8)
+    palette.places_of(np.arange(1 << 16))
     with pytest.raises(LimitExceededError):
-        unpack_own(tiled(*planes), Room(), (np.uint8,))
+        palette.places_of(np.array([1 << 16]))
 
 
 @pytest.mark.parametrize("memory", [None, 0])

@@ -12,11 +12,11 @@ from tbgen.indexing import Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Rules, RuleSet
-from tbgen.verify.arrays import gather
 from tbgen.verify.chase.edges import CHASER, NODE_AFTER
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift
 from tbgen.verify.forward.first_pass import Passes
+from tbgen.verify.loading import gather
 from tbgen.verify.report import no_progress
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded

@@ -4,8 +4,8 @@
     codes  --complete-->  ranks and counts  --repeat-->  whole planes  --judge-->  findings, lists
     ranks  --begin-->  marks  --settle, for either side-->  what is left of the checks
 
-Marks are fewer than ranks, and a byte is enough for those of twenty orders: where ranks took two,
-half of the room is given back before anything is listed.
+Marks are mostly fewer than ranks: where ranks took two bytes and marks take one, half of the room
+is given back before anything is listed.
 
 Ranges of rows do not depend on the threads, so that the same table gives the same findings
 whatever their number.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from tbgen.verify.forward.judge import (
     k_settle,
 )
 from tbgen.verify.forward.kinds import k_begin
+from tbgen.verify.forward.numbering import SideMarks, number_by_side
 from tbgen.verify.forward.settle import (
     ANSWERS,
     FIRST_ANSWER,
@@ -47,8 +48,7 @@ from tbgen.verify.forward.settle import (
     LISTS,
     STEPS,
     Marks,
-    Settling,
-    Translation,
+    Scope,
     forget_states,
     k_translate,
     make_marks,
@@ -157,20 +157,23 @@ class Passes:
 
         Raises `LimitExceededError` for more marks than 16 bits tell apart.
         """
-        settling = make_marks(self._arrays.values, seek_chases=self._arrays.seek_chases)
+        values, seek_chases = self._arrays.values, self._arrays.seek_chases
+        settling = number_by_side(
+            make_marks(values, seek_chases=seek_chases, scope=self._list_scope())
+        )
         claims = self._begin(settling)
         left: list[Listed] = []
         for winner in Side:
             if winner != Side.RED:
-                self._translate(settling.of_marks, winner)
+                self._translate(settling.of_marks)
             offender = Side(winner).other
             draws = found.held_draws[found.held_draws % 2 == offender]
-            due = self._hold(offender, draws, settling.held)
-            left += self._settle_checks(winner, settling.marks, due)
+            due = self._hold(offender, draws, settling.held[offender])
+            left += self._settle_checks(winner, settling.marks[winner], due)
         if self._arrays.ranks.itemsize > 1:
             values, numbers = forget_states(self._arrays.values)
             self._arrays = self._arrays._replace(values=values)
-            self._translate(Translation(numbers, numbers), Side.RED)
+            self._translate(numbers)
         checkers = _join([notes.checkers for notes in left])
         checked_wins = _join([notes.checked_wins for notes in left])
         chased = [found.chasers, *(notes.chasers for notes in left)]
@@ -187,7 +190,7 @@ class Passes:
             held_draws=chasers[:0],
         )
 
-    def _begin(self, settling: Settling) -> Numbers:
+    def _begin(self, settling: SideMarks) -> Numbers:
         """Turn ranks into marks, with Red as W; the direct wins of sides that are not in check."""
         index, arrays, layout = self.index, self._arrays, self._layout
         beginning, dtype = settling.of_ranks, settling.of_ranks.becomes.dtype
@@ -220,14 +223,21 @@ class Passes:
     def _list_matters(self) -> NDArray[np.uint8]:
         """uint8 (2, 1): what marks of each side may depend on: not on attacks of which none wins by
         rules."""
-        arrays = self._arrays
-        may_win = [
-            any(stake & LAST_STAKE and piece_side(code) != side
-                for stake, code in zip(arrays.stakes, arrays.men.pieces.tolist(), strict=True))
-            for side in Side
-        ]  # fmt: skip
-        matters = [ASKS_CHECKS | ASKS_HUNG | (ASKS_ATTACKS if may else 0) for may in may_win]
+        matters = [ASKS_CHECKS | ASKS_HUNG | (ASKS_ATTACKS if stake else 0)
+                   for stake in self._list_scope().stakes]  # fmt: skip
         return np.array(matters, np.uint8)[:, None]
+
+    def _list_scope(self) -> Scope:
+        """Which wins by rules may come about by captures, or threaten one."""
+        arrays = self._arrays
+        captured = np.zeros(arrays.values.keys.shape, np.bool_)
+        stakes = [0, 0]
+        for side in Side:
+            captured[side, arrays.supports.ranks[:, :, side]] = True
+            for stake, code in zip(arrays.stakes, arrays.men.pieces.tolist(), strict=True):
+                if piece_side(code) != side:
+                    stakes[side] = max(stakes[side], int(stake & LAST_STAKE))
+        return Scope(captured, stakes)
 
     def _hold(self, side: Side, draws: ManyNumbers, held: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark draws of O's that only checks hold; bool (2, rows), the rows of each side with any.
@@ -267,18 +277,20 @@ class Passes:
             left += self._over_rows(settle, "checks", RANGE_SLOTS if is_first else 8 * RANGE_SLOTS)
         return left
 
-    def _translate(self, translation: Translation, winner: Side) -> None:
-        """Replace the marks of the planes, and those of what captures lead to."""
+    def _translate(self, becomes: NDArray[Any]) -> None:
+        """Replace the marks of the planes, and those of what captures lead to.
+
+        becomes : uint8 or uint16 (2, marks), by side to move
+        """
         arrays, slots = self._arrays, self._layout.slots
         marks, captured = arrays.ranks, arrays.supports.ranks.copy()
         for side in Side:
-            becomes = translation.winner if side == winner else translation.offender
-            captured[:, :, side] = becomes[captured[:, :, side]]
+            captured[:, :, side] = becomes[side, captured[:, :, side]]
             first = int(arrays.tables[0, side])
-            k_translate(marks[first : first + slots], becomes.astype(marks.dtype))
+            k_translate(marks[first : first + slots], becomes[side].astype(marks.dtype))
         self._arrays = arrays._replace(
-            ranks=narrow(marks, translation.winner.dtype),
-            supports=arrays.supports._replace(ranks=captured.astype(translation.winner.dtype)),
+            ranks=narrow(marks, becomes.dtype),
+            supports=arrays.supports._replace(ranks=captured.astype(becomes.dtype)),
         )
 
     def _row(self) -> Row:

@@ -69,7 +69,7 @@ MAYBE, which say besides what it was."""
 
 START, START_CHECKED = LATE_LOSS, EARLY_LOSS
 """Losses of a side that has not been O yet, the second ones in check. The marks of settled ones do
-for them, since nobody looks at both: so a byte is enough for the marks of twenty orders."""
+for them, since nobody looks at both: so there are fewer marks for a byte to tell apart."""
 
 _WINS = (TAKEN, EARLY_WIN, LATE_WIN, HELD, AMBUSH, TENSE, ESCAPE)
 _DRAWS = (HELD, TENSE, ESCAPE, OUT, OUT_CHECKED, OUT_TENSE, MAYBE, MAYBE_CHECKED, MAYBE_TENSE)
@@ -106,15 +106,6 @@ class Marks(NamedTuple):
     """uint8 (STEPS, M, M): 1 for those that the pass lists."""
 
 
-class Translation(NamedTuple):
-    """What becomes of each mark; of the type of what it becomes."""
-
-    winner: NDArray[Any]
-    """marks (M,): where W is to move."""
-    offender: NDArray[Any]
-    """marks (M,): where O is to move."""
-
-
 @lent
 class Beginning(NamedTuple):
     """What ranks of either side become, to begin with, for Red as W. Shape: R ranks."""
@@ -129,23 +120,33 @@ class Beginning(NamedTuple):
     """bool (2, R): direct wins."""
 
 
+class Scope(NamedTuple):
+    """Which wins by rules may be of a kind that needs a mark of its own. Shape: R ranks."""
+
+    captured: NDArray[np.bool_]
+    """bool (2, R): the ranks that captures lead to, by side to move."""
+    stakes: list[int]
+    """The last order by which captures win for either side; LAST_STAKE for higher ones."""
+
+
 class Settling(NamedTuple):
-    """Marks, and how planes come to hold them. Shape: M marks."""
+    """Marks, and how planes come to hold them. Shape: M marks, the same for both sides."""
 
     marks: Marks
     values: Values
     """Whose keys and `settled` are those of marks."""
     of_ranks: Beginning
-    of_marks: Translation
-    """To begin again, for the other one; what has been found of the first stays."""
+    of_marks: NDArray[np.int64]
+    """int64 (2, M): what becomes of each, of W's and of O's, to begin again for the other one as W;
+    what has been found of the first stays."""
     held: NDArray[np.int64]
     """int64 (M,): what becomes of the mark of a draw of O's that only checks hold."""
 
 
-def make_marks(values: Values, *, seek_chases: bool) -> Settling:
+def make_marks(values: Values, *, seek_chases: bool, scope: Scope | None = None) -> Settling:
     """The marks of a proof. A mark has a key of its class: that of a direct win, or another.
 
-    seek_chases : whether the first pass lists who may chase
+    seek_chases : whether the first pass lists who may chase; scope : by default, all may occur
 
     Raises `LimitExceededError` for more of them than 16 bits tell apart.
     """
@@ -165,7 +166,7 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
     mark[state[1:], order[1:]] = np.arange(1, len(listed))
     keys = np.array([values.keys[0, 0], *(_key(*each, last) for each in listed[1:])], np.int64)
     marks = _rules_of_steps(state, order, mark, seek_chases=seek_chases)
-    of_ranks, of_marks = _of_ranks(values, mark), np.tile(np.arange(len(listed)), (2, 1))
+    of_ranks, of_marks = _of_ranks(values, mark, scope), np.tile(np.arange(len(listed)), (2, 1))
     for states in _OF_DRAWS.values():
         of_marks[:, mark[list(states), last + 1]] = mark[list(states[:2]), last + 1][:, None]
     held = np.arange(len(listed))
@@ -181,17 +182,20 @@ def make_marks(values: Values, *, seek_chases: bool) -> Settling:
             np.clip(orders_of_keys(values.keys), 0, LAST_STAKE).astype(np.uint8),
             _is_direct(values.keys),
         ),
-        Translation(*of_marks.astype(dtype)),
+        of_marks,
         held,
     )
 
 
 def forget_states(values: Values) -> tuple[Values, NDArray[Any]]:
-    """What patterns ask of marks, under as few numbers as will do; and the number of each mark."""
-    asked = np.column_stack([values.keys[0], values.settled[0]])
-    kept, numbers = np.unique(asked, axis=0, return_inverse=True)
-    values = _of_both(values, kept[:, 0], kept[:, 1] != 0)
-    return values, numbers.ravel().astype(np.min_scalar_type(len(kept) - 1))
+    """What patterns ask of marks, under as few numbers as will do; those of each side's marks.
+
+    values : those of marks; the numbers have their shape
+    """
+    asked = np.stack([values.keys, values.settled], axis=-1)
+    kept, numbers = np.unique(asked.reshape(-1, 2), axis=0, return_inverse=True)
+    numbers = numbers.reshape(values.keys.shape).astype(np.min_scalar_type(len(kept) - 1))
+    return _of_both(values, kept[:, 0], kept[:, 1] != 0), numbers
 
 
 def _of_both(values: Values, keys: NDArray[np.int64], settled: NDArray[np.bool_]) -> Values:
@@ -210,7 +214,7 @@ def _concerns(state: NDArray[np.int64]) -> NDArray[np.uint8]:
     return concerns
 
 
-def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
+def _of_ranks(values: Values, mark: NDArray[np.int64], scope: Scope | None) -> NDArray[np.int64]:
     """`Beginning.becomes`; mark : int64 (STATES, classes), by state and class."""
     draw = mark.shape[1] - 2
     becomes = np.zeros((len(Side), KINDS + 1, values.keys.shape[1]), np.int64)
@@ -226,6 +230,10 @@ def _of_ranks(values: Values, mark: NDArray[np.int64]) -> NDArray[np.int64]:
         elif key < 0:
             state = {CAPTURE: EARLY_LOSS, CHECK: START_CHECKED}.get(told, START)
         else:
+            if scope is not None and told == CAPTURE and not scope.captured[side, rank]:
+                told = CHECK  # does not occur
+            if scope is not None and told == ATTACKING and scope.stakes[side] < min(of, LAST_STAKE):
+                told = CHASE  # does not occur: `kinds` has made it FREE
             state = _OF_WINS[told][int(_is_direct(np.int64(key)))]
         becomes[side, kind, rank] = mark[state, of]
     return becomes

@@ -1,0 +1,380 @@
+"""Loading what a proof reads: `Arrays` of one table and of those that captures lead to.
+
+    tables  --unpack, in one view or in several-->  places, and codes by place  -->  Loaded
+
+Planes are unpacked as places in palettes; what ranks these are worth follows from all codes that
+were met. Where a byte does not tell those of a side apart, they are unpacked anew for each of
+several views (`views`), into the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tbgen.indexing import InputError, Side
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.material import Material
+from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
+from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.verify.arrays import (
+    AT_STAKE,
+    END_WORD,
+    FIRST_WORD,
+    LAST_STAKE,
+    NO_TABLE,
+    NOBODY,
+    SOURCES,
+    SWAPPED,
+    TABLE,
+    TABLE_COLUMNS,
+    Arrays,
+    Men,
+    Plane,
+)
+from tbgen.verify.keys import orders_of_keys
+from tbgen.verify.planes import (
+    BYTE,
+    SLACK,
+    Classify,
+    Room,
+    Supporting,
+    Supports,
+    Table,
+    reserve_twice,
+    unpack_own,
+    unpack_side,
+    unpack_upper,
+    whole_room,
+    widened,
+)
+from tbgen.verify.ranks import (
+    CAPTURE,
+    Values,
+    after_conversion,
+    count_ranks,
+    keys_of_palette,
+    make_values,
+)
+from tbgen.verify.views import WHOLE, View, choose_views
+
+
+class Loaded(NamedTuple):
+    """The tables of a proof."""
+
+    arrays: Arrays
+    codes: list[NDArray[np.int64]]
+    """int64 (places,) each: the codes of this table's sides, by their places in the palette; in a
+    view, of each class some code."""
+    view: View = WHOLE
+
+
+def gather(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    memory: int | None = None,
+    folder: Path | None = None,
+    *,
+    all_kinds: bool = True,
+) -> Loaded:
+    """Load a table and those that captures lead to, to be proven under some rules.
+
+    memory : bytes; planes for which there is none left are kept in files without names
+    folder : where that file is, by default where the system keeps temporary files
+    all_kinds : whether ranks tell the kinds of all open values, or of draws alone (`ranks`)
+
+    Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
+    ranks of 16 bits tell apart, and what `supporting` raises.
+    """
+    sources = _Sources(table, supporting, rule_set, memory, folder)
+    # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
+    # of all values apart: so it is two bytes then, even where one would do.
+    if all_kinds and rule_set.rules != Rules.NONE:
+        return sources.show_wide(all_kinds=True)
+    return sources.show(all_kinds=all_kinds) or sources.show_wide(all_kinds=all_kinds)
+
+
+def gather_views(
+    table: Table,
+    supporting: Supporting,
+    rule_set: RuleSet,
+    memory: int | None = None,
+    folder: Path | None = None,
+    *,
+    places: int = BYTE,
+) -> Iterator[Loaded]:
+    """Load them view by view, so that a byte is enough for ranks, which tell the kinds of draws.
+
+    All views are in the same memory: each is gone when the next one is asked for. There is only
+    one, of all values as they are, where a byte tells them apart, or no views would help.
+
+    places : how many ranks a view may have; other arguments as those of `gather`, and errors
+    """
+    sources = _Sources(table, supporting, rule_set, memory, folder)
+    shown = sources.show(all_kinds=False, places=places)
+    if shown is not None:
+        yield shown
+        return
+    keys = sources.list_keys()
+    try:
+        views = choose_views(keys, lambda view: count_ranks(keys, view) <= places)
+    except LimitExceededError:
+        yield sources.show_wide(all_kinds=False)
+        return
+    for view in views:
+        sources.unpack(view)
+        shown = sources.show(all_kinds=False, places=places)
+        if shown is None:
+            # Views are made for what was read before.
+            raise LimitExceededError("a table has changed while it was proven")
+        yield shown
+
+
+class _Sources:
+    """The tables of a proof, unpacked in one view after another, at first in that of all values."""
+
+    def __init__(
+        self,
+        table: Table,
+        supporting: Supporting,
+        rule_set: RuleSet,
+        memory: int | None,
+        folder: Path | None,
+    ) -> None:
+        """Unpack them; arguments and errors as those of `gather`."""
+        if rule_set.rules is None:
+            raise InputError("nothing is proven under unknown rules", "name the rules of the table")
+        self._table, self._rule_set = table, rule_set
+        layout = table.layout
+        children = Material(*layout.armies).captures()
+        wanted = {child.name: child for child in children.values() if child.needs_table}
+        self._loaded = [table, *(supporting(child) for child in wanted.values())]
+        numbers = {name: number for number, name in enumerate(wanted, start=1)}
+        self._captures = _list_captures(layout, children, numbers, self._loaded)
+        self._needed = _list_needed(self._captures, layout.piece_codes)
+        planes = {plane[:2] for plane in self._needed}
+        self._tables, slots = _plan(self._loaded, planes)
+        self._leads = sorted(planes)
+        room = Room(memory, folder)
+        self._planes = reserve_twice(room, len(Side) * layout.slots + SLACK)
+        self._low, self._high = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8)
+        self.unpack(WHOLE)
+
+    def unpack(self, view: View) -> None:
+        """Unpack all planes as places of a view."""
+        self._view = view
+        self._codes = unpack_own(self._table, self._planes, self._classify(0))
+        self._keys = {}
+        for number, there in self._leads:
+            child, classify = self._loaded[number], self._classify(number)
+            codes = unpack_side(child, there, self._low[self._tables[number, there] :], classify)
+            self._keys[number, there] = classify(codes)
+
+    def list_keys(self) -> list[NDArray[np.int64]]:
+        """int64 (n,) each: the keys of this table's sides, and of all that captures lead to."""
+        classify = self._classify(0)
+        return [np.concatenate([classify(self._codes[side]), self._list_others(side)])
+                for side in Side]  # fmt: skip
+
+    def show(self, *, all_kinds: bool, places: int = BYTE) -> Loaded | None:
+        """The tables in a byte for each slot; None where that is not enough.
+
+        places : how many ranks there may be
+        """
+        if max(map(len, self._codes)) > BYTE:
+            return None
+        values = self._make_values(all_kinds=all_kinds)
+        if values.keys.shape[1] > places:
+            return None
+        return self._load(self._planes, values, all_kinds=all_kinds)
+
+    def show_wide(self, *, all_kinds: bool) -> Loaded:
+        """The same in two bytes, for which they are unpacked again where one was not enough.
+
+        Raises `LimitExceededError` for more values than those tell apart.
+        """
+        if max(map(len, self._codes)) > BYTE:
+            planes = whole_room(self._planes)
+            unpack_own(self._table, planes, self._classify(0))
+        else:
+            planes = widened(self._planes)
+        return self._load(planes, self._make_values(all_kinds=all_kinds), all_kinds=all_kinds)
+
+    def _classify(self, number: int) -> Classify:
+        """What puts the codes of a table into classes, which are keys."""
+        space, view = self._loaded[number].code_space, self._view
+        converts = number > 0 and self._table.metric == Metric.DTC
+
+        def classify(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+            keys = keys_of_palette(codes, space)
+            return view.coarsen(after_conversion(keys) if converts else keys)
+
+        return classify
+
+    def _list_others(self, side: int) -> NDArray[np.int64]:
+        """int64 (n,): the keys of all that captures lead to with a side to move here."""
+        leads = [self._keys[plane[:2]] for plane in sorted(self._needed) if plane[2] == side]
+        return np.concatenate([NOBODY, *leads])
+
+    def _make_values(self, *, all_kinds: bool) -> Values:
+        """What ranks stand for."""
+        own, others = map(self._classify(0), self._codes), map(self._list_others, Side)
+        seek = self._rule_set.rules != Rules.NONE
+        return make_values([*own], [*others], seek=seek, all_kinds=all_kinds, view=self._view)
+
+    def _load_supports(self, values: Values, dtype: DTypeLike) -> Supports:
+        """`Arrays.supports`, of ranks of a type."""
+        most = max(map(len, self._keys.values()), default=0)
+        ranks = np.zeros((len(self._loaded), len(Side), len(Side), most), dtype)
+        is_wide = np.zeros(ranks.shape[:2], np.bool_)
+        for number, there, here in self._needed:
+            keys = self._keys[number, there]
+            ranks[number, there, here, : len(keys)] = values.translate(here, keys, CAPTURE)
+            is_wide[number, there] = len(keys) > BYTE
+        for number, there in np.argwhere(is_wide).tolist():
+            high = self._high[self._tables[number, there] :]
+            unpack_upper(self._loaded[number], there, high, self._classify(number))
+        return Supports(self._low, self._high, is_wide, ranks)
+
+    def _load(self, planes: NDArray[Any], values: Values, *, all_kinds: bool) -> Loaded:
+        """The tables with ranks of the planes' type."""
+        layout, rule_set = self._table.layout, self._rule_set
+        pieces, tables = layout.piece_codes, self._tables
+        kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
+        descriptors = np.concatenate([each.layout.descriptor for each in self._loaded])
+        lost = {plane: orders_of_keys(keys[keys < 0]) for plane, keys in self._keys.items()}
+        last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
+        at_least = AT_STAKE if all_kinds else 0
+        arrays = Arrays(
+            ranks=planes,
+            supports=self._load_supports(values, planes.dtype),
+            tables=tables,
+            descriptors=descriptors,
+            descriptor=descriptors[: tables[0, END_WORD]],
+            men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
+            captures=self._captures,
+            stakes=_list_stakes(self._captures, pieces, last_orders, at_least=at_least),
+            weights=_weights(layout),
+            self_mirrored=layout.self_mirrored,
+            lead_slots=layout.mids * layout.inner_size,
+            inner_size=layout.inner_size,
+            first_attacker=sum(defenders.pieces for defenders in layout.defenders),
+            values=values._replace(own=values.own.astype(planes.dtype)),
+            seek_patterns=rule_set.rules != Rules.NONE,
+            seek_chases=rule_set.rules == Rules.WXF,
+            minor_chases=rule_set.minor_chases,
+        )
+        return Loaded(arrays, self._codes, self._view)
+
+
+def _plan(loaded: list[Table], needed: set[tuple[int, int]]) -> tuple[NDArray[np.int64], int]:
+    """`Arrays.tables`, and how many slots the planes have that captures lead to.
+
+    needed : which these are: table, and side to move
+    """
+    tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
+    tables[0, 1] = loaded[0].layout.slots
+    words = at = 0
+    for number, (line, each) in enumerate(zip(tables, loaded, strict=True)):
+        line[FIRST_WORD : END_WORD + 1] = words, words + each.layout.descriptor.size
+        words = int(line[END_WORD])
+        for side in Side:
+            if (number, side) in needed:
+                line[side] = at
+                at += each.layout.slots
+    return tables, at
+
+
+def _list_captures(
+    layout: Layout,
+    children: Mapping[tuple[int, PieceType], Material],
+    numbers: dict[str, int],
+    loaded: list[Table],
+) -> NDArray[np.int64]:
+    """`Arrays.captures`.
+
+    children : what is left after each capture; numbers : of the tables, by name of material
+    """
+    pieces = layout.piece_codes
+    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
+    for taken, code in enumerate(pieces):
+        if piece_kind(code) == PieceType.KING:
+            continue
+        child = children[piece_side(code), PieceType(piece_kind(code))]
+        number = numbers.get(child.name, NO_TABLE)
+        if number != NO_TABLE:
+            swapped, sources = _list_survivors(layout, taken, loaded[number].layout)
+            captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
+            captures[taken, SOURCES : SOURCES + len(sources)] = sources
+    return captures
+
+
+def _list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple[int, int, int]]:
+    """Which planes captures lead to: table, side to move there, side to move here.
+
+    captures, pieces : as in `Arrays`; who has lost a piece is to move
+    """
+    return {
+        (int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED]), piece_side(code))
+        for line, code in zip(captures, pieces, strict=True)
+        if line[TABLE] != NO_TABLE
+    }
+
+
+def _list_stakes(
+    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int], *,
+    at_least: int,
+) -> NDArray[np.uint8]:  # fmt: skip
+    """`Arrays.stakes`.
+
+    captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
+    at_least : AT_STAKE, or 0
+    """
+    stakes = np.full(len(pieces), at_least, np.uint8)
+    for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
+        if line[TABLE] != NO_TABLE:
+            last = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])]
+            stakes[taken] += min(last, LAST_STAKE)
+    return stakes
+
+
+def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
+    """How a capture's child lists the pieces: colours swapped or not, and who is who.
+
+    The child's sides change places where its material names the other one first.
+    """
+    left = list(layout.armies)
+    code = layout.piece_codes[taken]
+    left[piece_side(code)] = left[piece_side(code)].without(piece_kind(code))
+    swapped = tuple(left) != child.armies
+    survivors = [p for p in range(len(layout.piece_codes)) if p != taken]
+    sources = []
+    for wanted in child.piece_codes:
+        own = wanted ^ 8 if swapped else wanted
+        source = next(p for p in survivors if layout.piece_codes[p] == own)
+        survivors.remove(source)
+        sources.append(source)
+    return swapped, sources
+
+
+def _weights(layout: Layout) -> NDArray[np.int64]:
+    """What the square of each piece adds to the slot; -1 where it is no sum over pieces.
+
+    Single attackers add up; twins are ranked together, and defenders make the lead.
+    """
+    codes = layout.piece_codes
+    weights = np.full((len(codes), SQUARES), -1, np.int64)
+    for group, stride in zip(layout.groups, layout.strides, strict=True):
+        code = piece_code(group.side, group.kind)
+        if codes.count(code) == 1:
+            line = weights[codes.index(code)]
+            line[list(group.area)] = np.arange(len(group.area)) * stride * layout.inner_size
+    if layout.inner is not None and layout.twin < 0:
+        weights[-1, list(layout.inner.area)] = np.arange(layout.inner_size)
+    return weights
