@@ -4,7 +4,7 @@
     folder     where the cache of compiled code is
     second     a process that compiles beside this one
     cache      that what is damaged in it is compiled again
-    lending    a value's address, handed on in its place
+    lending    named tuples that kernels read where they are
     fetching   a hint to the processor which memory will be read
     remains    what killed processes have left in it
     parts      how a function is compiled into the kernels that call it, and no further

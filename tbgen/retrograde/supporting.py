@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.lending import lent
 from tbgen.indexing.geometry import Inner
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
@@ -163,6 +164,7 @@ def load_plane(
     return plane
 
 
+@lent
 class _Scratch(NamedTuple):
     """Buffers for one position of a supporting table with G groups."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import lent
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import SQUARES
@@ -22,6 +23,7 @@ PAIRS = 256
 """Room for the pairs of a piece of one side and a piece of the other that it attacks."""
 
 
+@lent
 class Places(NamedTuple):
     """What it takes to turn slots into boards and back."""
 
@@ -106,6 +108,7 @@ def move(squares, board, source, target):
             squares[i] = target
 
 
+@lent
 class Desk(NamedTuple):
     """One thread's boards and lists."""
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import lent
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area
@@ -31,6 +32,7 @@ STRIDE = SQUARES
 """Slots per row of a plane in memory, where there is an inner piece."""
 
 
+@lent
 class Frame(NamedTuple):
     """The arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
 

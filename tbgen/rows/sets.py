@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.lending import lent
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
 from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, canonical
 from tbgen.rows.records import (
@@ -48,6 +49,7 @@ _LISTED = 16
 (`sweep.py`), and lists of all would take a quarter of the memory of the rows."""
 
 
+@lent
 class Frontier(NamedTuple):
     """A sparse set of positions: rows, and for each lead a list of those that are not empty.
 

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
 from tbgen.rows.bitsets import EMPTY
 from tbgen.rows.frame import LEADS, MIDS, Frame
@@ -44,6 +45,7 @@ FEW_ROWS = 8
 a search for each move, and a scan of lines the same for one row as for all."""
 
 
+@lent
 class Scratch(NamedTuple):
     """One thread's buffers for one lead (M mids)."""
 

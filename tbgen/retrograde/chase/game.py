@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, rare_collections
+from tbgen.compiling.lending import lent
 
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
@@ -40,6 +41,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 
+@lent
 class PatternGraph(NamedTuple):
     """The edges between offence nodes and reply nodes."""
 
@@ -53,6 +55,7 @@ class PatternGraph(NamedTuple):
     """bool (edges,): the reply is no check, and attacks nothing anew."""
 
 
+@lent
 class _Backwards(NamedTuple):
     """The edges seen from where they lead to, and scratch for what dies."""
 
@@ -165,6 +168,7 @@ def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools
         _k_safe(graph, backwards, safe, inside)
 
 
+@lent
 class Conditions(NamedTuple):
     """What the exact stage knows of the pairs (reply, offence that follows it).
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replies
 from tbgen.retrograde.chase.victims import (
@@ -61,6 +62,7 @@ _ROOM = 4096
 goes on with it empty, and with twice the room where one candidate alone needs more."""
 
 
+@lent
 class Suspects(NamedTuple):
     """The loss candidates, each with the pieces that it must chase."""
 
@@ -100,6 +102,7 @@ def _node(row, square, victim, suspects):
     return suspects.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
 
 
+@lent
 class Draft(NamedTuple):
     """A part of the graph as it is found: room, filled from the front."""
 
