@@ -14,6 +14,9 @@ import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -28,7 +31,9 @@ from tbgen.tables import (
 )
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.certificates import Premise, leans_on_metric
+from tbgen.tables.codes import LimitExceededError, Outcome, Value
 from tbgen.tables.proofs import Find
+from tbgen.verify.planes import Table
 from tbgen.verify.prove import SAMPLE, verify
 from tbgen.verify.report import Progress, VerifyReport, no_progress
 
@@ -128,6 +133,7 @@ def verify_file(
             sample=sample,
             memory=memory,
             folder=file.path.parent,
+            stated=_list_stated,
         )
         for each in supporting.values():
             each.check_rest()
@@ -137,6 +143,19 @@ def verify_file(
             for each in supporting.values()
         )
         return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
+
+
+def _list_stated(table: Table, side: int) -> NDArray[np.int64]:
+    """int64 (n,): the codes that the statistics of a file count with a side to move."""
+    assert isinstance(table, FileTable)
+    codes = []
+    for line in table.file.statistics.histogram:
+        if Side[line.side.upper()] == side:
+            value = Value(Outcome[line.outcome.upper()], line.order, line.plies or 0)
+            # What cannot be is refuted when the statistics are counted.
+            with contextlib.suppress(ValueError, LimitExceededError):
+                codes.append(table.code_space.encode(value))
+    return np.array(codes, np.int64)
 
 
 def open_checked(

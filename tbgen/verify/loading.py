@@ -9,7 +9,8 @@ several views (`views`), into the same memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from tbgen.verify.arrays import (
     TABLE_COLUMNS,
     Arrays,
     Men,
+    Numbers,
     Plane,
 )
 from tbgen.verify.keys import orders_of_keys
@@ -61,7 +63,17 @@ from tbgen.verify.ranks import (
     keys_of_palette,
     make_values,
 )
-from tbgen.verify.views import WHOLE, View, choose_views
+from tbgen.verify.views import WHOLE, View, choose_views, suffice
+
+Stated = Callable[[Table, int], NDArray[np.int64]]
+"""The codes, int64 (n,), that a table is said to have with a side to move. Nothing rests on them;
+where there are none, what there is will show."""
+
+
+def state_nothing(table: Table, side: int) -> NDArray[np.int64]:
+    """None: nobody knows before the table is unpacked."""
+    del table, side
+    return NOBODY
 
 
 class Loaded(NamedTuple):
@@ -93,6 +105,7 @@ def gather(
     ranks of 16 bits tell apart, and what `supporting` raises.
     """
     sources = _Sources(table, supporting, rule_set, memory, folder)
+    sources.unpack(WHOLE)
     # Each type has kernels of its own, which take long to compile. A byte rarely tells all kinds
     # of all values apart: so it is two bytes then, even where one would do.
     if all_kinds and rule_set.rules != Rules.NONE:
@@ -107,6 +120,7 @@ def gather_views(
     memory: int | None = None,
     folder: Path | None = None,
     *,
+    stated: Stated = state_nothing,
     places: int = BYTE,
 ) -> Iterator[Loaded]:
     """Load them view by view, so that a byte is enough for ranks, which tell the kinds of draws.
@@ -114,21 +128,21 @@ def gather_views(
     All views are in the same memory: each is gone when the next one is asked for. There is only
     one, of all values as they are, where a byte tells them apart, or no views would help.
 
+    stated : what views are chosen by; if tables turn out to have other codes, they are read again
     places : how many ranks a view may have; other arguments as those of `gather`, and errors
     """
     sources = _Sources(table, supporting, rule_set, memory, folder)
-    shown = sources.show(all_kinds=False, places=places)
-    if shown is not None:
-        yield shown
-        return
+    views = _choose(sources.list_stated(stated), places) or [WHOLE]
+    sources.unpack(views[0])
     keys = sources.list_keys()
-    try:
-        views = choose_views(keys, lambda view: count_ranks(keys, view) <= places)
-    except LimitExceededError:
+    if not suffice(views, keys, lambda view: count_ranks(keys, view) <= places):
+        views = _choose(keys, places)
+        sources.unpack(views[0] if views else WHOLE)
+    if not views:
         yield sources.show_wide(all_kinds=False)
-        return
-    for view in views:
-        sources.unpack(view)
+    for number, view in enumerate(views):
+        if number:
+            sources.unpack(view)
         shown = sources.show(all_kinds=False, places=places)
         if shown is None:
             # Views are made for what was read before.
@@ -136,8 +150,21 @@ def gather_views(
         yield shown
 
 
+def _choose(keys: Sequence[Numbers], places: int) -> list[View]:
+    """The views of keys of either side; none where no views would help."""
+
+    def fits(view: View) -> bool:
+        return count_ranks(keys, view) <= places
+
+    if fits(WHOLE):
+        return [WHOLE]
+    with contextlib.suppress(LimitExceededError):
+        return choose_views(keys, fits)
+    return []
+
+
 class _Sources:
-    """The tables of a proof, unpacked in one view after another, at first in that of all values."""
+    """The tables of a proof, unpacked in one view after another."""
 
     def __init__(
         self,
@@ -147,7 +174,7 @@ class _Sources:
         memory: int | None,
         folder: Path | None,
     ) -> None:
-        """Unpack them; arguments and errors as those of `gather`."""
+        """Find them, and room for them; arguments and errors as those of `gather`."""
         if rule_set.rules is None:
             raise InputError("nothing is proven under unknown rules", "name the rules of the table")
         self._table, self._rule_set = table, rule_set
@@ -164,22 +191,44 @@ class _Sources:
         room = Room(memory, folder)
         self._planes = reserve_twice(room, len(Side) * layout.slots + SLACK)
         self._low, self._high = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8)
-        self.unpack(WHOLE)
 
     def unpack(self, view: View) -> None:
         """Unpack all planes as places of a view."""
         self._view = view
-        self._codes = unpack_own(self._table, self._planes, self._classify(0))
-        self._keys = {}
+        self._palettes = unpack_own(self._table, self._planes, self._classify(0, view))
+        self._codes = [palette.list_codes() for palette in self._palettes]
+        self._theirs, self._keys = {}, {}
         for number, there in self._leads:
-            child, classify = self._loaded[number], self._classify(number)
-            codes = unpack_side(child, there, self._low[self._tables[number, there] :], classify)
-            self._keys[number, there] = classify(codes)
+            child, classify = self._loaded[number], self._classify(number, view)
+            low = self._low[self._tables[number, there] :]
+            palette = unpack_side(child, there, low, classify)
+            self._theirs[number, there] = palette
+            self._keys[number, there] = classify(palette.list_codes())
 
-    def list_keys(self) -> list[NDArray[np.int64]]:
-        """int64 (n,) each: the keys of this table's sides, and of all that captures lead to."""
-        classify = self._classify(0)
-        return [np.concatenate([classify(self._codes[side]), self._list_others(side)])
+    def list_keys(self) -> list[Numbers]:
+        """int64 (n,) each: the keys of all that was met with Red and with Black to move, of this
+        table and of what captures lead to."""
+        theirs = {plane: palette.list_met() for plane, palette in self._theirs.items()}
+        return self._list_all([palette.list_met() for palette in self._palettes], theirs)
+
+    def list_stated(self, stated: Stated) -> list[Numbers]:
+        """The same of what is stated; none where a byte tells apart what is said of this table."""
+        own = [stated(self._table, side) for side in Side]
+        if max(map(len, own)) < BYTE:
+            return [NOBODY, NOBODY]
+        return self._list_all(
+            own, {plane: stated(self._loaded[plane[0]], plane[1]) for plane in self._leads}
+        )
+
+    def _list_all(self, own: Sequence[Numbers], theirs: Mapping[Plane, Numbers]) -> list[Numbers]:
+        """The keys of codes, by side to move here.
+
+        own : codes of this table, by side; theirs : of what captures lead to
+        """
+        own_keys, keys = self._classify(0, WHOLE), {}
+        for plane, codes in theirs.items():
+            keys[plane] = self._classify(plane[0], WHOLE)(codes)
+        return [np.concatenate([own_keys(own[side]), self._list_others(side, keys)])
                 for side in Side]  # fmt: skip
 
     def show(self, *, all_kinds: bool, places: int = BYTE) -> Loaded | None:
@@ -201,14 +250,14 @@ class _Sources:
         """
         if max(map(len, self._codes)) > BYTE:
             planes = whole_room(self._planes)
-            unpack_own(self._table, planes, self._classify(0))
+            unpack_own(self._table, planes, self._classify(0, self._view))
         else:
             planes = widened(self._planes)
         return self._load(planes, self._make_values(all_kinds=all_kinds), all_kinds=all_kinds)
 
-    def _classify(self, number: int) -> Classify:
-        """What puts the codes of a table into classes, which are keys."""
-        space, view = self._loaded[number].code_space, self._view
+    def _classify(self, number: int, view: View) -> Classify:
+        """What puts the codes of a table into the classes of a view, which are keys."""
+        space = self._loaded[number].code_space
         converts = number > 0 and self._table.metric == Metric.DTC
 
         def classify(codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -217,16 +266,17 @@ class _Sources:
 
         return classify
 
-    def _list_others(self, side: int) -> NDArray[np.int64]:
+    def _list_others(self, side: int, keys: Mapping[Plane, Numbers]) -> Numbers:
         """int64 (n,): the keys of all that captures lead to with a side to move here."""
-        leads = [self._keys[plane[:2]] for plane in sorted(self._needed) if plane[2] == side]
+        leads = [keys[plane[:2]] for plane in sorted(self._needed) if plane[2] == side]
         return np.concatenate([NOBODY, *leads])
 
     def _make_values(self, *, all_kinds: bool) -> Values:
         """What ranks stand for."""
-        own, others = map(self._classify(0), self._codes), map(self._list_others, Side)
+        own = [*map(self._classify(0, self._view), self._codes)]
+        others = [self._list_others(side, self._keys) for side in Side]
         seek = self._rule_set.rules != Rules.NONE
-        return make_values([*own], [*others], seek=seek, all_kinds=all_kinds, view=self._view)
+        return make_values(own, others, seek=seek, all_kinds=all_kinds, view=self._view)
 
     def _load_supports(self, values: Values, dtype: DTypeLike) -> Supports:
         """`Arrays.supports`, of ranks of a type."""
@@ -239,7 +289,7 @@ class _Sources:
             is_wide[number, there] = len(keys) > BYTE
         for number, there in np.argwhere(is_wide).tolist():
             high = self._high[self._tables[number, there] :]
-            unpack_upper(self._loaded[number], there, high, self._classify(number))
+            unpack_upper(self._loaded[number], there, high, self._classify(number, self._view))
         return Supports(self._low, self._high, is_wide, ranks)
 
     def _load(self, planes: NDArray[Any], values: Values, *, all_kinds: bool) -> Loaded:

@@ -136,6 +136,10 @@ class Palette:
         """int64 (n,): the codes by place, of a class the one under which it stands."""
         return np.array(self._codes, np.int64)
 
+    def list_met(self) -> NDArray[np.int64]:
+        """int64 (n,), ascending: all codes that were met."""
+        return self._known[0][:-1].astype(np.int64)
+
 
 @lent
 class Supports(NamedTuple):
@@ -240,11 +244,11 @@ def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 def unpack_own(
     table: Table, planes: NDArray[Any], classify: Classify | None = None
-) -> list[NDArray[np.int64]]:
-    """Write both planes as places, those of Black to move behind the others; the codes by place.
+) -> list[Palette]:
+    """Write both planes as places, those of Black to move behind the others; the sides' palettes.
 
-    planes : uint8 or uint16 (2 * slots + slack,), out; where it is too narrow for the places that
-        are returned, it holds nothing that can be used
+    planes : uint8 or uint16 (2 * slots + slack,), out; where it is too narrow for the places of a
+        palette, it holds nothing that can be used
     classify : which codes share a place, by default none
 
     Raises `LimitExceededError` where 16 bits cannot tell them apart.
@@ -258,13 +262,13 @@ def unpack_own(
 
     for side in Side:
         _over_tiles(table, side, palettes[side], write)
-    return [palette.list_codes() for palette in palettes]
+    return palettes
 
 
 def unpack_side(
     table: Table, side: int, low: NDArray[np.uint8], classify: Classify | None = None
-) -> NDArray[np.int64]:
-    """Write the lower bytes of the places of one plane; the codes by place.
+) -> Palette:
+    """Write the lower bytes of the places of one plane; its palette.
 
     low : uint8 (slots,), out; classify : which codes share a place, by default none
 
@@ -276,7 +280,7 @@ def unpack_side(
         low[first : first + len(places)] = places
 
     _over_tiles(table, side, palette, write)
-    return palette.list_codes()
+    return palette
 
 
 def unpack_upper(

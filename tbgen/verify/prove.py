@@ -30,7 +30,7 @@ from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
 from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
-from tbgen.verify.loading import Loaded, gather, gather_views
+from tbgen.verify.loading import Loaded, Stated, gather, gather_views, state_nothing
 from tbgen.verify.planes import Supporting, Table
 from tbgen.verify.positions import (
     BEST,
@@ -67,6 +67,7 @@ def verify(
     sample: int = SAMPLE,
     memory: int | None = None,
     folder: Path | None = None,
+    stated: Stated = state_nothing,
 ) -> VerifyReport:
     """Prove every position of a table, given that its supporting tables are right.
 
@@ -77,11 +78,14 @@ def verify(
     sample : how many positions are proven again by the scalar rules, about
     memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
+    stated : the codes that tables are said to have; it saves reading some of them once more
 
     Raises `InputError` for a rule set without rules, and what `supporting` raises.
     """
     start = time.monotonic()
-    prove = partial(_prove, table, supporting, rule_set, threads, report, sample, memory, folder)
+    prove = partial(
+        _prove, table, supporting, rule_set, threads, report, sample, memory, folder, stated
+    )
     # A limit on orders leaves draws that are none, which the argument for rows does not know.
     by_rows = rule_set.rules not in (None, Rules.NONE) and not rule_set.orders
     if by_rows:
@@ -103,6 +107,7 @@ def _prove(
     sample: int,
     memory: int | None,
     folder: Path | None,
+    stated: Stated,
     *,
     by_rows: bool,
 ) -> VerifyReport:
@@ -113,7 +118,7 @@ def _prove(
     report("load", 0, 1)
     trim_process()
     tables = table, supporting, rule_set, memory, folder
-    views = gather_views(*tables) if by_rows else iter([gather(*tables)])
+    views = gather_views(*tables, stated=stated) if by_rows else iter([gather(*tables)])
     parts = _look_at(table, views, threads, report, sample, list_checks=not by_rows)
     loaded, passes, found, nodes, testimony = _put_together(parts, table.code_space)
     parts.clear()

@@ -61,6 +61,16 @@ Fits = Callable[[View], bool]
 """Whether a byte, or what else there is, tells apart what a view shows."""
 
 
+def suffice(views: Sequence[View], keys: Sequence[Numbers], fits: Fits) -> bool:
+    """Whether views fit, and tell all orders that occur.
+
+    keys : of either side to move, (n,) each
+    """
+    orders = orders_of_keys(np.concatenate([np.zeros(1, np.int64), *keys]))
+    told = np.any([view.tells(orders) for view in views], axis=0)
+    return bool(told.all()) and all(map(fits, views))
+
+
 def choose_views(keys: Sequence[Numbers], fits: Fits) -> list[View]:
     """As few views as are found by filling one after another, the orders of most values first.
 

@@ -57,7 +57,7 @@ def test_what_captures_lead_to_is_found_again(different):
     codes = []
     for side in range(2):
         at = first + 300 * side
-        codes.append(unpack_side(table, side, low[at:]))
+        codes.append(unpack_side(table, side, low[at:]).list_codes())
         if len(codes[side]) > 256:
             unpack_upper(table, side, high[at:])
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
@@ -79,13 +79,14 @@ def test_what_captures_lead_to_is_found_again(different):
 def test_places_are_those_of_codes(different, dtype):
     planes = plane(different), plane(3)
     places = np.zeros(600 + SLACK, dtype)
-    codes = unpack_own(tiled(*planes), places)
+    codes = [palette.list_codes() for palette in unpack_own(tiled(*planes), places)]
     for side in range(2):
         assert codes[side][places[300 * side :][:300]].tolist() == planes[side].tolist()
 
 
 def test_all_codes_are_listed_where_their_places_do_not_fit():
-    codes = unpack_own(tiled(plane(300), plane(257)), np.zeros(600 + SLACK, np.uint8))
+    palettes = unpack_own(tiled(plane(300), plane(257)), np.zeros(600 + SLACK, np.uint8))
+    codes = [palette.list_codes() for palette in palettes]
     assert [sorted(each.tolist()) for each in codes] == [
         np.unique(plane(different)).tolist() for different in (300, 257)
     ]
@@ -96,9 +97,12 @@ def test_codes_of_a_class_share_the_place_of_the_first():
     planes = plane(300), plane(299)
     table = tiled(*planes)
     places, low = np.zeros(600 + SLACK, np.uint8), np.zeros((2, 300), np.uint8)
-    codes = unpack_own(table, places, lambda codes: codes // 10)
-    of_side = [unpack_side(table, side, low[side], lambda codes: codes // 10) for side in range(2)]
+    palettes = unpack_own(table, places, lambda codes: codes // 10)
+    codes = [palette.list_codes() for palette in palettes]
+    of_side = [unpack_side(table, side, low[side], lambda codes: codes // 10).list_codes()
+               for side in range(2)]  # fmt: skip
     for side in range(2):
+        assert palettes[side].list_met().tolist() == np.unique(planes[side]).tolist()
         assert 200 < len(codes[side]) < 256
         told = codes[side][places[300 * side :][:300]]
         assert np.array_equal(told // 10, planes[side] // 10)

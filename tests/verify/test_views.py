@@ -13,7 +13,14 @@ from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify import loading, prove, verify
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE, NEVER, ORDER, key_after_move, orders_of_keys
-from tbgen.verify.ranks import FREE, KINDS, after_conversion, count_ranks, make_values
+from tbgen.verify.ranks import (
+    FREE,
+    KINDS,
+    after_conversion,
+    count_ranks,
+    keys_of_palette,
+    make_values,
+)
 from tbgen.verify.views import WHOLE, View, choose_views
 from tests.kits.planting import SEVERAL, SINGLE, Field, regions, several, single
 from tests.kits.solutions import solution
@@ -137,7 +144,7 @@ def seen(request, monkeypatch):
     """Proofs have several views from here on; the list of those that they have had."""
     views = []
 
-    def gather_views(*tables):
+    def gather_views(*tables, **options):
         (whole,) = loading.gather_views(*tables)
         ranks = whole.arrays.values.keys.shape[1]
         for loaded in loading.gather_views(*tables, places=ranks - 1):
@@ -287,7 +294,7 @@ def test_what_no_views_can_tell_takes_two_bytes(monkeypatch):
     """One order of too many values, as without rules: it is proven as it is."""
     dtypes = []
 
-    def gather_views(*tables):
+    def gather_views(*tables, **options):
         for loaded in loading.gather_views(*tables, places=20):
             dtypes.append(loaded.arrays.ranks.dtype)
             yield loaded
@@ -316,3 +323,45 @@ def test_a_table_that_changes_while_it_is_proven_is_none(monkeypatch):
     with pytest.raises(LimitExceededError, match="changed"):
         list(views)
     assert CodeSpace(2).draw in table.planes[1]
+
+
+def _codes_of(table, side):
+    return np.unique(table.plane(side)).astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("forget", "spared"), [(0, True), (1, False), (2, False)],
+    ids=["all that there is", "an order that nobody mentions", "distances that nobody mentions"],
+)  # fmt: skip
+def test_what_is_stated_saves_reading_and_no_more(forget, spared, monkeypatch):
+    """Views are chosen by it; where it is wrong, all is as without."""
+    table, rules = Field("KRAKR", RuleSet(Rules.WXF)).table, RuleSet(Rules.WXF)
+    reads = []
+    monkeypatch.setattr(
+        table, "tile", lambda *of, read=table.tile: reads.append(of[0]) or read(*of)
+    )
+
+    def stated(of, side):
+        codes = _codes_of(of, side)
+        if forget:
+            orders = orders_of_keys(keys_of_palette(codes, of.code_space))
+            codes = codes[orders < 2] if forget == 1 else codes[::9]
+        # More than a byte tells apart.
+        return np.concatenate([codes, np.full(256, codes[-1])])
+
+    def gather_all(**options):
+        reads.clear()
+        loaded = loading.gather_views(
+            table, lambda child: solution(child.name, Rules.WXF), rules, **options
+        )
+        return [(each.view, each.arrays.ranks.copy(), each.arrays.values.keys) for each in loaded]
+
+    ((_, _, keys),) = gather_all()
+    places = keys.shape[1] - 1
+    known, before = gather_all(places=places), len(reads)
+    by_statement = gather_all(places=places, stated=stated)
+    assert len(known) > 1
+    assert len(reads) == before - (2 if spared else 0)
+    for (view, ranks, _), (other, others, _) in zip(known, by_statement, strict=True):
+        assert view == other
+        assert np.array_equal(ranks, others)
