@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Side
+from tbgen.indexing.squares import piece_side
+from tbgen.tables.names import Rules, RuleSet
+from tbgen.verify.arrays import NO_TABLE, TABLE
+from tbgen.verify.forward import first_pass
+from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.forward.numbering import number_by_side
 from tbgen.verify.forward.settle import (
     _LOSSES,
@@ -19,7 +24,10 @@ from tbgen.verify.forward.settle import (
     make_marks,
 )
 from tbgen.verify.keys import MATE, ORDER
+from tbgen.verify.loading import gather_views
 from tbgen.verify.ranks import ATTACKING, CAPTURE, make_values
+from tbgen.verify.report import no_progress
+from tests.kits.solutions import solution
 
 ORDERS = 3
 WINS = [MATE - order * ORDER - plies for order in range(ORDERS + 1) for plies in (0, 2)]
@@ -141,3 +149,41 @@ def test_patterns_ask_for_few_of_them(numbered):
         assert np.array_equal(values.keys[side, numbers[side]], numbered.values.keys[side])
         assert np.array_equal(values.settled[side, numbers[side]], numbered.values.settled[side])
     assert not numbers[:, 0].any()
+
+
+@pytest.fixture(scope="module")
+def passes():
+    """Those of KRKN, where captures lead to other values with Red to move than with Black."""
+    table, rules = solution("KRKN", Rules.WXF), RuleSet(Rules.WXF)
+    (loaded,) = gather_views(table, lambda child: solution(child.name, Rules.WXF), rules)
+    return Passes(loaded.arrays, table.layout, 1, no_progress)
+
+
+def test_what_captures_lead_to_is_known_of_each_side(passes):
+    """Who has lost a piece is to move; a capture wins for who takes the other one's."""
+    arrays = passes._arrays
+    captured, pieces = passes._list_scope().captured, arrays.men.pieces.tolist()
+    for side in Side:
+        expected = {0}
+        for code, line in zip(pieces, arrays.captures, strict=True):
+            if piece_side(code) == side and line[TABLE] != NO_TABLE:
+                expected |= set(arrays.supports.ranks[line[TABLE], :, side].ravel().tolist())
+        assert set(np.flatnonzero(captured[side]).tolist()) == expected
+        assert len(expected) > 1
+    orders = np.array([3 if piece_side(code) == Side.RED else 5 for code in pieces], np.uint8)
+    asked = Passes(arrays._replace(stakes=orders), passes._layout, 1, no_progress)
+    assert asked._list_scope().stakes == [5, 3]
+
+
+def test_a_position_without_a_mark_is_an_error(passes, monkeypatch):
+    """Rather than none that anything is asked of."""
+    found = passes.prove(list_checks=False)
+
+    def forget(settling):
+        numbered = number_by_side(settling)
+        numbered.of_ranks.becomes[:, :, 3] = 0
+        return numbered
+
+    monkeypatch.setattr(first_pass, "number_by_side", forget)
+    with pytest.raises(RuntimeError, match="no marks"):
+        passes.settle(found)

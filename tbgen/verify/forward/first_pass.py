@@ -208,7 +208,11 @@ class Passes:
 
         with compile_lock():
             begin(0, 0)
+        positions = np.count_nonzero(arrays.ranks)
         notes = self._over_rows(begin, "kinds")
+        # What has no mark would be no position to the passes, and nothing would be asked of it.
+        if np.count_nonzero(arrays.ranks) != positions:
+            raise RuntimeError("positions have no marks: which may occur is not known rightly")
         supports = arrays.supports
         ranks = np.empty(supports.ranks.shape, dtype)
         for here in Side:
