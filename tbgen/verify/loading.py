@@ -136,8 +136,10 @@ def gather_views(
     sources.unpack(views[0])
     keys = sources.list_keys()
     if not suffice(views, keys, lambda view: count_ranks(keys, view) <= places):
-        views = _choose(keys, places)
-        sources.unpack(views[0] if views else WHOLE)
+        first, views = views[0], _choose(keys, places)
+        wanted = views[0] if views else WHOLE
+        if wanted != first:
+            sources.unpack(wanted)
     if not views:
         yield sources.show_wide(all_kinds=False)
     for number, view in enumerate(views):

@@ -184,19 +184,17 @@ def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
     """
     codes, counts = [], []
     for side in Side:
-        own = [part.loaded.codes[side] for part in parts]
-        lines = [
-            part.found.counts[side, : len(each)] for part, each in zip(parts, own, strict=True)
-        ]
-        told = np.concatenate(
-            [
-                part.loaded.view.tells(orders_of_keys(keys_of_palette(each, space)))
-                for part, each in zip(parts, own, strict=True)
-            ]
-        )
-        codes.append(np.concatenate(own)[told])
-        counts.append(np.concatenate(lines)[told])
-        if any(int(line.sum()) != int(counts[side].sum()) for line in lines):
+        told_codes, told_counts, positions = [], [], []
+        for part in parts:
+            own = part.loaded.codes[side]
+            line = part.found.counts[side, : len(own)]
+            told = part.loaded.view.tells(orders_of_keys(keys_of_palette(own, space)))
+            told_codes.append(own[told])
+            told_counts.append(line[told])
+            positions.append(int(line.sum()))
+        codes.append(np.concatenate(told_codes))
+        counts.append(np.concatenate(told_counts))
+        if set(positions) != {int(counts[side].sum())}:
             raise LimitExceededError("a table has values that no view tells")
     nodes = np.concatenate([part.nodes for part in parts])
     order = np.argsort(nodes)

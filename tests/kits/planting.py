@@ -308,3 +308,15 @@ def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
     table = solution_under(material.name, rule_set)
     code = int(table.plane(position.side)[table.layout.slot(position)])
     return code == table.code_space.draw
+
+
+def kinds_found(target: Field, rng: random.Random) -> set[str]:
+    """Plant three errors of every kind that the values can have: each is found. The kinds."""
+    kinds = set()
+    for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
+        for _ in range(3):
+            change = choose(target, kind, rng)
+            if change is not None:
+                kinds.add(kind)
+                assert target.is_found(change), change
+    return kinds

@@ -10,7 +10,7 @@ import pytest
 
 from tbgen.tables.names import Rules, RuleSet
 from tests.kits.paths import ROOT
-from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+from tests.kits.planting import Change, Field, kinds_found, regions, single
 
 sys.path.insert(0, str(ROOT / "scripts" / "reproduce"))
 
@@ -24,14 +24,7 @@ from planted_errors import Row, planted_before, read, write
 def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
     target = Field("KNK", rule_set)
     assert target.is_sound()
-    rng = random.Random(1)
-    kinds = set()
-    for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
-        for _ in range(3):
-            change = choose(target, kind, rng)
-            if change is not None:
-                kinds.add(kind)
-                assert target.is_found(change), change
+    kinds = kinds_found(target, random.Random(1))
     assert kinds == {"outcome", "distance", "order", "invented", "pair", "shift"}
     assert target.is_sound()  # everything was taken back
 

@@ -22,7 +22,7 @@ from tbgen.verify.ranks import (
     make_values,
 )
 from tbgen.verify.views import WHOLE, View, choose_views
-from tests.kits.planting import SEVERAL, SINGLE, Field, regions, several, single
+from tests.kits.planting import SEVERAL, SINGLE, Field, kinds_found, regions, single
 from tests.kits.solutions import solution
 
 ORDERS, PLIES = 4, 9
@@ -242,15 +242,7 @@ def test_errors_are_found_in_some_view(seen):
     target = Field("KRKN", RuleSet(Rules.CHECK))
     assert target.is_sound()
     assert len(seen) > 1
-    rng = random.Random(5)
-    kinds = set()
-    for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
-        for _ in range(3):
-            change = choose(target, kind, rng)
-            if change is not None:
-                kinds.add(kind)
-                assert target.is_found(change), change
-    assert kinds == {*SINGLE, *SEVERAL}
+    assert kinds_found(target, random.Random(5)) == {*SINGLE, *SEVERAL}
     for change in regions(target):
         assert target.is_found(change), change.kind
     assert target.is_sound()
