@@ -33,6 +33,9 @@ from tbgen.scheduling.worker import GRACE_SECONDS
 _BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
 """What a process runs: modules come from where they come from here."""
 
+_THREAD_SECONDS = 1.0
+"""How long a thread may take to note that its process has ended."""
+
 
 class Processes(RealTime):
     """Runs `function(start)` in at most `slots` processes; use as a `with` block.
@@ -161,7 +164,9 @@ class _Worker:
             self._process.kill()
             self._process.wait()
         finally:
-            self._thread.join()
+            # A Ctrl-C that comes while the parent takes a future's lock leaves it taken: then the
+            # thread, which is to complete that future, waits for ever.
+            self._thread.join(_THREAD_SECONDS)
             self._connection.close()
             assert self._process.stdin is not None
             self._process.stdin.close()

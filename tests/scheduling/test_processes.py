@@ -103,6 +103,18 @@ def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
     assert (tmp_path / "cleaned").exists()
 
 
+def test_a_lock_that_an_interruption_left_taken_does_not_keep_them_from_closing(
+    tmp_path: Path,
+) -> None:
+    """As by a Ctrl-C within `concurrent.futures.wait`, which takes the lock of each future."""
+    with Processes(do, 1, None) as processes:
+        future = processes.submit(start("clean up", tmp_path))
+        wait_for(tmp_path / "begun")
+        future._condition.acquire()  # and nobody lets it go
+    assert (tmp_path / "cleaned").exists()
+    assert not future.done()
+
+
 PARENT = """
 import sys, time
 from pathlib import Path
