@@ -210,26 +210,27 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 
 @scalar
+def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
+    """(the lead, whether it is that of the mirror image, whether it is its own mirror image)."""
+    w = defender_rank(squares, 0, 0, d)
+    b = defender_rank(squares, 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS], 1, d)
+    if not d[REDUCED]:
+        return d[d[LEAD_BASE] + w] + b, False, False
+    w_image = d[d[RED_MIRROR] + w]
+    b_image = d[d[BLACK_MIRROR] + b]
+    mirrored = w_image < w or (w_image == w and b_image < b)
+    symmetric = w_image == w and b_image == b
+    if mirrored:
+        w, b, w_image = w_image, b_image, w
+    lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
+    return lead, mirrored, symmetric
+
+
+@scalar
 def slot_of_squares(squares: Integers, d: Integers) -> int:
     """The slot of the placement `squares` (in the order of `Layout.piece_codes`)."""
-    black_first = 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS]
-    first = black_first + 1 + d[BLACK_ADVISORS] + d[BLACK_ELEPHANTS]
-    w = defender_rank(squares, 0, 0, d)
-    b = defender_rank(squares, black_first, 1, d)
-    mirrored = False
-    symmetric = False
-    if d[REDUCED]:
-        w_image = d[d[RED_MIRROR] + w]
-        b_image = d[d[BLACK_MIRROR] + b]
-        symmetric = w_image == w and b_image == b
-        if w_image < w or (w_image == w and b_image < b):
-            mirrored = True
-            w = w_image
-            b = b_image
-            w_image = d[d[RED_MIRROR] + w]
-        lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
-    else:
-        lead = d[d[LEAD_BASE] + w] + b
+    first = 2 + d[RED_ADVISORS] + d[RED_ELEPHANTS] + d[BLACK_ADVISORS] + d[BLACK_ELEPHANTS]
+    lead, mirrored, symmetric = lead_of_squares(squares, d)
     within = attacker_slot(squares, first, mirrored, d)
     if symmetric:
         within = min(within, attacker_slot(squares, first, True, d))

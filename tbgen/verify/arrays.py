@@ -8,6 +8,7 @@
     captures     one line per piece: the table that its capture leads to, and how to list the
                  remaining pieces there
     weights      one line per piece: what its square adds to the slot, where that is a plain sum
+    moved_along  one per piece: what the inner piece's column adds to the slot after its capture
     values       what ranks stand for (`ranks`)
 
 Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
@@ -92,6 +93,9 @@ class Arrays(NamedTuple):
     tell all kinds: any capture counts."""
     weights: NDArray[np.int64]
     """int64 (P, 90): what a square adds to the slot; -1 for pieces that do not simply add up."""
+    moved_along: NDArray[np.int64]
+    """int64 (P, 2, columns): what a column of the inner piece adds to the slot, or to that of the
+    mirror image, in the table that the capture of each piece leads to; -1 where it is no sum."""
     self_mirrored: NDArray[np.bool_]
     """bool (L,): leads that are their own mirror image."""
     lead_slots: int

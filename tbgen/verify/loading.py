@@ -20,7 +20,15 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.squares import SQUARES, PieceType, piece_code, piece_kind, piece_side
+from tbgen.indexing.squares import (
+    SQUARES,
+    PieceType,
+    flip_square,
+    mirror_square,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
 from tbgen.verify.arrays import (
@@ -313,6 +321,7 @@ class _Sources:
             captures=self._captures,
             stakes=_list_stakes(self._captures, pieces, last_orders, at_least=at_least),
             weights=_weights(layout),
+            moved_along=_weights_after(layout, self._captures, self._loaded),
             self_mirrored=layout.self_mirrored,
             lead_slots=layout.mids * layout.inner_size,
             inner_size=layout.inner_size,
@@ -429,4 +438,24 @@ def _weights(layout: Layout) -> NDArray[np.int64]:
             line[list(group.area)] = np.arange(len(group.area)) * stride * layout.inner_size
     if layout.inner is not None and layout.twin < 0:
         weights[-1, list(layout.inner.area)] = np.arange(layout.inner_size)
+    return weights
+
+
+def _weights_after(
+    layout: Layout, captures: NDArray[np.int64], loaded: Sequence[Table]
+) -> NDArray[np.int64]:
+    """`Arrays.moved_along`.
+
+    captures : as in `Arrays`
+    """
+    weights = np.full((len(captures), 2, layout.inner_size), -1, np.int64)
+    if layout.inner is None:
+        return weights
+    for line, capture in zip(weights, captures, strict=True):
+        (places,) = np.nonzero(capture[SOURCES:] == len(captures) - 1)
+        for place in places:  # one, or none where it is the inner piece that is taken
+            there = _weights(loaded[capture[TABLE]].layout)[place]
+            for column, square in enumerate(layout.inner.area):
+                flipped = flip_square(square) if capture[SWAPPED] else square
+                line[:, column] = there[flipped], there[mirror_square(flipped)]
     return weights

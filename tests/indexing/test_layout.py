@@ -8,6 +8,7 @@ import pytest
 
 from tbgen.indexing import Material, MaterialError, Position, Side
 from tbgen.indexing.layout import MAX_SLOTS, Layout
+from tbgen.indexing.slots import lead_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square, piece_code
 
 SMALL = ["KK", "KAKB", "KPK", "KRK", "KAAKB", "KNNK", "KPPK"]
@@ -118,6 +119,27 @@ def test_random_placements_of_large_materials(name: str, centred: bool) -> None:
             board[flip_square(square)] = code ^ 8
     exchanged = np.frombuffer(b"".join(flipped), np.uint8).reshape(-1, SQUARES)
     assert layout.slots_of_boards(exchanged, swapped=True).tolist() == slots
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("centred", [False, True])
+def test_leads_and_those_of_mirror_images(name: str, centred: bool) -> None:
+    layout = Layout.of(Material.parse(name))
+    rng = random.Random(name)
+    boards = (random_board(Material(*layout.armies), rng, centred) for _ in range(150))
+    for position in filter(None, boards):
+        mirrored_one = position.mirrored()
+        lead, mirrored, symmetric = lead_of_squares(listed(position, layout), layout.descriptor)
+        image = lead_of_squares(listed(mirrored_one, layout), layout.descriptor)
+        assert lead == layout.slot(position) // (layout.mids * layout.inner_size)
+        assert symmetric == layout.self_mirrored[lead]
+        assert image == (lead, not mirrored and not symmetric, symmetric)
+
+
+def listed(position: Position, layout: Layout) -> list[int]:
+    """The squares in the order of `Layout.piece_codes`."""
+    pieces = list(position.pieces())
+    return [pieces.pop([c for c, _ in pieces].index(code))[1] for code in layout.piece_codes]
 
 
 @pytest.mark.parametrize("name", LARGE)

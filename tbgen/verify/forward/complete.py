@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.slots import lead_of_squares, slot_of_squares
 from tbgen.indexing.squares import EMPTY, flip_square, piece_side
 from tbgen.rules.attacks import is_attacked, pieces_between
 from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
@@ -46,15 +46,13 @@ COUNT_LINES = 4
 
 
 @part
-def _rank_after(taken, to_move, row, arrays):
-    """The rank of the position on `row.squares` without a piece, which has just been taken.
+def _list_after(taken, to_move, row, arrays):
+    """List in `row.other` what `row.squares` are without a piece, as the table has it that the
+    capture leads to: (the side to move there, the layout of the table).
 
     taken : int, which of the pieces; to_move : int, the side
     """
     capture = arrays.captures[taken]
-    table = capture[TABLE]
-    if table == NO_TABLE:
-        return np.int64(arrays.values.drawn[to_move])
     squares, other = row.squares, row.other
     swapped = capture[SWAPPED]
     for q in range(squares.size - 1):
@@ -64,8 +62,21 @@ def _rank_after(taken, to_move, row, arrays):
     there = to_move
     if swapped:
         there = 1 - to_move
-    line = arrays.tables[table]
-    slot = slot_of_squares(other, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]])
+    line = arrays.tables[capture[TABLE]]
+    return there, arrays.descriptors[line[FIRST_WORD] : line[END_WORD]]
+
+
+@part
+def _rank_after(taken, to_move, row, arrays):
+    """The rank of the position on `row.squares` without a piece, which has just been taken.
+
+    taken : int, which of the pieces; to_move : int, the side
+    """
+    table = arrays.captures[taken, TABLE]
+    if table == NO_TABLE:
+        return np.int64(arrays.values.drawn[to_move])
+    there, descriptor = _list_after(taken, to_move, row, arrays)
+    slot = slot_of_squares(row.other, descriptor)
     return rank_after_capture(table, there, to_move, slot, arrays)
 
 
@@ -171,12 +182,39 @@ def _fill_captures(at, side, row, index, arrays):
     board[square] = pieces[taker]
     squares[taken] = OFF
     mark_checks(1 - side, row, index, arrays)
+    wanted = row.kinds
     for column in range(columns):
-        squares[inner] = index.area[column]
-        if board[squares[inner]] == EMPTY and not row.checked[1 - side, column]:
-            arrays.ranks[at + column] = _rank_after(taken, side, row, arrays)
+        wanted[column] = board[index.area[column]] == EMPTY and not row.checked[1 - side, column]
+    _fill_after(at, taken, side, row, index, arrays)
     squares[inner] = OFF
     squares[taken] = square
+
+
+@part
+def _fill_after(at, taken, side, row, index, arrays):
+    """Fill the columns for which `row.kinds` is 1 with the ranks after a capture.
+
+    at : int, the row in the plane of `side`, which is to move; taken : int, its piece
+    """
+    columns, inner, ranks = index.size[COLUMNS], arrays.men.pieces.size - 1, arrays.ranks
+    weights, wanted = arrays.moved_along[taken], row.kinds
+    table = arrays.captures[taken, TABLE]
+    if table != NO_TABLE and weights[0, 0] >= 0:
+        row.squares[inner] = index.area[0]
+        there, descriptor = _list_after(taken, side, row, arrays)
+        _, mirrored, symmetric = lead_of_squares(row.other, descriptor)
+        if not symmetric:
+            line = weights[np.int64(mirrored)]
+            rest = slot_of_squares(row.other, descriptor) - line[0]
+            for column in range(columns):
+                if wanted[column]:
+                    slot = rest + line[column]
+                    ranks[at + column] = rank_after_capture(table, there, side, slot, arrays)
+            return
+    for column in range(columns):
+        if wanted[column]:
+            row.squares[inner] = index.area[column]
+            ranks[at + column] = _rank_after(taken, side, row, arrays)
 
 
 @borrowing_kernel
