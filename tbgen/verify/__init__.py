@@ -4,6 +4,9 @@
     planes     the codes of tables, unpacked, as places in palettes
     ranks      values as small numbers, of which rows are maxima
     arrays     a table and its supporting tables as flat arrays
+    captures   which tables captures lead to, and in which slots
+    views      several proofs of a byte a slot, where one does not tell all values apart
+    loading    how the arrays come about
     forward    every position against its children, by rows
     moves      the legal moves of a position, and what the tables say of each child
     checks     perpetual checks: what should be a pattern is one, and nothing else is

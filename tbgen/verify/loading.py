@@ -18,16 +18,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.indexing import InputError, Side
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import (
-    SQUARES,
     PieceType,
-    flip_square,
-    mirror_square,
     piece_code,
-    piece_kind,
-    piece_side,
 )
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.names import Metric, Rules, RuleSet
@@ -35,17 +29,19 @@ from tbgen.verify.arrays import (
     AT_STAKE,
     END_WORD,
     FIRST_WORD,
-    LAST_STAKE,
-    NO_TABLE,
     NOBODY,
-    SOURCES,
-    SWAPPED,
-    TABLE,
     TABLE_COLUMNS,
     Arrays,
     Men,
     Numbers,
     Plane,
+)
+from tbgen.verify.captures import (
+    list_captures,
+    list_needed,
+    list_stakes,
+    list_weights,
+    list_weights_after,
 )
 from tbgen.verify.keys import orders_of_keys
 from tbgen.verify.planes import (
@@ -193,8 +189,9 @@ class _Sources:
         wanted = {child.name: child for child in children.values() if child.needs_table}
         self._loaded = [table, *(supporting(child) for child in wanted.values())]
         numbers = {name: number for number, name in enumerate(wanted, start=1)}
-        self._captures = _list_captures(layout, children, numbers, self._loaded)
-        self._needed = _list_needed(self._captures, layout.piece_codes)
+        layouts = [each.layout for each in self._loaded]
+        self._captures = list_captures(layouts, children, numbers)
+        self._needed = list_needed(self._captures, layout.piece_codes)
         planes = {plane[:2] for plane in self._needed}
         self._tables, slots = _plan(self._loaded, planes)
         self._leads = sorted(planes)
@@ -304,10 +301,11 @@ class _Sources:
 
     def _load(self, planes: NDArray[Any], values: Values, *, all_kinds: bool) -> Loaded:
         """The tables with ranks of the planes' type."""
-        layout, rule_set = self._table.layout, self._rule_set
-        pieces, tables = layout.piece_codes, self._tables
+        layouts, rule_set = [each.layout for each in self._loaded], self._rule_set
+        layout, tables = layouts[0], self._tables
+        pieces = layout.piece_codes
         kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
-        descriptors = np.concatenate([each.layout.descriptor for each in self._loaded])
+        descriptors = np.concatenate([each.descriptor for each in layouts])
         lost = {plane: orders_of_keys(keys[keys < 0]) for plane, keys in self._keys.items()}
         last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
         at_least = AT_STAKE if all_kinds else 0
@@ -319,9 +317,9 @@ class _Sources:
             descriptor=descriptors[: tables[0, END_WORD]],
             men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
             captures=self._captures,
-            stakes=_list_stakes(self._captures, pieces, last_orders, at_least=at_least),
-            weights=_weights(layout),
-            moved_along=_weights_after(layout, self._captures, self._loaded),
+            stakes=list_stakes(self._captures, pieces, last_orders, at_least=at_least),
+            weights=list_weights(layout),
+            moved_along=list_weights_after(self._captures, layouts),
             self_mirrored=layout.self_mirrored,
             lead_slots=layout.mids * layout.inner_size,
             inner_size=layout.inner_size,
@@ -350,112 +348,3 @@ def _plan(loaded: list[Table], needed: set[tuple[int, int]]) -> tuple[NDArray[np
                 line[side] = at
                 at += each.layout.slots
     return tables, at
-
-
-def _list_captures(
-    layout: Layout,
-    children: Mapping[tuple[int, PieceType], Material],
-    numbers: dict[str, int],
-    loaded: list[Table],
-) -> NDArray[np.int64]:
-    """`Arrays.captures`.
-
-    children : what is left after each capture; numbers : of the tables, by name of material
-    """
-    pieces = layout.piece_codes
-    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
-    for taken, code in enumerate(pieces):
-        if piece_kind(code) == PieceType.KING:
-            continue
-        child = children[piece_side(code), PieceType(piece_kind(code))]
-        number = numbers.get(child.name, NO_TABLE)
-        if number != NO_TABLE:
-            swapped, sources = _list_survivors(layout, taken, loaded[number].layout)
-            captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
-            captures[taken, SOURCES : SOURCES + len(sources)] = sources
-    return captures
-
-
-def _list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple[int, int, int]]:
-    """Which planes captures lead to: table, side to move there, side to move here.
-
-    captures, pieces : as in `Arrays`; who has lost a piece is to move
-    """
-    return {
-        (int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED]), piece_side(code))
-        for line, code in zip(captures, pieces, strict=True)
-        if line[TABLE] != NO_TABLE
-    }
-
-
-def _list_stakes(
-    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int], *,
-    at_least: int,
-) -> NDArray[np.uint8]:  # fmt: skip
-    """`Arrays.stakes`.
-
-    captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
-    at_least : AT_STAKE, or 0
-    """
-    stakes = np.full(len(pieces), at_least, np.uint8)
-    for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
-        if line[TABLE] != NO_TABLE:
-            last = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])]
-            stakes[taken] += min(last, LAST_STAKE)
-    return stakes
-
-
-def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """How a capture's child lists the pieces: colours swapped or not, and who is who.
-
-    The child's sides change places where its material names the other one first.
-    """
-    left = list(layout.armies)
-    code = layout.piece_codes[taken]
-    left[piece_side(code)] = left[piece_side(code)].without(piece_kind(code))
-    swapped = tuple(left) != child.armies
-    survivors = [p for p in range(len(layout.piece_codes)) if p != taken]
-    sources = []
-    for wanted in child.piece_codes:
-        own = wanted ^ 8 if swapped else wanted
-        source = next(p for p in survivors if layout.piece_codes[p] == own)
-        survivors.remove(source)
-        sources.append(source)
-    return swapped, sources
-
-
-def _weights(layout: Layout) -> NDArray[np.int64]:
-    """What the square of each piece adds to the slot; -1 where it is no sum over pieces.
-
-    Single attackers add up; twins are ranked together, and defenders make the lead.
-    """
-    codes = layout.piece_codes
-    weights = np.full((len(codes), SQUARES), -1, np.int64)
-    for group, stride in zip(layout.groups, layout.strides, strict=True):
-        code = piece_code(group.side, group.kind)
-        if codes.count(code) == 1:
-            line = weights[codes.index(code)]
-            line[list(group.area)] = np.arange(len(group.area)) * stride * layout.inner_size
-    if layout.inner is not None and layout.twin < 0:
-        weights[-1, list(layout.inner.area)] = np.arange(layout.inner_size)
-    return weights
-
-
-def _weights_after(
-    layout: Layout, captures: NDArray[np.int64], loaded: Sequence[Table]
-) -> NDArray[np.int64]:
-    """`Arrays.moved_along`.
-
-    captures : as in `Arrays`
-    """
-    weights = np.full((len(captures), 2, layout.inner_size), -1, np.int64)
-    if layout.inner is None:
-        return weights
-    for line, capture in zip(weights, captures, strict=True):
-        (places,) = np.nonzero(capture[SOURCES:] == len(captures) - 1)
-        for place in places:  # one, or none where it is the inner piece that is taken
-            there = _weights(loaded[capture[TABLE]].layout)[place]
-            for column, square in enumerate(layout.inner.area):
-                flipped = flip_square(square) if capture[SWAPPED] else square
-                line[:, column] = there[flipped], there[mirror_square(flipped)]
-    return weights
