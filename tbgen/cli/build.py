@@ -33,23 +33,6 @@ _NAMED = 8
 """As many materials are named in full; more make no line that anybody would type."""
 
 
-class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number of processes, or `auto`."""
-
-    name = "jobs"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """The number; 0 for `auto`."""
-        text = str(value)
-        if text == "auto" or value == 0:
-            return 0
-        if not text.isdecimal() or not 1 <= int(text) <= 1024:
-            self.fail(f"'{value}' is no number of processes; write auto, or 1 to 1024", param, ctx)
-        return int(text)
-
-
 @click.command(cls=Command)
 @material_arguments
 @options.tables_option
@@ -66,7 +49,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="At most N orders of repetition. Default: until nothing changes.",
 )  # fmt: skip
 @click.option(
-    "--jobs", type=Jobs(), default=1, metavar="N|auto",
+    "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
     help="Build so many tables at once, each in a process of its own; auto: as many as there are "
     "cores, where that is worth it. Default: one after another.",
 )  # fmt: skip

@@ -52,6 +52,23 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
+class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A number of processes, or `auto`."""
+
+    name = "jobs"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number; 0 for `auto`."""
+        text = str(value)
+        if text == "auto" or value == 0:
+            return 0
+        if not text.isdecimal() or not 1 <= int(text) <= 1024:
+            self.fail(f"'{value}' is no number of processes; write auto, or 1 to 1024", param, ctx)
+        return int(text)
+
+
 def tables_option(function: Function) -> Function:
     """`--tables DIR`, as the parameter `tables` (a `Path`)."""
     return click.option(

@@ -40,8 +40,8 @@ CORES = os.cpu_count() or 1
 )  # fmt: skip
 @click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N",
-    help="With --closure, how many tables at once. Default: one for each core.",
+    "--jobs", type=options.Jobs(), metavar="N|auto",
+    help="With --closure, how many tables at once. Default: auto, one for each core.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="With --closure, prove what has a certificate, too.")
 @click.option(

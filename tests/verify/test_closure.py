@@ -181,6 +181,14 @@ def test_options_that_go_with_closure(tables: Path) -> None:
         assert "--closure" in result.stderr
 
 
+def test_how_many_at_once(proven: Path) -> None:
+    for jobs, status in (("auto", 0), ("1", 0), ("0", 2), ("many", 2)):
+        command = ["verify", "KNK", "--closure", "--jobs", jobs, "--tables", str(proven)]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == status, result.output
+        assert (f"'{jobs}' is no number of processes; write auto" in result.stderr) == (status == 2)
+
+
 # -- the plan ---------------------------------------------------------------------------------
 
 
