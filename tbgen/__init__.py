@@ -30,7 +30,7 @@ _folder = _path.dirname(_path.realpath(__file__))
 if not _path.isdir(_path.join(_folder, "indexing")):
     __path__.append(_path.dirname(_folder))
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def __getattr__(name: str) -> _Any:
