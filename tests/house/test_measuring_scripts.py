@@ -258,7 +258,7 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """How far off seconds and bytes are of every eighth large table, had it not been measured."""
+    """How far off seconds and bytes are of every fifth large table, had it not been measured."""
     _, measured = read_measured()
     large = [
         row
@@ -267,7 +267,7 @@ def predictions() -> tuple[list[float], list[float]]:
         and row.cpu_seconds >= plan_accuracy.LEAST_SECONDS
         and row.file_bytes >= plan_accuracy.LEAST_BYTES
     ]
-    found = list(plan_accuracy.left_out(large[::8], measurements()))
+    found = list(plan_accuracy.left_out(large[::5], measurements()))
     seconds = [plan_accuracy.factor(planned, row.cpu_seconds) for row, planned, _ in found]
     return seconds, [plan_accuracy.factor(planned, row.file_bytes) for row, _, planned in found]
 
@@ -275,6 +275,6 @@ def predictions() -> tuple[list[float], list[float]]:
 @pytest.mark.parametrize("which", [0, 1], ids=["seconds", "bytes"])
 def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -> None:
     factors = predictions()[which]
-    assert len(factors) > 20
+    assert len(factors) > 30
     assert sum(value <= plan_accuracy.FACTOR for value in factors) >= 0.85 * len(factors)
     assert sum(value <= plan_accuracy.BYTES_FACTOR for value in factors) >= 0.95 * len(factors)
