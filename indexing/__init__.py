@@ -1,4 +1,4 @@
-"""Where pieces may stand, and which number that is.
+"""Squares where pieces may stand, and the index of each placement.
 
     material  ->  placement groups  ->  layout: (lead, mids, inner)  ->  index
 

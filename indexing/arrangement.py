@@ -65,7 +65,7 @@ class Arrangement:
         return cls(layout.leads, tuple(range(axis_count(layout))))
 
     def fits(self, layout: Layout) -> bool:
-        """Whether there is such an arrangement of this layout."""
+        """Return whether there is such an arrangement of this layout."""
         return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == list(
             range(axis_count(layout))
         )
@@ -110,7 +110,7 @@ def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
 
 
 class BlockMap:
-    """Which slots each block of one side has, and in which order."""
+    """Slots of each block of one side, and their order."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
         """Map a layout; the arrangement must fit it."""
@@ -170,7 +170,7 @@ class BlockMap:
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """How far apart neighbours on each axis stand in a tile, in the index's order of axes."""
+        """Return the stride of each axis in a tile, in the index's order of axes."""
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
             strides[axis] = stride

@@ -55,7 +55,7 @@ _BLACK_POINTS = {
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """What the numbers 1, 2, ... stand for: absent, then each point, then each pair of points."""
+    """Return the meaning of the numbers 1, 2, ...: absent, each point, each pair of points."""
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)

@@ -1,4 +1,4 @@
-"""How many slots of an index are used: placements without overlaps, up to the mirror.
+"""Number of used slots of an index: placements without overlaps, up to the mirror.
 
     mirror classes = (placements + self-mirrored placements) / 2
 
@@ -69,7 +69,7 @@ def _ways(free: Counts, pawns: tuple[int, int], others: tuple[int, ...]) -> int:
 def _symmetric_ways(
     singles: Counts, pairs: Counts, pawns: tuple[int, int], others: tuple[int, ...]
 ) -> int:
-    """The same for self-mirrored placements: each group takes e-file squares and mirror pairs."""
+    """Count self-mirrored placements: each group takes e-file squares and mirror pairs."""
     for side in Side:
         if pawns[side]:
             left = (0, pawns[1]) if side == Side.RED else (0, 0)
@@ -103,13 +103,13 @@ def _symmetric_ways(
 
 @cache
 def _taken(defenders: Defenders) -> Counter[Counts]:
-    """How many placements of one side's defenders take which numbers of squares."""
+    """Count placements of one side's defenders by the numbers of squares that they take."""
     return Counter(_by_region(placement) for placement in defenders.squares.tolist())
 
 
 @cache
 def _symmetric_taken(defenders: Defenders) -> Counter[tuple[Counts, Counts]]:
-    """The same for self-mirrored placements: e-file squares, and mirror pairs (by one square)."""
+    """Count self-mirrored placements of one side's defenders by e-file squares and mirror pairs."""
     result: Counter[tuple[Counts, Counts]] = Counter()
     for rank, placement in enumerate(defenders.squares.tolist()):
         if defenders.mirror[rank] == rank:
@@ -121,7 +121,7 @@ def _symmetric_taken(defenders: Defenders) -> Counter[tuple[Counts, Counts]]:
 
 @cache
 def _free(red: Defenders, black: Defenders) -> Counter[Counts]:
-    """How many placements of all defenders leave which numbers of squares free.
+    """Count placements of all defenders by the numbers of squares that they leave free.
 
     Many leave the same, and what attackers make of them is the same, too: so that a closure of
     thousands of materials, which differ in attackers for the most part, is counted in seconds.
@@ -137,7 +137,7 @@ def _free(red: Defenders, black: Defenders) -> Counter[Counts]:
 
 @cache
 def _symmetric_free(red: Defenders, black: Defenders) -> Counter[tuple[Counts, Counts]]:
-    """The same for self-mirrored placements: e-file squares, and mirror pairs (by one square)."""
+    """Count self-mirrored placements of all defenders by free e-file squares and mirror pairs."""
     singles = _by_region(s for s in range(SQUARES) if s == mirror_square(s))
     pairs = _by_region(s for s in range(SQUARES) if s < mirror_square(s))
     result: Counter[tuple[Counts, Counts]] = Counter()

@@ -1,4 +1,4 @@
-"""What can be wrong with text that names a material, a position or a move.
+"""Errors in text that names a material, a position or a move.
 
 Every message is one line that says what is wrong; `hint` says what to do about it. The command
 line prints both, and answers exit status 2.

@@ -91,7 +91,7 @@ class Geometry:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """What one step of each group's rank adds to the mid number."""
+        """Return the change of the mid number for one step of each group's rank."""
         strides, stride = [], 1
         for group in reversed(self.groups):
             strides.append(stride)

@@ -107,7 +107,7 @@ class Defenders:
 
     @property
     def pieces(self) -> int:
-        """How many pieces one placement has."""
+        """Number of pieces of one placement."""
         return 1 + self.advisors + self.elephants
 
     @cached_property

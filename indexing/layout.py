@@ -110,7 +110,7 @@ class Layout(Geometry):
     def slots_of_pieces(
         self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
     ) -> NDArray[np.int64]:
-        """The same of placements as piece codes (n, pieces) and their squares, in any order."""
+        """Return slots of placements as piece codes (n, pieces) and squares, in any order."""
         if swapped:
             codes = codes ^ 8
             places = _FLIP[places]

@@ -42,7 +42,7 @@ class Army:
     pawns: int = 0
 
     def count(self, kind: int) -> int:
-        """How many pieces of a `PieceType` the side has."""
+        """Return the side's number of pieces of a `PieceType`."""
         return (
             1,
             self.advisors,
@@ -65,7 +65,7 @@ class Army:
 
     @property
     def has_attackers(self) -> bool:
-        """Whether any piece can cross the river; a side without is *armless*."""
+        """Return whether any piece can cross the river; a side without is *armless*."""
         return any(self.count(kind) for kind in PieceType if kind.is_attacker)
 
     def without(self, kind: int) -> Army:
@@ -140,12 +140,12 @@ class Material:
 
     @property
     def needs_table(self) -> bool:
-        """Whether any position can be decided: without attackers all are draws."""
+        """Return whether any position can be decided: without attackers all are draws."""
         return self.first.has_attackers or self.second.has_attackers
 
     @property
     def both_armed(self) -> bool:
-        """Whether repetition rules can matter.
+        """Return whether repetition rules can matter.
 
         Not if one side is armless: a lemma that Fang, Hsu & Hsu 2002 cite in section 5.
         """

@@ -86,7 +86,7 @@ class Position:
                 )
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Whether the piece may stand there at all (the referee's diagrams are less strict)."""
+        """Return whether the piece may stand there (the referee's diagrams are less strict)."""
         return square in area(side, kind)
 
     @classmethod
@@ -152,11 +152,11 @@ class Position:
 
     @property
     def is_swapped(self) -> bool:
-        """Whether Black's army is the one that the material names first."""
+        """Return whether Black's army is the one that the material names first."""
         return self.material.first != self.armies[Side.RED]
 
     def swapped(self) -> Self:
-        """The same position with the colours exchanged (board flipped, other side to move)."""
+        """Return the position with colours exchanged (board flipped, other side to move)."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             board[flip_square(square)] = code ^ 8

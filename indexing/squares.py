@@ -47,7 +47,7 @@ class PieceType(IntEnum):
 
     @property
     def is_attacker(self) -> bool:
-        """Whether the piece may cross the river."""
+        """Return whether the piece may cross the river."""
         return self >= PieceType.ROOK
 
 

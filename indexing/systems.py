@@ -1,4 +1,4 @@
-"""What operating systems do not share: flags for opening files, locks, reading at a place.
+"""Differences between operating systems: flags for opening files, locks, positional reads.
 
     open_flags   the flags of `os.open` that this system has
     lock         a lock on an open file, until it is closed
@@ -72,7 +72,7 @@ class Room(NamedTuple):
 
 
 def room_left() -> Room:
-    """What is left, where a system has such limits, and tells what is taken of them."""
+    """Return the room left under the system's limits, where it has any and reports usage."""
     if resource is None:
         return Room(sys.maxsize, sys.maxsize)
     try:
@@ -89,7 +89,7 @@ def _left(which: int, taken: int) -> int:
 
 
 def stack_bytes() -> int:
-    """What a new thread takes for its stack."""
+    """Return the stack size of a new thread."""
     usual = 8 << 20
     if resource is None:
         return threading.stack_size() or usual

@@ -23,7 +23,7 @@ Boards = NDArray[np.uint8]
 
 
 class Library(Protocol):
-    """Where the files of a material are."""
+    """Locations of the files of a material."""
 
     def table(self, material: Material | str) -> TableFile:
         """The open table of distances; raises `MissingTableError` where there is none."""

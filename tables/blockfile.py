@@ -153,7 +153,7 @@ class BlockFile(Generic[Spec]):
         return self._decode(number, self._content(number, self._read(start, end - start)))
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
+        """Number of tiles of whole leads that a side has."""
         return self._maps[side].tiles
 
     def tile(
@@ -278,7 +278,7 @@ class BlockFile(Generic[Spec]):
         return self._unpack(data, MAX_METADATA, None)
 
     def is_at(self, path: Path) -> bool:
-        """Whether a path leads to this very file, and not to one that has taken its place."""
+        """Return whether a path leads to this very file, and not to a replacement."""
         descriptor = self._descriptor
         with contextlib.suppress(OSError):
             return descriptor is not None and os.path.samestat(
@@ -307,7 +307,7 @@ class BlockFile(Generic[Spec]):
     # -- blocks ------------------------------------------------------------------------------
 
     def _slots_in(self, number: int) -> int:
-        """How many slots a block has."""
+        """Return the number of slots of a block."""
         red = self.header.blocks[0]
         if number < red:
             return self._maps[0].slots_in(number)
@@ -343,7 +343,7 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """What zstd packed; more than `limit` bytes are refused before they are allocated."""
+        """Decompress a block; more than `limit` bytes are refused before they are allocated."""
         try:
             # The size that `decompress` allocates: `frame_content_size` is 0 of a skippable frame,
             # whatever that claims. A frame that does not tell has the largest size there is.

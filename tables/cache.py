@@ -19,7 +19,7 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """How a cache has been used so far."""
+    """Statistics of a cache."""
 
     hits: int
     misses: int

@@ -113,7 +113,7 @@ class Certificate:
 
 
 def certificate_path(table: Path) -> Path:
-    """Where the certificate of a table file lies."""
+    """Return the path of a table file's certificate."""
     return table.with_name(table.name.removesuffix(SUFFIX) + ".proof.json")
 
 
@@ -147,7 +147,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 
 
 def is_untouched(table: Path) -> bool:
-    """Whether a table file has the time of modification that its certificate vouches for.
+    """Return whether a table file has the time of modification that its certificate vouches for.
 
     Then it has been neither written nor replaced since its bytes were checked, unless somebody has
     set its time, or the disk has lost some.
@@ -166,12 +166,12 @@ def renew_certificate(table: Path, modified: int) -> None:
 
 
 def leans_on_metric(above: Metric, below: Metric) -> bool:
-    """Whether a table may rest on one below it: a distance to mate needs distances to mate."""
+    """Return whether a table may rest on one below it: DTM needs DTM."""
     return above == Metric.DTC or below == Metric.DTM
 
 
 def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Whether premises are tables that a table's values follow from, one of each material."""
+    """Return whether premises are tables that the values follow from, one of each material."""
     needed = {child.name for child in name.material.captures().values() if child.needs_table}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set

@@ -51,7 +51,7 @@ class LimitExceededError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a position is worth to the side to move.
+    """Value of a position for the side to move.
 
     `order` 0 is a draw, or a win or loss by mate or conversion, in `plies` plies; order k >= 1 is
     decided by the repetition rules, `plies` before a direct winning state (0 for that state

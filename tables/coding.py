@@ -1,4 +1,4 @@
-"""What the blocks of a file hold, and how: what a reader and a writer ask of either kind of file.
+"""Encoding of blocks: the interface that a reader and a writer need of either kind of file.
 
     `Coding`     distances (`blocks.py`) or outcomes (`outcomes.py`), as bytes
     `AnyBlock`   a decoded block of either
@@ -38,7 +38,7 @@ class AnyBlock(Protocol):
 
 
 class Coding(Protocol):
-    """How codes become the bytes of a block, and bytes codes."""
+    """Conversion of codes to the bytes of a block, and back."""
 
     @property
     def dtype(self) -> np.dtype[Any]:

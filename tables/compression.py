@@ -1,4 +1,4 @@
-"""How zstd packs the blocks of a file: fast to build, dense to hand on, small where reads are many.
+"""Compression of blocks by zstd: fast to build, dense to publish, small for many reads.
 
     FAST        tables, by a builder
     DENSE       tables that are finished, by `tbgen index --dense`

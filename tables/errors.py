@@ -1,4 +1,4 @@
-"""What can go wrong between a position and the table that knows its value.
+"""Errors between a position and the table that has its value.
 
     TablebaseError
         MissingTableError          no such table here; names the command that builds it

@@ -108,7 +108,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing_both(path: Path, beside: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The same of two files of one folder: a new one, and another one that only goes with it.
+    """Replace two files of one folder: a new one, and another one that only goes with it.
 
     Both are written and synced before one gets its name, `path` last. Should that fail, `beside`
     is gone, and with it one that was there before: it would tell of another file.

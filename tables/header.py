@@ -73,7 +73,7 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """What both kinds of file are known by before their first block is written."""
+    """Specification common to both kinds of file, known before their first block is written."""
 
     __slots__ = ()
 
@@ -87,12 +87,12 @@ class _Spec:
 
     @property
     def coding(self) -> Coding:
-        """How its blocks are packed."""
+        """Encoding of its blocks."""
         raise NotImplementedError
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """What the header states: bytes per code, metric, span."""
+        """Fields that the header states: bytes per code, metric, span."""
         raise NotImplementedError
 
     @classmethod
@@ -105,7 +105,7 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec(_Spec):
-    """What is known of a table before its first block is written."""
+    """Specification of a table, known before its first block is written."""
 
     name: TableName
     codes: CodeSpace
@@ -114,12 +114,12 @@ class TableSpec(_Spec):
 
     @property
     def coding(self) -> Coding:
-        """How its blocks are packed."""
+        """Encoding of its blocks."""
         return CodeCoding(self.codes.width)
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """What the header states: bytes per code, metric, span."""
+        """Fields that the header states: bytes per code, metric, span."""
         return self.codes.width, self.name.metric.number, self.codes.span
 
     @classmethod
@@ -135,7 +135,7 @@ class TableSpec(_Spec):
 
 @dataclass(frozen=True, slots=True)
 class WdlSpec(_Spec):
-    """The same of a win-draw-loss file."""
+    """Specification of a win-draw-loss file, known before its first block is written."""
 
     name: WdlName
 
@@ -144,12 +144,12 @@ class WdlSpec(_Spec):
 
     @property
     def coding(self) -> Coding:
-        """How its blocks are packed."""
+        """Encoding of its blocks."""
         return OUTCOMES
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """What the header states: no codes of distances, the metric behind the others, no span."""
+        """Fields of the header: no codes of distances, the source table's metric, no span."""
         return self._FIELDS
 
     @classmethod
@@ -183,7 +183,7 @@ class Header(Generic[Spec]):
 
     @property
     def metadata_offset(self) -> int:
-        """Where the metadata begins."""
+        """Offset of the metadata in the file, in bytes."""
         return self.table_offset + BLOCK_ENTRY_BYTES * sum(self.blocks)
 
     @property
@@ -193,7 +193,7 @@ class Header(Generic[Spec]):
 
     @cached_property
     def block_maps(self) -> tuple[BlockMap, BlockMap]:
-        """Which slots each block has."""
+        """Slots of each block, by side."""
         layout = Layout.of(self.spec.name.material)
         red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
         return red, black
@@ -325,7 +325,7 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Whether sizes and codes are possible; nothing here allocates by what the file claims."""
+        """Return whether sizes and codes are possible; nothing here allocates by stated sizes."""
         coding = self.spec.coding
         return (
             1 <= self.block_slots <= coding.max_slots
@@ -347,7 +347,7 @@ class Header(Generic[Spec]):
 
 
 def _arrangement_fields(arrangement: Arrangement) -> tuple[int, bytes]:
-    """How the header has one side's arrangement."""
+    """Return one side's arrangement as fields of the header."""
     return int(arrangement.by_black), bytes(arrangement.axes).ljust(MAX_AXES, NO_AXIS)
 
 

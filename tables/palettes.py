@@ -59,7 +59,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """What makes blocks of numbers into bytes as `encode` makes those of their codes."""
+        """Return an encoder of numbers whose bytes are those that `encode` makes of their codes."""
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

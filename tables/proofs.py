@@ -1,4 +1,4 @@
-"""What certificates prove together: a table is proven if the chain below it is whole.
+"""Proof state of tables by certificates: a table is proven if the chain below it is whole.
 
     proven           its certificate is for these very contents, and every table that it names is
                      there with the contents that it names, and is proven itself
@@ -36,7 +36,7 @@ Find = Callable[[TableName], Path | None]
 
 
 class ProofState(StrEnum):
-    """How far a table is proven; the module says what the words mean."""
+    """State of a table's proof; the module's docstring defines the states."""
 
     PROVEN = "proven"
     BUT_FOR = "proven but for"
@@ -44,7 +44,7 @@ class ProofState(StrEnum):
 
 
 class Fault(StrEnum):
-    """What is wrong with a table that others rest on."""
+    """Fault of a table that others rest on."""
 
     UNPROVEN = "unproven"
     CHANGED = "changed"
@@ -67,7 +67,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ProofStatus:
-    """How far a table is proven.
+    """State of a table's proof, with its faults.
 
     `gaps` are the tables that it is not proven without, by men and name; `reason` says why a
     certificate that is there proves nothing; `certificate` is the one that holds.
@@ -103,7 +103,7 @@ class ProofStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What is known of a table by itself: its digest, and its certificate if that holds."""
+    """Digest of a table, and its certificate if that holds."""
 
     digest: str
     certificate: Certificate | None
@@ -119,7 +119,7 @@ class Proofs:
         self._gaps: dict[TableName, frozenset[Gap]] = {}
 
     def status(self, name: TableName) -> ProofStatus:
-        """How far a table is proven.
+        """Return the state of a table's proof.
 
         Raises `CorruptTableError`, `FormatVersionError` and `OSError` if the file of the table
         itself cannot be read, `FileNotFoundError` if there is none.

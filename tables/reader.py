@@ -23,12 +23,12 @@ class TableFile(BlockFile[TableSpec]):
 
     @property
     def code_space(self) -> CodeSpace:
-        """How its codes stand for values."""
+        """Meaning of its codes."""
         return self.header.spec.codes
 
     @property
     def metric(self) -> Metric:
-        """What its distances count to."""
+        """Event that its distances count to."""
         return self.header.spec.name.metric
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a table says of a position, and why there can be none of a material."""
+"""Result of probing a position, and the reasons why a material can have no table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tbgen.tables.reader import TableFile
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What a table says of a position, for the side to move.
+    """Value of a position in a table, for the side to move.
 
     `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
     already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set`
@@ -43,7 +43,7 @@ class ProbeResult:
 
 
 def result_of(file: TableFile, code: int) -> ProbeResult:
-    """What a code of a table says."""
+    """Return the result that a code of a table stands for."""
     spec = file.header.spec
     value = spec.codes.decode(code)
     plies = None if value.outcome == Outcome.DRAW else value.plies

@@ -74,7 +74,7 @@ def text(pattern: str, what: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """What another check knows, or nothing (null)."""
+    """Return a check that also accepts null."""
     return lambda value: None if value is None else check(value)
 
 

@@ -63,7 +63,7 @@ class Longest:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """How many positions with `side` to move have one value; a draw has `plies` None."""
+    """Number of positions with `side` to move that have one value; a draw has `plies` None."""
 
     side: str
     outcome: str

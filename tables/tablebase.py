@@ -182,14 +182,14 @@ class Tablebase:
 
     @property
     def cache_info(self) -> CacheInfo:
-        """How the cache of blocks has been used."""
+        """Statistics of the cache of blocks."""
         return self._cache.info
 
     # -- choosing and opening ----------------------------------------------------------------
 
     @property
     def rule_set(self) -> RuleSet:
-        """What probing uses.
+        """Rule set that probing uses.
 
         Its rules are None as long as nothing has been added and nothing was asked for. Raises
         `RulesMismatchError` if several are present and none was asked for.

@@ -47,7 +47,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class WdlFacts:
-    """What a win-draw-loss file says of itself; counts are legal positions, mirror images once."""
+    """Facts in a win-draw-loss file; counts are legal positions, mirror images once."""
 
     material: str
     rules: str
@@ -100,12 +100,12 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """What `hold` takes: a fifth of a byte for each slot of a side of several outcomes."""
+        """Bytes that `hold` takes: a fifth of a byte a slot of a side of several outcomes."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
     def is_held(self) -> bool:
-        """Whether all its blocks are in memory, unpacked."""
+        """Return whether all its blocks are in memory, unpacked."""
         return self._held is not None
 
     @property
@@ -150,7 +150,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """Whether its blocks are stored as they are; None where it has no bytes of any."""
+        """Return whether its blocks are stored as they are; None where it has no bytes of any."""
         numbers = np.arange(len(self._entries))
         slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
         lengths = self._entries[:, 0]

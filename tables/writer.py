@@ -61,7 +61,7 @@ _PER_THREAD = 2
 
 
 class Metadata(Protocol):
-    """What is stored with a file."""
+    """Metadata stored with a file."""
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
@@ -69,7 +69,7 @@ class Metadata(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How a kind of file is cut into blocks, and compressed."""
+    """Block size and compression of a kind of file."""
 
     block_slots: int = BLOCK_SLOTS
     """Slots of a block; blocks of so many different codes that one exceeds 64 KiB get fewer."""
@@ -124,7 +124,7 @@ class _Packer:
         return _Packed(data, hashlib.sha256(content).digest(), constant)
 
     def _stored(self, content: bytes, slots: int) -> bytes:
-        """How the bytes of a block stand in the file."""
+        """Return the stored form of a block's bytes."""
         plain = self._coding.plain_length(slots)
         if plain is not None and self._packing.plain:
             return content
@@ -215,7 +215,7 @@ class _CheckedSource:
 
 @dataclass(frozen=True)
 class _Job(Generic[Spec]):
-    """What is to be written, and how."""
+    """File to be written, and its settings."""
 
     spec: Spec
     layout: Layout

@@ -66,7 +66,7 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """What comes now ends a process that has cleaned up, even if a thread keeps it waiting."""
+    """Restore default signals: the next one ends the process even if a thread delays its end."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""What is said of a position, by the command line, the board and an engine alike.
+"""Answers about a position, for the command line, the board and the engine alike.
 
     mechanism   who checks, or chases whom, in the loop that decides a position
     reasons     why a value is what it is, in words that a language can be put to

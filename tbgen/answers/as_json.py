@@ -27,7 +27,7 @@ def outcome_name(outcome: Outcome | None) -> str:
 def position_answer(
     position: Position, result: ProbeResult, mechanism: Mechanism | None = None
 ) -> dict[str, Any]:
-    """What is known of a position, its moves aside."""
+    """Return the JSON of a position, without its moves."""
     return {
         "fen": position.fen,
         "material": position.material.name,
@@ -52,7 +52,7 @@ def move_answer(
     notation: str,
     mechanism: Mechanism | None = None,
 ) -> dict[str, Any]:
-    """What is known of a legal move of a position whose value is `result`."""
+    """Return the JSON of a legal move of a position whose value is `result`."""
     return {
         "move": format_move(position, move.move, notation),
         "outcome": outcome_name(move.outcome),

@@ -1,4 +1,4 @@
-"""What can go wrong, as one line to read, a hint, and an exit status.
+"""Failures, each as one line to read, a hint, and an exit status.
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
 
@@ -45,7 +45,7 @@ class Failure:
 
 
 def describe(error: BaseException, tables_option: str = "") -> Failure | None:
-    """What to say of an exception; None for one that only a bug explains.
+    """Return the report of an exception; None for one that only a bug explains.
 
     `tables_option` (` --tables DIR`) completes the command that builds a missing table.
     """
@@ -60,7 +60,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an exception comes from memory that could not be had, by its own or another name.
+    """Return whether an exception comes from a lack of memory, by its own or another name.
 
     A library that could not be loaded has the loader's words, somewhere in the chain.
     """
@@ -84,7 +84,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
-    """What to say of this package's own exceptions."""
+    """Return the report of one of this package's own exceptions."""
     from tbgen import tables
     from tbgen.indexing import InputError
 
@@ -116,7 +116,7 @@ def _system_message(error: OSError) -> str:
 
 
 def _system_hint(error: OSError) -> str:
-    """What may help against an error of the operating system."""
+    """Return a remedy for an error of the operating system."""
     import errno
 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,4 +1,4 @@
-"""What decides a position under the repetition rules: the offence that its best play ends in.
+"""Offence that decides a position under the repetition rules: the one its best play ends in.
 
     position of order k  ->  best play, to its loop  ->  the referee  ->  Mechanism
                              (mainline)                                   who checks, or who chases
@@ -25,7 +25,7 @@ MAX_PLIES = 80
 
 
 class Offence(StrEnum):
-    """What the loser does for ever."""
+    """Offence that the loser commits for ever."""
 
     CHECK = "check"
     CHASE = "chase"
@@ -50,7 +50,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """How the offender loses, and the first move of the play that shows it.
+    """Offence of a loser, and the first move of the play that shows it.
 
     `victim` is chased on every move of the loop, None for checks; `by` are the pieces that chase
     it, or give the checks.
@@ -73,7 +73,7 @@ class Mechanism:
 
 
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
-    """What decides a position of order 1 or above.
+    """Return the offence that decides a position of order 1 or above.
 
     None for other positions, and where `MAX_PLIES` of best play reach no loop that is lost: it
     may be longer, or go on in a table that is missing. Raises like `GameTablebase.probe`.
@@ -122,7 +122,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _original(line: Mainline, square: int, moves: int) -> int:
-    """Where the piece on `square` after so many moves stood before them."""
+    """Return the square, so many moves before, of the piece on `square`."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

@@ -30,7 +30,7 @@ from tbgen.tables.codes import DRAW
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Which sentence to say, and what fills it.
+    """Reason as a sentence's key and the values that fill it.
 
     `side` is the winner, or whom else the sentence is about. `offence` and `mechanism` are what
     is known of a decision by the rules; `material` is one that a move leads to, or that is
@@ -49,7 +49,7 @@ class Reason:
 
 
 class Words(ABC):
-    """How a language says a reason: its sentences, and the phrases in them."""
+    """Sentences of one language for reasons, and the phrases in them."""
 
     sentences: ClassVar[Mapping[str, str]]
     """By the key of the reason. {side} and {other} are sides, {plies} and {distance} say how
@@ -172,7 +172,7 @@ def explain_position(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """What the value of a position means."""
+    """Return the reason that a position has its value."""
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
@@ -196,7 +196,7 @@ def explain_move(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """What a move achieves for the side that makes it, in the position with the value `root`.
+    """Return the result of a move for its side, in the position with the value `root`.
 
     `mechanism` is that of the position; the move that begins the play which shows it is
     explained by it.
@@ -241,7 +241,7 @@ def explain_move(
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
-    """How a line ends."""
+    """Return the reason that a line ends."""
     winner, verdict = line.winner, line.verdict
     if line.ending in (Ending.MATE, Ending.STALEMATE):
         return words.say(Reason(f"line_{line.ending}", line.final.side.other))
@@ -257,7 +257,7 @@ def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
 
 
 def _offence_of_direct_win(checked: bool) -> Offence:
-    """What the opponent of a side that has won directly must do for ever.
+    """Return the offence that the opponent of a side that has won directly commits for ever.
 
     A winner in check is in a pattern of checks, and the winner in a pattern of chases is not.
     """

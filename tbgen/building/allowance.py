@@ -1,4 +1,4 @@
-"""How much memory this process may use: what is free, and what it has been given.
+"""Memory limits of this process: free memory, and limits set by the system or a container.
 
     asked for         `--memory`, in place of what is free
     free memory       what the machine can give without swapping
@@ -30,7 +30,7 @@ those with the groups below."""
 
 
 class Allowance(NamedTuple):
-    """What a process may occupy in all: what it occupies already is included."""
+    """Total memory that a process may occupy, including what it occupies already."""
 
     memory: int
     """Bytes of memory."""
@@ -41,7 +41,7 @@ class Allowance(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """What this process has, in bytes."""
+    """Memory of this process, in bytes."""
 
     addresses: int
     memory: int
@@ -51,7 +51,7 @@ class _Own(NamedTuple):
 
 
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
-    """What this process may use, by the tightest of all limits.
+    """Return the memory that this process may use, by the tightest of all limits.
 
     asked : bytes that were asked for in place of what is free, 0 for none
     root : the folder that has `proc` and `sys`

@@ -100,7 +100,7 @@ class NotEnoughMemoryError(TablebaseError):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What became of a task."""
+    """Result of a task."""
 
     name: TableName
     size: int | None = None
@@ -121,7 +121,7 @@ def jobs_of(work: Sequence[Task]) -> list[Job]:
 
 
 class Progress(Protocol):
-    """Who wants to know how a build goes on."""
+    """Receiver of reports on the progress of a build."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """A table is begun, or found finished."""
@@ -166,7 +166,7 @@ class Builder:
             raise error
 
     def one_of(self, total: int) -> Callable[[Start], Built]:
-        """What does the tasks of `total` jobs, one by one, in this process."""
+        """Return a function that does the tasks of `total` jobs one by one in this process."""
         numbers = itertools.count(1)
         return lambda start: self.see_to(start.job.payload, numbers, total)
 
@@ -270,7 +270,7 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Which choice to begin with: that of a state, since the others before it have failed."""
+        """Return the first choice to try: a saved state's, since those before it have failed."""
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():

@@ -61,7 +61,7 @@ class Unwatched:
 
 @dataclass(frozen=True)
 class OneTable:
-    """What a worker does: builds the table that a job is of. Can be pickled.
+    """Task of a worker: build the table of a job. Can be pickled.
 
     A worker writes where it is told to: a relative directory would be another one elsewhere.
     """
@@ -107,12 +107,12 @@ class Collection:
 
     @cached_property
     def work(self) -> list[Task]:
-        """What is asked for and what it needs, in order."""
+        """Tables that are asked for and those that they need, in order."""
         return work_for(self.materials, self.metric, self.force)
 
     @cached_property
     def unfinished(self) -> list[Task]:
-        """What is to be built, as things were when this was asked first."""
+        """Tables still to be built when this was first asked."""
         return [task for task in self.work if not self._is_finished(task)]
 
     def _is_finished(self, task: Task) -> bool:
@@ -120,7 +120,7 @@ class Collection:
         return found is not None and not task.anew
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
-        """What is to be built, as jobs with memory and seconds.
+        """Tables to be built, as jobs with memory and seconds.
 
         threads : those that may build a table together
         floor : bytes that each is given at least
@@ -183,14 +183,14 @@ class Collection:
             )
 
     def one_table(self, cores: int) -> OneTable:
-        """What builds one of the tables, here or elsewhere: the directory has a name for all."""
+        """Return the builder of one table, here or elsewhere: the directory has a name for all."""
         directory = Path(os.path.abspath(self.directory))
         return OneTable(directory, self.rule_set, cores, self.state_seconds)
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How one machine is shared out."""
+    """Share of one machine for each process."""
 
     jobs: int
     """Processes at once."""
@@ -201,7 +201,7 @@ class Shares:
 
 
 def shares(jobs: int, asked: int = 0) -> Shares:
-    """What `jobs` processes at once may have, or fewer where memory is short.
+    """Return the shares of `jobs` processes, or of fewer where memory is short.
 
     Each must be able to compile kernels, and keeps what it has loaded while it has nothing to do.
 
@@ -214,5 +214,5 @@ def shares(jobs: int, asked: int = 0) -> Shares:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """How many processes `--jobs auto` means: one for each core, or one where little is to do."""
+    """Return the number of processes for `--jobs auto`: one a core, or one for little work."""
     return cores if sum(job.seconds for job in jobs) > WORTH_SECONDS else 1

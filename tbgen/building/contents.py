@@ -1,4 +1,4 @@
-"""What a finished table holds, whatever its file looks like: the digest of its values.
+"""Digest of the values of a finished table, independent of the file's layout.
 
 Kernels are loaded when one is asked for.
 """

@@ -1,4 +1,4 @@
-"""What tables will cost: measured where they were measured, else learned from those that were.
+"""Estimates of the cost of tables: measured, or learned from measured tables.
 
     known tables   ->  `Lesson`: features of the supporting tables, and the table's own traits
     lessons        ->  `Law`: by how much a table differs from a first guess
@@ -127,7 +127,7 @@ class Lesson:
 
     @classmethod
     def of(cls, measured: Measured, support: Support, traits: Traits) -> Lesson:
-        """What a measured table teaches; small ones nothing, and clocks and headers add noise."""
+        """Return the lesson of a measured table; small ones weigh nothing: headers add noise."""
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -138,13 +138,13 @@ class Lesson:
 
 
 def has_defenders(material: Material) -> bool:
-    """Whether any side has an advisor or an elephant."""
+    """Return whether any side has an advisor or an elephant."""
     return any(army.advisors or army.elephants for army in material.armies)
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What measured tables teach."""
+    """Regression learned from measured tables."""
 
     traits: Mapping[str, Traits]
     """By material."""
@@ -172,7 +172,7 @@ class Knowledge:
         return cls(traits, lessons)
 
     def without(self, forgotten: Container[str]) -> Knowledge:
-        """The same, had some materials never been measured, nor any that needs them."""
+        """Return the knowledge without some materials and those that need them."""
         return Knowledge(
             {name: traits for name, traits in self.traits.items() if name not in forgotten},
             [each for each in self.lessons if each.material.name not in forgotten],

@@ -131,7 +131,7 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 @dataclass(frozen=True)
 class Errand:
-    """What a worker does that sees no directory of others: `OneTable`, between a get and a put."""
+    """Task of a worker without a shared directory: `OneTable`, between a get and a put."""
 
     table: OneTable
     exchange: Exchange

@@ -1,4 +1,4 @@
-"""What the supporting tables of a material tell about its own.
+"""Features of a material that follow from its supporting tables.
 
     captures  ->  `Traits` of the tables that they lead to  ->  features, and a first guess
 
@@ -28,7 +28,7 @@ LEAST_ENTROPY = 0.05
 
 @dataclass(frozen=True)
 class Outcomes:
-    """How the positions of a table end."""
+    """Shares of a table's outcomes."""
 
     wins: tuple[float, float]
     """By army: the share of the positions with it to move that it wins."""
@@ -47,7 +47,7 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Traits:
-    """What is known or guessed of a table."""
+    """Measured or estimated properties of a table."""
 
     density: float
     """The logarithm of bytes per placement."""
@@ -74,7 +74,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a side wins: `most` after taking a piece, `least` after losing one, and the means."""
+    """Bounds of a side's wins: `most` after taking a piece, `least` after losing one; means."""
 
     most: float
     least: float
@@ -147,7 +147,7 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """What the traits of the material follow from; its armies are named stronger first."""
+        """Return the features that traits are estimated from; armies are named stronger first."""
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

@@ -1,4 +1,4 @@
-"""What tables cost where they were measured, and what follows from that at once.
+"""Measured costs of tables, and what follows from them directly.
 
     measured.csv  ->  `Measured`, a line each  ->  `Measurements`: costs by material under `wxf`,
                                                    what other rules take of that, wall per CPU
@@ -29,7 +29,7 @@ CLOCK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one table cost, and how its positions end; the fields are the columns of the file."""
+    """Measured cost and outcomes of one table; the fields are the columns of the file."""
 
     material: str
     rules: str
@@ -50,12 +50,12 @@ class Measured:
 
     @property
     def outcomes(self) -> Outcomes:
-        """How its positions end."""
+        """Shares of its outcomes."""
         return Outcomes((self.first_wins, self.second_wins), self.entropy)
 
 
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
-    """When and where tables were measured, and what they cost.
+    """Return the date and machine of the measurements, and the measured costs.
 
     Raises `OSError`, `KeyError` for a missing column, and `ValueError` for what is no number.
     """
@@ -75,21 +75,21 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
 
 @dataclass(frozen=True)
 class Share:
-    """What a table under other rules costs of one under `wxf`."""
+    """Cost of a table under other rules, relative to `wxf`."""
 
     seconds: float
     file_bytes: float
 
 
 def rooks_chase(material: Material) -> bool:
-    """Whether rooks face each other, with help: where chases decide most."""
+    """Return whether rooks face each other, with help: chases decide most there."""
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """What estimates start from."""
+    """Measurements that estimates start from."""
 
     tables: Mapping[str, Measured]
     """By material, under `wxf`."""
@@ -118,7 +118,7 @@ class Measurements:
         return cls(tables, shares, median(row.wall_seconds / row.cpu_seconds for row in long))
 
     def share(self, material: Material, rules: Rules) -> Share:
-        """What a material costs under some rules; with one armless side all are the same."""
+        """Return a material's cost relative to `wxf`; 1 where one side is armless."""
         if not material.both_armed:
             return Share(1.0, 1.0)
         return self.shares.get((rules, rooks_chase(material)), Share(1.0, 1.0))

@@ -1,4 +1,4 @@
-"""What a plan would take of many workers: hours by simulation, and memory by classes.
+"""Forecast of a plan on several workers: hours by simulation, and memory by classes.
 
     plan  ->  jobs  ->  the queue that builds them, played with a clock of its own  ->  `Outlook`
 
@@ -33,7 +33,7 @@ class MemoryClass:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What some workers would make of a plan."""
+    """Forecast of a plan on a number of workers."""
 
     workers: int
     simulation: Simulation

@@ -96,7 +96,7 @@ def pack_closure(
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
-    """Whether a sound file derived from this very table is there, packed or plain as asked."""
+    """Return whether a sound file derived from this very table exists, packed or plain as asked."""
     try:
         with WdlFile(path, name=name) as found:
             return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
@@ -108,7 +108,7 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
 
 
 def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
-    """How many positions of a side win, draw and lose."""
+    """Return the numbers of wins, draws and losses of a side."""
     totals = np.zeros(WIN + 1, np.int64)
     # In pieces: numpy's counting makes 64-bit copies.
     for first in range(0, plane.size, 1 << 22):

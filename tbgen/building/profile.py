@@ -1,4 +1,4 @@
-"""What each phase of a table costs: seconds, the processors' share of them, sweeps, rows.
+"""Cost of each phase of a table: seconds, processor share, sweeps, rows.
 
     Profile    stands between a builder and its progress, and measures what passes by
     Share      what one phase of one order has taken
@@ -23,7 +23,7 @@ from tbgen.tables.names import TableName
 
 @dataclass
 class Share:
-    """What one phase of one order has taken."""
+    """Cost of one phase of one order."""
 
     phase: str
     order: int
@@ -37,7 +37,7 @@ class Share:
     """Positions that were given their value."""
 
     def busy(self, threads: int) -> float:
-        """Which part of the threads' time they have worked, 0 to 1."""
+        """Share of the threads' time spent working, 0 to 1."""
         return self.cpu_seconds / (self.seconds * threads) if self.seconds else 0.0
 
     def to_json(self, threads: int) -> dict[str, Any]:

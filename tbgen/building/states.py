@@ -39,7 +39,7 @@ _READ_BYTES = 1 << 20
 
 
 def state_path(directory: Path, name: TableName) -> Path:
-    """Where the state of a table lies."""
+    """Return the path of a table's state file."""
     return directory / f".{name}.state"
 
 
@@ -77,7 +77,7 @@ class StateFile:
         return self._spent
 
     def is_left(self) -> bool:
-        """Whether an earlier attempt has left a state of this very table."""
+        """Return whether an earlier attempt has left a state of this very table."""
         file = self._opened()
         if file is not None:
             file.close()
@@ -120,7 +120,7 @@ class StateFile:
         return (spent[0], spent[1]) if found == self._identity else None
 
     def is_due(self) -> bool:
-        """Whether it is time to keep the state."""
+        """Return whether it is time to save the state."""
         return time.monotonic() >= self._next
 
     def keep(self, parts: Iterable[bytes]) -> None:

@@ -229,7 +229,7 @@ def _worded(key: str, error: BaseException) -> BaseException:
 
 
 def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
-    """What to say of an error; one that only a bug explains is raised."""
+    """Return the report of an error; one that only a bug explains is raised."""
     failure = describe(error, tables_option(ctx))
     if failure is None:
         raise error

@@ -29,7 +29,7 @@ _TO_LOAD_NUMPY = 96 << 20
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
-    """What to say of an exception, as `failures.describe`; click's own are known here."""
+    """Return the report of an exception, as `failures.describe` does, click's own included."""
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -67,7 +67,7 @@ def show_traceback() -> None:
 
 
 class _Reporting(click.Command):
-    """What commands and the group of them have in common."""
+    """Error reporting shared by commands and their group."""
 
     def main(
         self,
@@ -157,7 +157,7 @@ def _end(error: BaseException, ctx: click.Context | None) -> int:
 
 
 def _main_argument(ctx: click.Context) -> str:
-    """What the command was asked about, as it was typed."""
+    """Return the command's main argument as it was typed."""
     for parameter in ctx.command.params:
         if isinstance(parameter, click.Argument) and parameter.name is not None:
             value = ctx.params.get(parameter.name) or ""

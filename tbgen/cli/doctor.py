@@ -77,7 +77,7 @@ def _memory() -> dict[str, int | str]:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Where compiled kernels of this version of the sources are kept, and where they belong."""
+    """Return the folder of the compiled kernels of these sources, and their usual one."""
     found = find_kernel_folder()
     answer = _directory(found.path or found.usual or Path(os.sep))
     answer["usual"] = None if found.usual is None else str(found.usual)
@@ -85,7 +85,7 @@ def _kernel_cache() -> dict[str, Any]:
 
 
 def _directory(path: Path) -> dict[str, Any]:
-    """Whether a directory is there and can be written, or made; and the bytes left for it."""
+    """Return whether a directory can be written, or made; and the bytes left for it."""
     existing = path
     # In `os.path`, a folder that may not be searched is no error.
     while not os.path.exists(existing) and existing != existing.parent:
@@ -128,7 +128,7 @@ def _try_numba() -> dict[str, Any]:
 
 
 def _problems(answer: dict[str, Any]) -> list[str]:
-    """What stands in the way of building or probing, one line each."""
+    """Return the obstacles to building or probing, one line each."""
     missing = [name for name, version in answer["packages"].items() if version is None]
     problems = [f"{name} is not installed" for name in missing]
     for name, what in (("kernel_cache", "compiled kernels"), ("tables", "tables")):

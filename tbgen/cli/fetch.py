@@ -101,7 +101,7 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: BuildProgress, label: str
 ) -> tuple[str, dict[str, str] | None]:
-    """What became of a file: `fetched`, `present` or `failed`; and how it failed."""
+    """Return the result for a file: `fetched`, `present` or `failed`; and the failure."""
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
 

@@ -1,4 +1,4 @@
-"""What `tbgen` and `tbgen COMMAND --help` teach beside the options: examples, and where to read on.
+"""Lessons in `tbgen` and `tbgen COMMAND --help` beside the options: examples, further pages.
 
 One table for all commands, so that what is shown at a terminal, what docs/commands.md prints and
 what the tests try are the same lines. The options themselves are explained where they are declared.

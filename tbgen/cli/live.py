@@ -38,7 +38,7 @@ class LiveLine:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a terminal to show it."""
+        """Return whether there is a terminal to show it."""
         return self._bar is not None
 
     def live(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Who plays on the board where no table knows the position: the engine, in a process of its own.
+"""Opponent on the board where no table has the position: the engine, in a process of its own.
 
     start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
 

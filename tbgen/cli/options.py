@@ -156,7 +156,7 @@ class Selection:
 
     @property
     def choice(self) -> RuleChoice:
-        """Which rule sets are meant."""
+        """Rule sets that are accepted."""
         from tbgen.tables import RuleChoice, Rules
 
         rules = None if self.rules is None else Rules(self.rules)

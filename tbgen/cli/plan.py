@@ -39,7 +39,7 @@ def plan(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """What building MATERIAL... would take.
+    """Show what building MATERIAL... would take.
 
     MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
     of these; --men 5 alone is every material of at most five men.
@@ -110,7 +110,7 @@ def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
 
 
 def _show_outlook(crowd: Outlook) -> None:
-    """What workers would take."""
+    """Show what workers would take."""
     found = crowd.simulation
     click.echo(
         f"{crowd.workers} workers of one thread: {duration(found.seconds)}, the longest chain "

@@ -137,7 +137,7 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
 
 
 def _suggest(answer: dict[str, Any]) -> None:
-    """What a reader may ask next: a draw forces nothing, and has no line."""
+    """Return the command to try next: a draw forces nothing, and has no line."""
     board = ("tbgen serve", "the board in a browser")
     if answer["outcome"] == "draw" or not answer["moves"]:
         show_next(board)

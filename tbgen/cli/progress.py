@@ -1,4 +1,4 @@
-"""How a build goes on, on stderr: one live line on a terminal, else a line for each table.
+"""Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
     BuildProgress   the tables of a build as they are begun and written
     SetProgress     the same for a set: what is done, what runs, how long the rest will take
@@ -75,7 +75,7 @@ class BuildProgress(LiveLine):
         self.say(f"{self._label}: {size(size_of_file)} in {duration(seconds)}")
 
     def profile(self, shares: list[Share], threads: int) -> None:
-        """What each phase of the table that was written has cost."""
+        """Show the cost of each phase of the table that was written."""
         whole = total(shares)
         self.tables[-1]["profile"] = [share.to_json(threads) for share in [*shares, whole]]
         self.say(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"

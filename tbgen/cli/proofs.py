@@ -66,7 +66,7 @@ def show_verdict(name: TableName, report: VerifyReport) -> None:
 
 
 def show_notes(notes: Iterable[str]) -> None:
-    """What is to be noted of certificates."""
+    """Show the notes on certificates."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
@@ -140,7 +140,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Iterable[str]) -> None:
-        """What rests on tables that are not proven, and was not tried."""
+        """Tables that rest on unproven ones, and were not tried."""
         for key in keys:
             job = next(job for job in self._jobs if job.key == key)
             self.entries[key] = _identity(job) | {"ok": False, "by": None}
@@ -188,7 +188,7 @@ def name_of(job: Job) -> TableName:
 
 
 def _identity(job: Job) -> dict[str, Any]:
-    """What tells a table from others, as the report of a proof has it."""
+    """Return the fields of a proof's report that identify a table."""
     name = name_of(job)
     return {
         "material": name.material.name,

@@ -131,7 +131,7 @@ def _suggest(proven: list[Material]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """How tables are proven, whichever."""
+    """Options of a proof, for all tables."""
 
     directory: Path
     threads: int

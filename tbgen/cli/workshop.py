@@ -1,4 +1,4 @@
-"""Who builds for the board: one build at a time, in processes beside the server.
+"""Builds for the board: one at a time, in processes beside the server.
 
     materials  ->  Collection  ->  Processes  ->  Progress, as the board shows it
 
@@ -73,7 +73,7 @@ class Workshop:
         self._site: _Site | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """What `tbgen plan` says of the tables that are not here; None where that takes long."""
+        """Return the plan's figures for missing tables; None where planning takes long."""
         if any(closure_size(material) > _MAX_PLANNED for material in materials):
             return None
         rules = self._rule_set().rules
@@ -92,7 +92,7 @@ class Workshop:
         )
 
     def progress(self) -> Progress | None:
-        """How the last build goes or went."""
+        """Progress of the last build."""
         site = self._site
         return None if site is None else site.progress()
 
@@ -140,7 +140,7 @@ class _Site(Observer):
         self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
 
     def progress(self) -> Progress:
-        """How it goes."""
+        """Progress of the build."""
         with self._lock:
             if not self._last.goes_on:
                 return self._last
@@ -188,7 +188,7 @@ class _Site(Observer):
         return Stage.BUILT, ""
 
     def _described(self, error: BaseException) -> str:
-        """What to say of an error; one that only a bug explains goes to the log."""
+        """Return the report of an error; one that only a bug explains goes to the log."""
         described = failures.describe(error)
         if described is not None:
             return described.message

@@ -33,10 +33,10 @@ from numba.core.serialize import dumps
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
-    """What an entry holds: the digest of the code, and the code."""
+    """Contents of an entry: the digest of the code, and the code."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
-        """What is written of a compiled kernel."""
+        """Return what is stored of a compiled kernel."""
         code = dumps((super().reduce(cres), _list_defined(cres.library)))
         return hashlib.sha256(code).digest(), code
 
@@ -54,7 +54,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 def _list_defined(library: Any) -> list[str]:
-    """What the machine code of a library defines: numba asks its bitcode, and has none then."""
+    """Return the names that a library defines; numba reads its bitcode, which is missing then."""
     module = library._get_module_for_linking()
     return [each.name for every in (module.functions, module.global_variables)
             for each in every if not each.is_declaration]  # fmt: skip
@@ -62,7 +62,7 @@ def _list_defined(library: Any) -> list[str]:
 
 @cache
 def _empty_bitcode() -> bytes:
-    """What a library without functions has for the compiler."""
+    """Return the bitcode of a library without functions."""
     return bytes(binding.parse_assembly("").as_bitcode())
 
 
@@ -101,7 +101,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
-        """The same, as far as the files go."""
+        """Load a kernel from its files."""
         # numba gets ready to compile before it loads, in 0.2 seconds. Of that, what counts
         # references needs a part, and what borrows needs nothing.
         load = self._load_overload if self._borrows else super().load_overload

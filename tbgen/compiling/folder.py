@@ -35,7 +35,7 @@ PACKAGE = Path(__file__).parent.parent
 
 
 class KernelFolder(NamedTuple):
-    """Where compiled kernels of exactly these sources are kept."""
+    """Folder of the compiled kernels of exactly these sources."""
 
     path: Path | None
     """None where nothing can be kept."""
@@ -82,7 +82,7 @@ def _private_folder() -> Path | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether files and the lock can be written there; the folder is made."""
+    """Create the folder; return whether files and the lock can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open_lock(folder), tempfile.TemporaryFile(dir=folder):

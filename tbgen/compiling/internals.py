@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""Which of numba's internals this version has; without them kernels are the same, and take longer.
+"""Check of numba's internals; kernels of a version without them are equal, and take longer.
 
     known_options   flags of `numba.njit` that nothing documents    else they are left out
     HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
@@ -19,7 +19,7 @@ from typing import Any
 
 
 def _has(module: str, *names: str) -> bool:
-    """Whether a module of numba has all these names; `Class.method` is one, too."""
+    """Return whether a module of numba has all these names; `Class.method` is one, too."""
     try:
         for name in names:
             found: Any = importlib.import_module(f"numba.{module}")
@@ -31,7 +31,7 @@ def _has(module: str, *names: str) -> bool:
 
 
 def _makes_libraries() -> bool:
-    """Whether a compiler is still told into which library it compiles, as its third argument."""
+    """Return whether a compiler still takes the library as its third argument."""
     from numba.core.compiler import Compiler
 
     return list(inspect.signature(Compiler).parameters)[2:3] == ["library"]

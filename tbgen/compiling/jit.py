@@ -136,7 +136,7 @@ def part(function: Function) -> Function:
 
 
 def inlined_part(function: Function) -> Function:
-    """The same, and its code becomes part of its callers', however long it is.
+    """Declare a part whose code is inlined into its callers, however long it is.
 
     For what is called for each cell of a row and does little more than a call takes, where LLVM
     would leave it to be called.

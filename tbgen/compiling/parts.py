@@ -1,4 +1,4 @@
-"""How numba is made to compile a function that only kernels call, and no more of it than they need.
+"""Functions that only kernels call, compiled by numba without what Python callers need.
 
     one signature     signed integers of all kinds are passed as int64
     no entry          neither from Python nor from C, and no file in the cache
@@ -59,7 +59,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """What numba tells the address of the function's environment, which is nowhere."""
+        """Return a null address of the function's environment."""
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:

@@ -1,4 +1,4 @@
-"""What processes that ended too early have left in the folder of compiled kernels.
+"""Stale files of ended processes in the folder of compiled kernels.
 
     *.tmp.*       entries that were being written
 

@@ -1,4 +1,4 @@
-"""What a process that runs kernels can do without: the compiler's code, and what numpy has freed.
+"""Memory that a process can release: the compiler's code, and pages that numpy has freed.
 
 Where a solver allocates, `tbgen.rows.storage` says, and where a proof does `tbgen.verify.planes`.
 """

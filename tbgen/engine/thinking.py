@@ -111,7 +111,7 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Whether an answer is still to come; one that is being written has come when it is."""
+        """Return whether an answer is still to come; one that is being written counts as come."""
         with self._answering:
             return not self._answered
 
@@ -276,7 +276,7 @@ class Thinker:
             searcher.use_tables(self._numba_tables)
 
     def _is_enough(self, found: Iteration) -> bool:
-        """Whether another depth is not worth its time."""
+        """Return whether another depth is not worth its time."""
         limits = self._limits
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:

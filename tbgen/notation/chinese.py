@@ -51,7 +51,7 @@ def piece_name(side: Side, kind: PieceType) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether the text holds any Chinese character."""
+    """Return whether the text holds any Chinese character."""
     return _HAN.search(unicodedata.normalize("NFKC", text)) is not None
 
 
@@ -80,7 +80,7 @@ def join(name: str, step: Step, side: Side, traditional: bool) -> str:
 
 
 def names(place: Place) -> list[str]:
-    """What a piece is called: first as the standard has it, then other names in use."""
+    """Return the names of a piece: the standard's first, then others in use."""
     letter = LETTERS[place.kind]
     file = f"{letter}{place.file}"
     if place.tandem == 1:

@@ -1,4 +1,4 @@
-"""How a player names a piece and its move: from his own right, from the front, on its file.
+"""Names of pieces and moves as a player gives them: from his right, from the front, on a file.
 
     file        9 8 7 6 5 4 3 2 1   Red's (i is his 1); Black counts a as his 1
     Place       which of the like pieces on its file, and of all that share a file with another
@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
     @property
     def is_tandem(self) -> bool:
-        """Whether its file alone does not say which piece is meant.
+        """Return whether the piece needs more than its file to be named.
 
         Never true of advisors and elephants: of two on one file, one can only go ahead and the
         other only back.
@@ -60,7 +60,7 @@ def file_number(side: int, square: int) -> int:
 
 
 def place(position: Position, square: int) -> Place:
-    """Which of the like pieces stands on (an occupied) `square`."""
+    """Return which of the like pieces stands on (an occupied) `square`."""
     code = position.board[square]
     side = Side(piece_side(code))
     files: dict[int, list[int]] = {}
@@ -85,7 +85,7 @@ def place(position: Position, square: int) -> Place:
 
 
 def step(position: Position, move: Move) -> Step:
-    """What the move does, as its side sees it."""
+    """Return the direction and length of a move, from its side's view."""
     code = position.board[move.source]
     side, kind = piece_side(code), piece_kind(code)
     ahead = move.target // FILES - move.source // FILES

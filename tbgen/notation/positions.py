@@ -43,7 +43,7 @@ _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
 class PositionText(NamedTuple):
-    """What a position's text says beside the position itself."""
+    """Contents of a position's text beside the position itself."""
 
     position: Position
     style: str

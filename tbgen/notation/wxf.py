@@ -42,7 +42,7 @@ def join(name: str, step: Step) -> str:
 
 
 def names(place: Place) -> list[str]:
-    """What a piece is called: first as the federation has it, then other names in use."""
+    """Return the names of a piece: the federation's first, then others in use."""
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
     front, rear = place.rank == 1, place.rank == place.tandem
     if place.tandem == 1:

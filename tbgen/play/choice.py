@@ -95,7 +95,7 @@ def _eagerness(
 
 
 def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
-    """How often the position has occurred that the move, or a reply, repeats to one's cost.
+    """Return how often the position that a move, or a reply, repeats at a cost has occurred.
 
     That is a repetition that the referee gives to the opponent; where one is winning, also one
     that he gives to nobody.

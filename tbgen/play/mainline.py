@@ -26,7 +26,7 @@ PATIENCE = 4
 
 
 class Ending(StrEnum):
-    """How a line ends."""
+    """End of a line."""
 
     MATE = "mate"
     STALEMATE = "stalemate"

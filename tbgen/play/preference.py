@@ -1,4 +1,4 @@
-"""What a side prefers: one order of moves for probing, play, the command line and the board.
+"""Order of preference of moves for probing, play, the command line and the board.
 
     value of the position after a move  ->  worth of the move  ->  sort key, best first
 
@@ -37,7 +37,7 @@ class Preference(NamedTuple):
 
 
 def worth_of_move(child: Value, converts: bool) -> Value:
-    """What a move is worth to the side that makes it.
+    """Return the worth of a move to the side that makes it.
 
     `child` is the value of the position it leads to, for the opponent. One ply is added; order
     and distance of a capture come along. `converts`: the move is a capture and the table of the
@@ -97,7 +97,7 @@ class RootMove:
 
     @property
     def ends_game(self) -> bool:
-        """Whether the opponent has no legal move left."""
+        """Return whether the opponent has no legal move left."""
         result = self.result
         return (
             result is not None
@@ -140,5 +140,5 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
 
 def is_direct_win(result: ProbeResult) -> bool:
-    """Whether the opponent is in his pattern already: the value is 255 (docs/values.md)."""
+    """Return whether the opponent is in a losing pattern already: value 255 (docs/values.md)."""
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

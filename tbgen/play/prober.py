@@ -55,7 +55,7 @@ class Prober(Tablebase):
         return self.probe_with_moves(position)[1]
 
     def probe_with_moves(self, position: Position) -> tuple[ProbeResult, list[RootMove]]:
-        """What `probe` and `probe_root` say, for the price of one."""
+        """Return the results of `probe` and of `probe_root` at the cost of one."""
         root = self.probe(position)
         moves = []
         for move in legal_moves(position):

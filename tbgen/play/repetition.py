@@ -20,7 +20,7 @@ from tbgen.tables import Rules, RuleSet
 
 
 def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
-    """What the referee says of the last position of a game, if it has occurred before.
+    """Return the referee's verdict on the last position of a game if it has occurred before.
 
     `game` has the positions, oldest first; what comes before a gap in them is left out. None
     where nothing is repeated, or where the rules are none.
@@ -77,7 +77,7 @@ def _moves_to(game: Sequence[Position]) -> list[Move]:
 
 
 def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
-    """Whether a repetition has been judged against a side."""
+    """Return whether a repetition has been judged against a side."""
     return judgement is not None and judgement.verdict == Verdict.won_by(side.other)
 
 

@@ -50,7 +50,7 @@ MAX_STAKES = 1000
 
 
 class Kind(Enum):
-    """What a step means for the side that plays by the ranks."""
+    """Kind of a step for the side that plays by the ranks."""
 
     NEUTRAL = auto()
     GOOD = auto()
@@ -95,7 +95,7 @@ Arena = dict[Stake, Sequence[Option]]
 
 
 class Rank(NamedTuple):
-    """How many bad steps may still have to be taken, and how many steps until a good one."""
+    """Number of bad steps that may still be needed, and of steps until a good one."""
 
     bad: int
     steps: int
@@ -172,7 +172,7 @@ def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """What a side must bring about at a Stake."""
+    """Task of a side at a Stake."""
 
     REST = auto()
     """Come to an idle move, whatever the streaks."""
@@ -185,7 +185,7 @@ class Aim(Enum):
 
     @property
     def heeds_rival(self) -> bool:
-        """Whether the rival's streak matters."""
+        """Return whether the rival's streak matters."""
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
@@ -273,7 +273,7 @@ class StreakGame:
             yield Step(kind, Stake(now, own, rival, answer))
 
     def _matters(self, position: Position) -> bool:
-        """Whether the rival keeps the value by going there; what is worth more ends the matter."""
+        """Return whether the rival keeps the value by the step; a better value ends the matter."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order

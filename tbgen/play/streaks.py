@@ -37,12 +37,12 @@ NO_THREATS: Threats = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Offences:
-    """What counts as an offence, under one rule set."""
+    """Offences under one rule set."""
 
     rule_set: RuleSet
 
     def threats(self, before: Position, move: Move, after: Position) -> Threats:
-        """What a move attacks that it did not attack before, whatever the reply."""
+        """Return the new attacks of a move, whatever the reply."""
         if self.rule_set.rules in (None, Rules.NONE):
             return NO_THREATS
         if in_check(after):
@@ -62,7 +62,7 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Whom a move with these threats has chased, given the reply; where they stand after it."""
+        """Return the later squares of the pieces chased by a move with these threats."""
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
         board = bytearray(replied.board)
@@ -113,6 +113,6 @@ def follow(victims: Victims, move: Move) -> Victims:
 
 
 def is_irreversible(position: Position, move: Move) -> bool:
-    """Whether no repetition can reach back beyond the move: a capture, or a pawn's advance."""
+    """Return whether no repetition reaches back beyond the move: a capture, or a pawn's advance."""
     is_pawn = piece_kind(position.board[move.source]) == PieceType.PAWN
     return position.board[move.target] != EMPTY or (is_pawn and move.source % 9 == move.target % 9)

@@ -36,7 +36,7 @@ _COLD_BLOCK = -1
 
 
 class Buffers(NamedTuple):
-    """What a compiled probe is given; numba takes it as it is. See the module."""
+    """Arrays for a compiled probe, passed to numba as they are. See the module."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]

@@ -150,7 +150,7 @@ def write_array(layout: Layout, count: int, chunks: Iterator[Rows], out: BinaryI
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """What the rows are of, and what their columns mean, for the file beside an array."""
+    """Return the description of the rows and their columns, for the file beside an array."""
     name = file.header.spec.name
     return {
         "material": name.material.name,

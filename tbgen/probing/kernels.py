@@ -78,7 +78,7 @@ def plies_of(score):
 
 @kernel
 def count_of(counts, code):
-    """How many pieces of a code there are."""
+    """Return how many pieces of a code there are."""
     return counts >> (4 * code) & 15
 
 
@@ -99,7 +99,7 @@ def army_key(counts, side):
 
 @kernel
 def hash_place(key, mask):
-    """Where the search for a material key begins; 36 bits times 16 bits cannot overflow.
+    """Return the first place to look for a material key; 36 bits times 16 bits cannot overflow.
 
     mask : int, the length of the hash table less one, all bits set
     """

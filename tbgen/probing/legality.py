@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Which positions are legal: what a probe does not look at, for kernels and for whole arrays."""
+"""Legality of positions, which probes do not check, for kernels and for whole arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tbgen.rules.attacks import in_check
 
 @kernel
 def is_legal_board(board, side):
-    """Whether the side that is not to move is safe, and the kings do not face each other.
+    """Return whether the side that is not to move is safe, and the kings do not face each other.
 
     board : int8 (90,), with both kings on it
     """

@@ -36,7 +36,7 @@ DEFAULT_MAX_BYTES = 1 << 30
 
 
 class WdlBuffers(NamedTuple):
-    """What a compiled probe is given; numba takes it as it is. See the module."""
+    """Arrays for a compiled probe, passed to numba as they are. See the module."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -141,7 +141,7 @@ def _file(tablebase: Tablebase, material: Material) -> WdlFile:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """What the tiles of a side take unpacked, each from a new byte on; 0 for one outcome."""
+    """Return the unpacked size of a side's tiles, each from a new byte on; 0 for one outcome."""
     block_map = file.header.block_maps[side]
     return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
 
@@ -191,12 +191,12 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Where a word of a piece code stands in a row of `WdlBuffers.tables`."""
+    """Return the place of a piece code's word in a row of `WdlBuffers.tables`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """What attackers add to their place in the tiles of a side, full ones and the last."""
+    """Write the strides of attackers in the tiles of a side, full ones and the last."""
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
         of_side = 2 * side + last
@@ -208,7 +208,7 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """How many pieces of each code there are, and what they add to `joint` and to the slot."""
+    """Write the number of pieces of each code, and their strides in `joint` and in the slot."""
     for side in Side:
         for kind in PieceType:
             row[_word(side, kind, words.COUNT)] = layout.armies[side].count(kind)

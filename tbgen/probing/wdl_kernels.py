@@ -83,7 +83,7 @@ _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).a
 
 @part
 def wdl_place(key, mask):
-    """Where the search for the counts of a material begins.
+    """Return the first place to look for the counts of a material.
 
     key : int64, counts; mask : int, the length of the hash table less one, all bits set
     """
@@ -93,7 +93,7 @@ def wdl_place(key, mask):
 
 @borrowing_kernel
 def find_wdl(buffers, counts):
-    """What `probe_wdl_found` takes for the pieces of `counts`; NOT_FOUND or ALL_DRAWN.
+    """Return the argument of `probe_wdl_found` for `counts`; NOT_FOUND or ALL_DRAWN.
 
     buffers : WdlBuffers, the files
     """
@@ -110,7 +110,7 @@ def find_wdl(buffers, counts):
 
 @part
 def _rank(i, place, flip, mirrored, pieces, squares, count):
-    """How many pieces of the same code stand before a piece, on its side, and itself.
+    """Return how many pieces of the same code stand before a piece, on its side, and itself.
 
     i : int, which piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """
@@ -127,7 +127,7 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """What the attackers add to the slot, and to the place in the file; -1 where one cannot stand.
+    """Return the attackers' parts of the slot and of the place in the file; -1 for a wrong square.
 
     number : int64, of the file; flip, mirrored : int, as in `_PLACES`
     row : int64, the words of the side and the tile

@@ -76,7 +76,7 @@ def index_of(
     report: Callable[[str], object] = lambda name: None,
     values_of: ValuesOf | None = None,
 ) -> list[Entry]:
-    """What a directory has to give, by name; reads every byte.
+    """Return the index of a directory, by name; reads every byte.
 
     report : told of each file before it is read
     values_of : asked for each table, unless the index that is there has a file of the same bytes
@@ -133,7 +133,7 @@ def listed_values(directory: Path) -> dict[tuple[str, str], str]:
 
 
 def _listed(directory: Path) -> list[Entry]:
-    """What the index of a directory has; nothing where none is there that can be read."""
+    """Return the index stored in a directory; empty where none can be read."""
     try:
         with os.fdopen(open_to_read(directory / INDEX), "rb") as file:
             return read_index(file.read(MAX_INDEX).decode("utf-8", "replace"))

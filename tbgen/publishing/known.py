@@ -31,7 +31,7 @@ _COLUMNS = ("file", "digest", "values")
 
 
 class Digests(NamedTuple):
-    """What tells the contents of a table, as hexadecimal digits."""
+    """Digests that identify the contents of a table, as hexadecimal digits."""
 
     digest: str
     """Of values, arrangement and statistics, as the header has it."""
@@ -40,7 +40,7 @@ class Digests(NamedTuple):
 
 
 class Standing(StrEnum):
-    """How a table stands to the list; the module says what the words mean."""
+    """Comparison of a table with the list; the module's docstring defines the states."""
 
     AGREES = "agrees"
     REARRANGED = "rearranged"
@@ -78,7 +78,7 @@ def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """How a table of a name stands to a list."""
+    """Return the comparison of a table of a name with a list."""
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

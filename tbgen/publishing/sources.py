@@ -1,4 +1,4 @@
-"""Where files are got from: an address of a web server, or a directory of this machine.
+"""Sources of files: an address of a web server, or a directory of this machine.
 
     https://example.org/egtb   any server that serves files; with ranges, what was cut is continued
     /mnt/egtb                  a directory
@@ -47,7 +47,7 @@ class Stream:
 
 
 class Source(Protocol):
-    """What gives files by name."""
+    """Source of files by name."""
 
     def reading(
         self, file: str, offset: int
@@ -124,7 +124,7 @@ class WebSource:
 
 
 def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
-    """Whether the bytes of a part begin where they were asked to."""
+    """Return whether the bytes of a part begin where they were asked to."""
     match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     return match is not None and int(match[1]) == offset
 

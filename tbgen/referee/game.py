@@ -55,7 +55,7 @@ class Game:
 
     @property
     def plies(self) -> int:
-        """How many plies have been played."""
+        """Return how many plies have been played."""
         return len(self._pairs)
 
     @property

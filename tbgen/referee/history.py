@@ -123,7 +123,7 @@ class History:
         _k_start(self._boards, self._ids, self._log, self._side)
 
     def __len__(self) -> int:
-        """How many moves have been pushed and not popped."""
+        """Return how many moves have been pushed and not popped."""
         return self._plies
 
     @property
@@ -178,7 +178,7 @@ class History:
         ]
 
     def judgement(self) -> Judgement:
-        """The same verdict with the label of every ply and the reason (uncompiled)."""
+        """Return the verdict with the label of every ply and the reason (uncompiled)."""
         return judge(
             self.start,
             self.moves,

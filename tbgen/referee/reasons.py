@@ -41,7 +41,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What one side does over a span.
+    """Conduct of one side over a span.
 
     `chasing` counts its plies that chase. `pairs` are the (chaser, victim) in the chase of
     victims that all its plies have in common, by the victim's square.
@@ -109,12 +109,12 @@ class Conduct:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no ply checks or chases."""
+        """Return whether no ply checks or chases."""
         return not self.checks and not self.chasing
 
     @property
     def article(self) -> str:
-        """What the rules say about this conduct; empty if nothing in particular."""
+        """Return the article on this conduct; empty for none in particular."""
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:

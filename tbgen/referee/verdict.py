@@ -43,7 +43,7 @@ class Verdict(IntEnum):
 
 
 class Label(StrEnum):
-    """What a ply does, as far as the repetition rules ask."""
+    """Label of a ply under the repetition rules."""
 
     CHECK = "check"
     CHASE = "chase"
@@ -68,7 +68,7 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the referee says about the last position of a game.
+    """Verdict of the referee on the last position of a game.
 
     `span` is the pair of plies between which the judged repetition lies, None if undecided;
     `levels` are Red's and Black's over it: 0 allowed, 1 perpetual chase, 2 perpetual check, and

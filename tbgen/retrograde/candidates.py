@@ -48,7 +48,7 @@ it need not see, since they are escapes."""
 
 
 class Memory:
-    """What a winner's searches for one offence know, order after order.
+    """State of a winner's searches for one offence, kept across orders.
 
     Nearly all of the offender's positions have an escape out of the pattern, or commit no offence,
     and fail until another of their moves comes to lose. They are looked at once, all others again
@@ -129,7 +129,7 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Whether captures of the winner come to win at this order."""
+        """Return whether captures of the winner come to win at this order."""
         return self.live is not self.propagation.unwon[self.winner]
 
     @contextmanager

@@ -152,7 +152,7 @@ def _kinds(
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
-    """What a capture is worth that leads to a position of some value.
+    """Return the value of a capture that leads to a position of some value.
 
     One ply more than the position, for the other side; in a DTC table every loss of the
     supporting table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002,

@@ -60,7 +60,7 @@ def _k_encode(codes, palette, place, out):
 
 
 def encode(codes: Codes, otherwise: int) -> bytes:
-    """What `encode_filled` returns."""
+    """Return the codes, as `encode_filled` does."""
     width = codes.itemsize
     if width <= 2:
         out = np.empty(2 + MAX_PALETTE * width + codes.size, np.uint8)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What has been settled, and what waits to be, on record: codes without a plane of codes.
+"""Records of settled and of waiting positions: codes without a plane of codes.
 
 Every position is settled once, with the code of its ply, so that the records of all plies
 (`Journal`) are the whole solution: about a byte for each settled position, half of that

@@ -1,4 +1,4 @@
-"""What solving a material takes of memory, from the arrays that the phases allocate.
+"""Memory for solving a material, from the arrays that the phases allocate.
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
@@ -66,7 +66,7 @@ _SLACK_BYTES = 16 << 20
 
 
 def has_orders(material: Material, rules: Rules) -> bool:
-    """Whether a table has rule-decided orders.
+    """Return whether a table has rule-decided orders.
 
     Never where one side is armless: a repetition loses only against a side that can still win
     (Fang, Hsu & Hsu 2002).
@@ -83,7 +83,7 @@ def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """What solving a table takes, in bytes, supporting tables included."""
+    """Memory for solving a table, in bytes, supporting tables included."""
 
     in_memory: int
     """The peak with all arrays in memory."""

@@ -28,7 +28,7 @@ from tbgen.tables.palettes import Palette
 
 
 class CodeCount(NamedTuple):
-    """How often a code occurs."""
+    """Number of positions with a code."""
 
     positions: int
     first: int
@@ -128,7 +128,7 @@ class Solution:
         return slice(lead_0 * per_lead, lead_1 * per_lead)
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has: as many as chunks."""
+        """Return how many tiles of whole leads a side has: as many as chunks."""
         del side
         return self.chunks.number
 
@@ -193,7 +193,7 @@ class CountedPlanes:
         return self._plane[1][first : first + count]
 
     def histogram(self, side: int) -> dict[int, int]:
-        """How many positions have each code."""
+        """Return how many positions have each code."""
         return {code: count.positions for code, count in self._counts_of(side).items()}
 
     def find(self, side: int, code: int) -> int:

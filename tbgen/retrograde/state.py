@@ -44,18 +44,18 @@ Piece = tuple[int, int, bool, bytes]
 
 
 def program() -> str:
-    """What tells the sources of this solver from others, which may understand a state otherwise."""
+    """Return the digest of the sources that a state can be read by."""
     return source_digest()
 
 
 class Keeper(Protocol):
-    """Who keeps the state of a solver."""
+    """Owner of a solver's saved state."""
 
     def left(self) -> Iterator[bytes] | None:
         """The parts that an earlier attempt has left; None without any."""
 
     def is_due(self) -> bool:
-        """Whether the state should be kept now; asked after each step."""
+        """Return whether the state should be kept now; asked after each step."""
 
     def keep(self, parts: Iterable[bytes]) -> None:
         """Keep a state in place of any other."""
@@ -63,7 +63,7 @@ class Keeper(Protocol):
 
 @dataclass
 class Course:
-    """What a solver has, and how far it has come.
+    """Progress of a solver: its arrays, and the last finished step.
 
     order, number, changed : as `Propagation.run` counts: the last step that was made
     chase_patterns : direct wins by chase of each order that was searched

@@ -64,11 +64,11 @@ FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
 
 
 class SupportingTable(Protocol):
-    """What the solver needs of a finished table."""
+    """Supporting table: the part of a finished table that the solver needs."""
 
     @property
     def code_space(self) -> CodeSpace:
-        """How its codes stand for values."""
+        """Meaning of its codes."""
 
     @property
     def layout(self) -> Layout:
@@ -78,7 +78,7 @@ class SupportingTable(Protocol):
         """The codes of its positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
+        """Return how many tiles of whole leads a side has."""
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
@@ -356,7 +356,7 @@ class DrawnTable:
         return (self.code_space.draw,)
 
     def tiles(self, side: int) -> int:
-        """How many tiles a side has: one for each lead."""
+        """Return how many tiles a side has: one for each lead."""
         del side
         return self.layout.leads
 

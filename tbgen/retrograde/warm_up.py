@@ -40,7 +40,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Whether `warm_up` has run to its end on this machine: then it loads, and compiles nothing."""
+    """Return whether `warm_up` has ended on this machine: then it loads, and compiles nothing."""
     return second.is_compiled(_what(rules, ordered))
 
 

@@ -196,7 +196,7 @@ def without_first(lo, hi):
 
 @part
 def has(lo, hi, square):
-    """Whether a set has a square."""
+    """Return whether a set has a square."""
     return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
 
 

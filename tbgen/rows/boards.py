@@ -25,7 +25,7 @@ PAIRS = 256
 
 @lent
 class Places(NamedTuple):
-    """What it takes to turn slots into boards and back."""
+    """Tables for turning slots into boards and back."""
 
     frame: Frame
     codes: NDArray[np.int64]
@@ -83,7 +83,7 @@ def find(squares, places):
 
 @part
 def is_mirrored(row, square, squares, places, scratch, scratch_board):
-    """Whether the position of a slot, written to `scratch`, is the mirror image of `squares`.
+    """Return whether a slot's position, written to `scratch`, is the mirror image of `squares`.
 
     squares : int64 (pieces,), a placement whose slot it is (`find`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out

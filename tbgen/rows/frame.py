@@ -240,7 +240,7 @@ def rank_of(mid, man, frame):
 
 @part
 def lifted(mid, man, frame):
-    """What a mid is without the digit of a man's group: to it, his next rank is to be added.
+    """Return a mid without the digit of a man's group: to it, his next rank is to be added.
 
     mid, man : int64, as in `rank_of`
     """

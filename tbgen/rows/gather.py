@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Where the quiet moves of a whole lead may have come from: row algebra by lines of the board.
+"""Origins of the quiet moves into a whole lead: row algebra by lines of the board.
 
 Lines are scanned in place of moves, so that all slides along a line are one running union. It
 pays where many rows of a lead are on the frontier; `moves.py` goes from row to row instead.

@@ -1,4 +1,4 @@
-"""What sweeps have looked at, counted: the work of a phase, whatever the machine.
+"""Counts of the rows that sweeps have read: a phase's work, independent of the machine.
 
 What it took in seconds is for whoever runs the phases to say (`tbgen.building.profile`).
 """

@@ -47,7 +47,7 @@ class Records(Protocol):
     """Positions on record, by chunk; every chunk comes once, so that threads may share them."""
 
     def __len__(self) -> int:
-        """How many chunks have any."""
+        """Number of chunks that have any."""
 
     def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
         """Some of these chunks: the number of each, and its records."""
@@ -212,7 +212,7 @@ class PackedRows:
         self._records[chunk] = self._storage.keep(piece)
 
     def __len__(self) -> int:
-        """How many chunks have any positions."""
+        """Number of chunks that have any positions."""
         return len(self._records)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
@@ -223,7 +223,7 @@ class PackedRows:
 
 
 class Log:
-    """What has been recorded since somebody looked last."""
+    """Positions recorded since the last reading."""
 
     def __init__(self) -> None:
         self._records: dict[int, list[Bytes]] = {}

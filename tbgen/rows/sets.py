@@ -78,7 +78,7 @@ def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
 
 
 def ranges_for(front: Frontier) -> int:
-    """How many ranges are worth while, by the rows on a frontier."""
+    """Return the number of ranges to split a sweep into, by the rows on a frontier."""
     rows = front.counts.sum()
     if rows < _SMALL_FRONTIER:
         return 1
@@ -427,7 +427,7 @@ class Sets:
         return packed
 
     def count(self, members: Rows) -> int:
-        """How many positions a set has, each counted once as the index does."""
+        """Return the number of positions of a set, each counted once as the index does."""
         counts = np.zeros(self.leads, np.int64)
         self.over(_k_count, members, counts)
         return int(counts.sum())

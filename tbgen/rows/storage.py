@@ -1,4 +1,4 @@
-"""Where the big arrays live: on mapped pages, in memory or, where that is short, on disk.
+"""Storage of the big arrays: mapped pages in memory or, where that is short, on disk.
 
 in memory    pages of their own, which go back to the system as soon as an array is free: an
              allocator would keep them, and the largest phase alone should show in the memory
@@ -61,7 +61,7 @@ class Storage:
         return data
 
     def fetch(self, kept: Kept) -> bytes:
-        """What was kept."""
+        """Return the stored array."""
         assert isinstance(kept, bytes)
         return kept
 
@@ -111,7 +111,7 @@ class DiskStorage(Storage):
         return start, len(data)
 
     def fetch(self, kept: Kept) -> bytes:
-        """What was kept."""
+        """Return the stored array."""
         assert isinstance(kept, tuple)
         start, size = kept
         return os.pread(self._file.fileno(), size, start)

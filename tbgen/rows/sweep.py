@@ -80,7 +80,7 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Whether a set has so many rows in a lead that a gather beats a walk through their moves."""
+    """Return whether a lead has so many rows that a gather beats a walk through their moves."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0

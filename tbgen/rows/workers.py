@@ -32,7 +32,7 @@ CHUNK_SLOTS = 1 << 20
 
 
 class Chunks(NamedTuple):
-    """How the leads of a layout are cut."""
+    """Division of a layout's leads into chunks."""
 
     leads: int
     """Leads of all chunks together."""
@@ -48,7 +48,7 @@ class Chunks(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many chunks there are."""
+        """Number of chunks."""
         return -(-self.leads // self.size)
 
     @property

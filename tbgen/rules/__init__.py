@@ -1,4 +1,4 @@
-"""What may move: attacks, checks, moves and un-moves, legality.
+"""Rules of movement: attacks, checks, moves and un-moves, legality.
 
     board      what the rules ask of a board, and its geometry
     attacks    which piece could take on which square, and is a king in danger

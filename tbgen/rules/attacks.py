@@ -47,7 +47,7 @@ def find_king(board: Board, side: int) -> int:
 
 @scalar
 def pieces_between(board: Board, source: int, target: int) -> int:
-    """How many pieces stand strictly between two squares of one line; -1 if they share none."""
+    """Return the number of pieces strictly between two squares of one line; -1 for no line."""
     if source == target:
         return -1
     if source // 9 == target // 9:
@@ -65,7 +65,7 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 
 @scalar
 def attacks(board: Board, source: int, target: int) -> bool:
-    """Whether the piece on `source` could take on `target`, its king's safety aside.
+    """Return whether the piece on `source` could take on `target`, its king's safety aside.
 
     What stands on `target` does not matter: an attack on an own piece protects it. Legs, eyes,
     the cannon's mount, palace and river count. Kings that face each other are not an attack here
@@ -105,7 +105,7 @@ def attacks(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_attacked(board: Board, square: int, by_side: int) -> bool:
-    """Whether any piece of `by_side` attacks the square, in the sense of `attacks`.
+    """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`.
 
     Looks outward from the square, so that the cost does not grow with the number of pieces.
     """
@@ -136,7 +136,7 @@ def is_attacked(board: Board, square: int, by_side: int) -> bool:
 
 @scalar
 def _is_attacked_nearby(board: Board, square: int, by_side: int) -> bool:
-    """Whether a pawn, king, advisor or elephant of `by_side` attacks the square."""
+    """Return whether a pawn, king, advisor or elephant of `by_side` attacks the square."""
     rank, file = square // 9, square % 9
     for rank_step, file_step in STEPS:
         if is_on_board(rank + rank_step, file + file_step):
@@ -162,7 +162,7 @@ def _is_attacked_nearby(board: Board, square: int, by_side: int) -> bool:
 
 @scalar
 def kings_face(board: Board) -> bool:
-    """Whether the two kings look at each other along an open file."""
+    """Return whether the two kings look at each other along an open file."""
     square = find_king(board, Side.RED) + 9
     while square < SQUARES:
         if board[square] != EMPTY:
@@ -173,7 +173,7 @@ def kings_face(board: Board) -> bool:
 
 @scalar
 def in_check(board: Board, side: int) -> bool:
-    """Whether the side's king is attacked; kings that face each other count as check.
+    """Return whether the side's king is attacked; kings that face each other count as check.
 
     Facing kings never arise by a legal move, so for a legal position this is check in the usual
     sense, and after a move it says whether the mover may leave his king like that.

@@ -1,4 +1,4 @@
-"""What the rules ask of a board, and its geometry: steps, leaps, palaces, the river.
+"""Board geometry and queries for the rules: steps, leaps, palaces, the river.
 
     board[square] -> piece code          90 squares, `tbgen.indexing.squares`
     (rank, file) of a square             square // 9, square % 9
@@ -74,13 +74,13 @@ LEAPS = (
 
 @scalar
 def is_on_board(rank: int, file: int) -> bool:
-    """Whether a rank and a file name a square."""
+    """Return whether a rank and a file name a square."""
     return 0 <= rank < 10 and 0 <= file < 9
 
 
 @scalar
 def is_in_palace(side: int, rank: int, file: int) -> bool:
-    """Whether a square belongs to the side's palace."""
+    """Return whether a square belongs to the side's palace."""
     if file < 3 or file > 5:
         return False
     if side == Side.RED:
@@ -90,7 +90,7 @@ def is_in_palace(side: int, rank: int, file: int) -> bool:
 
 @scalar
 def is_own_half(side: int, rank: int) -> bool:
-    """Whether a rank lies on the side's own half of the board."""
+    """Return whether a rank lies on the side's own half of the board."""
     if side == Side.RED:
         return rank <= 4
     return rank >= 5

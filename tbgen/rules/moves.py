@@ -105,7 +105,7 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 
 @scalar
 def _is_open_to(board: Board, side: int, square: int) -> bool:
-    """Whether a piece of the side may come to stand here: empty, or taken from the opponent."""
+    """Return whether a piece of the side may come to a square: empty, or an opponent's."""
     return board[square] == EMPTY or piece_side(board[square]) != side
 
 
@@ -187,7 +187,7 @@ def _pawn_unmoves(board: Board, square: int, sources: Squares, targets: Squares,
 
 @scalar
 def reaches(board: Board, source: int, target: int) -> bool:
-    """Whether the piece on `source` moves to `target` pseudo-legally, by capture or quietly."""
+    """Return whether the piece on `source` moves to `target` pseudo-legally, or captures there."""
     code = board[source]
     if not _is_open_to(board, piece_side(code), target):
         return False
@@ -198,7 +198,7 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Whether the side's king is safe once its piece goes from `source` to `target`.
+    """Return whether the side's king is safe once its piece goes from `source` to `target`.
 
     The board is put back as it was.
     """
@@ -213,7 +213,7 @@ def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> b
 
 @scalar
 def is_legal_move(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Whether a side may move from `source` to `target`: pseudo-legal, and its king safe.
+    """Return whether a side may move from `source` to `target`: pseudo-legal, and its king safe.
 
     The board is put back as it was. `bytes` cannot be tried on: pass `bytearray(board)`.
     """

@@ -27,7 +27,7 @@ def legal_moves(position: Position) -> list[Move]:
 
 
 def is_terminal(position: Position) -> bool:
-    """Whether the side to move has no legal move: it has lost, in check or not."""
+    """Return whether the side to move has no legal move: it has lost, in check or not."""
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = moves.generate_moves(board, position.side, sources, targets)
@@ -37,12 +37,12 @@ def is_terminal(position: Position) -> bool:
 
 
 def in_check(position: Position) -> bool:
-    """Whether the king of the side to move is attacked."""
+    """Return whether the king of the side to move is attacked."""
     return attacks.in_check(position.board, position.side)
 
 
 def gives_check(position: Position, move: Move) -> bool:
-    """Whether a legal move attacks the opponent's king."""
+    """Return whether a legal move attacks the opponent's king."""
     return in_check(position.after(*move))
 
 
@@ -65,7 +65,7 @@ def check_legal(position: Position) -> None:
 
 
 def is_legal(position: Position) -> bool:
-    """Whether `check_legal` accepts a position."""
+    """Return whether `check_legal` accepts a position."""
     try:
         check_legal(position)
     except PositionError:

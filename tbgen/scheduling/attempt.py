@@ -14,19 +14,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Attempt:
-    """How a call ended; both a result and an error can be pickled if their parts can."""
+    """Result or error of a call; both can be pickled if their parts can."""
 
     value: Any = None
     error: tuple[type[Exception], tuple[Any, ...], dict[str, Any]] | None = None
 
     def result(self) -> Any:
-        """What the call returned; raises what it raised, with a note that says where."""
+        """Return the call's result, or raise its exception with a note of the place."""
         if self.error is None:
             return self.value
         raise self.exception()
 
     def exception(self) -> Exception:
-        """What the call raised."""
+        """Exception that the call raised."""
         assert self.error is not None
         kind, arguments, attributes = self.error
         error = kind.__new__(kind, *arguments)  # and not __init__

@@ -117,7 +117,7 @@ class Cluster(RealTime):
         self._opened.__exit__(kind, error, trace)
 
     def workers(self) -> dict[str, Any]:
-        """What the scheduler knows of its workers, by address: `resources`, `nthreads`, `pid`."""
+        """Return the scheduler's workers by address: `resources`, `nthreads`, `pid`."""
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def pids(self) -> dict[str, int]:

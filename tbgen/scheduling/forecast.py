@@ -1,4 +1,4 @@
-"""How long the rest will take: the queue played to its end, in seconds as they have turned out.
+"""Remaining time of a run: the queue simulated to its end, with measured seconds.
 
     jobs, slots, memory  ->  all of them simulated      how long all was to take
     what is done         ->  the rest of them simulated, times how much slower things went so far
@@ -31,7 +31,7 @@ class Forecast(Observer):
         self, jobs: Iterable[Job], slots: int, memory: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """What is to be done from now on, and with what; jobs have seconds."""
+        """Take the jobs still to be done, each with seconds, and the resources."""
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
         self._running: dict[str, float] = {}

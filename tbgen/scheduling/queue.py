@@ -1,4 +1,4 @@
-"""Which jobs may start now.
+"""Queue of the jobs that may start now.
 
     waiting  --all that it needs is done-->  ready  --next()-->  running  -->  done
                                                ^                    |   \\
@@ -87,7 +87,7 @@ class ReadyQueue:
 
     @property
     def unfinished(self) -> bool:
-        """Whether anything runs, or may still start."""
+        """Return whether anything runs, or may still start."""
         return bool(self._running or (not self._stopped and (self._ready or self._aside)))
 
     @property
@@ -102,7 +102,7 @@ class ReadyQueue:
         return [key for key in self.jobs if key not in self.done and key not in self.failed]
 
     def next(self, now: float, slots: int | None) -> list[Start]:
-        """What starts now, the most urgent first; it counts as running from here on.
+        """Start and return the next jobs, the most urgent first.
 
         slots : how many jobs may run at once; None for any number
         """
@@ -169,7 +169,7 @@ class ReadyQueue:
         self._stopped = True
 
     def wakes_at(self) -> float | None:
-        """When something set aside is ready again; None where nothing is."""
+        """Return the time when something set aside is ready again; None where nothing is."""
         return None if self._stopped else min(self._aside.values(), default=None)
 
     def _make_ready(self, keys: Iterable[str]) -> None:
@@ -191,7 +191,7 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _shadow(self, memory: int) -> tuple[float, int]:
-        """When so many bytes will be free, as things look, and how many more are free then."""
+        """Return when so many bytes will be free by present estimates, and how many more then."""
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):
             free += running.memory

@@ -32,15 +32,15 @@ class BusyError(PostponedError):
 
 
 class LostError(Exception):
-    """What ran a job has ended without an answer: killed, as a rule. Says how."""
+    """Raised when a worker has ended without an answer: killed, as a rule. The message says why."""
 
 
 class Executor(Protocol):
-    """What runs jobs. Futures end with a result, or with an exception that a job has raised."""
+    """Runner of jobs. Futures end with a result, or with an exception that a job has raised."""
 
     @property
     def slots(self) -> int | None:
-        """How many jobs may run at once; None for as many as there are."""
+        """Number of jobs that may run at once; None for no limit."""
 
     @property
     def memory(self) -> int | None:
@@ -74,7 +74,7 @@ class RealTime:
 
 
 class Observer:
-    """Who wants to know how things go; does nothing, and is there to be overridden."""
+    """Receiver of events of a run; does nothing, and is there to be overridden."""
 
     every: float | None = None
     """Seconds after which `waiting` is called where nothing else happens; None for never."""
@@ -100,7 +100,7 @@ class Observer:
 
 @dataclass
 class Outcome:
-    """How it went."""
+    """Result of a run."""
 
     results: dict[str, Any] = field(default_factory=dict)
     """By key, of what is done."""

@@ -67,7 +67,7 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What running some jobs would take."""
+    """Simulated cost of running some jobs."""
 
     seconds: float
     """Until the last one is done."""

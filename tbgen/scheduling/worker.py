@@ -1,4 +1,4 @@
-"""What a worker process does: job after job, as they come, until nobody sends any more.
+"""Worker process: runs job after job until no more are sent.
 
     stdin        a pipe that nobody writes to: at its end the parent is, however that ended
     connection   calls come, and an `Attempt` goes back for each

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""How much is left to show of a node: proof numbers that know of loops  (L. V. Allis 1994).
+"""Proof numbers of a node that take account of loops  (L. V. Allis 1994).
 
     estimate   a node's numbers, by those of its children, and the child to go on with
 
@@ -36,7 +36,7 @@ _NOWHERE = 1 << 20
 
 @part
 def _weigh(graph, number, place, loop):
-    """How much is left to show of a child, for and against, and on which place of the way it rests.
+    """Return a child's proof and disproof numbers, and the place of the way that they rest on.
 
     number : int64; the child
     place : int64; the parent's; 0 if no way is considered

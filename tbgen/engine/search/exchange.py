@@ -17,7 +17,7 @@ from tbgen.indexing.squares import EMPTY
 
 @part
 def _short_range_attacker(board, code, target):
-    """Where a piece of this code stands that attacks the target, or -1.
+    """Return the square of a piece of this code that attacks the target, or -1.
 
     board : int8 (90,); piece codes
     code : int64; of a short-range piece
@@ -33,7 +33,7 @@ def _short_range_attacker(board, code, target):
 
 @part
 def _line_attacker(board, side, target):
-    """Where a cannon, else a rook, of a side stands that attacks the target, or -1.
+    """Return the square of a side's cannon, else rook, that attacks the target, or -1.
 
     board : int8 (90,); piece codes
     """
@@ -59,7 +59,7 @@ def _line_attacker(board, side, target):
 
 @part
 def _cheapest_attacker(board, side, target):
-    """Where the cheapest piece of a side stands that attacks the target; -1 if there is none.
+    """Return the square of a side's cheapest piece that attacks the target; -1 if there is none.
 
     board : int8 (90,); piece codes
     """
@@ -75,7 +75,7 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Whether a capture loses nothing in the exchange that it begins; nothing is changed.
+    """Return whether a capture loses nothing in the exchange that it begins; nothing is changed.
 
     `balance` is what the side that has just taken would be left with if its piece were lost at
     once, less what it needs; it may rest as soon as that is not negative.

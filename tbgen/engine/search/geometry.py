@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Where pieces can go from each square, as tables: the rules asked once, on an empty board.
+"""Tables of the squares that pieces reach from each square of an empty board, by the rules.
 
     LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
     TOWARDS           the direction from one square to another on a line with it
@@ -137,7 +137,7 @@ bit for each place taken: what is seen both ways."""
 
 @part
 def sights(state, row, square, axis):
-    """What is seen from a square both ways along its file or its rank (`SIGHTS`).
+    """Return the squares seen from a square both ways along its file or its rank (`SIGHTS`).
 
     square : int64
     axis : int64; 0 for the file, 1 for the rank

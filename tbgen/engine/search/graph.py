@@ -131,7 +131,7 @@ def declare(graph, number, status):
 
 @part
 def settle_node(graph, number):
-    """Whether a node's children say that it is won or not; declares it.
+    """Return whether a node's children say that it is won or not; declares it.
 
     number : int64; the node, with children
     """
@@ -168,7 +168,7 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Whether a node still belongs to the pattern, as far as its children tell.
+    """Return whether a node still belongs to the pattern, as far as its children tell.
 
     inside : int8 (N,), in; 1 for nodes of the pattern
     """

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What is known of a position without searching it: a verdict of the referee, a table's value.
+"""Values of a position without search: a verdict of the referee, a table's value.
 
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     just captured?   probe_board  ->  the value in a table, exact: nothing can have been repeated

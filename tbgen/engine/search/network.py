@@ -130,7 +130,7 @@ def _squared(value):
 
 @part
 def see(state, row, side):
-    """What the network makes of a position, for the side to move, in units of the score."""
+    """Return the network's evaluation for the side to move, in units of the score."""
     sums = state.hidden[row]
     own, other = side * OWN, (1 - side) * OWN
     # Numbers of 32 bits, for vectors of twice as many: `train.py` keeps the totals within them.

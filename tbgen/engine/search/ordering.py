@@ -75,7 +75,7 @@ def _rank_captures(state, row, side, ply):
 
 @part
 def _known(state, code, target, before, earlier):
-    """What cutoffs have taught of a piece that comes to a square: the sum of three histories.
+    """Return the sum of three histories of cutoffs by a piece that comes to a square.
 
     code : int64; the piece
     before, earlier : int64; what was played before, and before that (`played`); -1 for nothing
@@ -89,7 +89,7 @@ def _known(state, code, target, before, earlier):
 
 @part
 def _earlier(state, ply):
-    """What was played before the last move; -1 for nothing."""
+    """Return the move before the last one; -1 for none."""
     if ply > 0:
         return np.int64(state.played[ply - 1])
     return np.int64(-1)
@@ -97,7 +97,7 @@ def _earlier(state, ply):
 
 @part
 def history_of(state, row, ply, move):
-    """What cutoffs have taught of a quiet move: three histories of at most `HISTORY_LIMIT`."""
+    """Return the sum of a quiet move's three histories of at most `HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
     return _known(state, code, move & 127, np.int64(state.played[ply]), _earlier(state, ply))
 

@@ -1,4 +1,4 @@
-"""How often a material is won, drawn and lost, in thousandths, for the side named first.
+"""Share of wins, draws and losses of a material, in thousandths, for the side named first.
 
 Written by `scripts/tune/outcomes.py` from tables; not to be edited by hand.
 """

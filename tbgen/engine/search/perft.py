@@ -17,7 +17,7 @@ from tbgen.engine.search.state import push
 
 @recursive_part
 def _count(state, row, side, depth):
-    """How many lines of `depth` legal moves begin at a row."""
+    """Return how many lines of `depth` legal moves begin at a row."""
     ply = row - state.root
     yes, no = ply >= 0, ply < 0
     first = generate(state, row, side, ply, ply - ply, yes)
@@ -36,7 +36,7 @@ def _count(state, row, side, depth):
 
 @borrowing_kernel
 def perft(states, depth):
-    """How many lines of `depth` legal moves the root has.
+    """Return how many lines of `depth` legal moves the root has.
 
     states : `State` (1,), inout; set up by `state.begin`
     depth : int64; 1 or more

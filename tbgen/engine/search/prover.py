@@ -126,7 +126,7 @@ class Prover:
 
 
 def _rank(graph: Graph, edge: int) -> int:
-    """When a child was found to be won."""
+    """Return the time at which a child was found to be won."""
     return int(graph.nodes[graph.children[edge], RANK])
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whether a move leaves the mover's king safe, and whether it gives check.
+"""Safety of the mover's king after a move, and checks that a move gives.
 
 The answers of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, looked up
 outward from a king whose square is known. Advisors and elephants never reach the other palace.
@@ -43,7 +43,7 @@ _NOWHERE = -1
 
 @part
 def _is_attacked_by_pawn(state, row, king, side):
-    """Whether a pawn attacks the king of a side.
+    """Return whether a pawn attacks the king of a side.
 
     king : int64; its square
     """
@@ -54,7 +54,7 @@ def _is_attacked_by_pawn(state, row, king, side):
 
 @part
 def _is_attacked_by_knight(state, row, king, side):
-    """Whether a knight attacks the king of a side.
+    """Return whether a knight attacks the king of a side.
 
     king : int64; its square
     """
@@ -72,7 +72,7 @@ def _is_attacked_by_knight(state, row, king, side):
 
 @part
 def _is_king_attacked(state, row, king, side):
-    """Whether the king of a side is attacked, or faces the other; asks the board alone.
+    """Return whether the king of a side is attacked, or faces the other; asks the board alone.
 
     king : int64; its square
     """
@@ -104,7 +104,7 @@ def _is_king_attacked(state, row, king, side):
 
 @part
 def _is_attacked_from(state, row, king, side, direction, left, come):
-    """Whether the king of a side is attacked from a direction, or faces the other.
+    """Return whether the king of a side is attacked from a direction, or faces the other.
 
     king : int64; its square
     direction : int64; of `STEPS`, or `_NOWHERE`, from where nothing attacks
@@ -136,7 +136,7 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
 
 @part
 def gives_check(state, row, side, source, target):
-    """Whether the move that led to a row gives check; the other king was safe before.
+    """Return whether the move that led to a row gives check; the other king was safe before.
 
     side : int64; who has moved
     """
@@ -159,7 +159,7 @@ def gives_check(state, row, side, source, target):
 
 @part
 def _stays_safe(state, row, side, king, source, target):
-    """Whether a king that is safe stays so after a pseudo-legal move of another of its pieces.
+    """Return whether a safe king stays so after a pseudo-legal move of another of its pieces.
 
     king : int64; its square
     """
@@ -183,7 +183,7 @@ def _stays_safe(state, row, side, king, source, target):
 
 @part
 def is_safe(state, row, side, source, target):
-    """Whether the mover's king is not attacked after a pseudo-legal move; nothing is changed."""
+    """Return whether the mover's king is safe after a pseudo-legal move; changes nothing."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
     if source == king:

@@ -1,4 +1,4 @@
-"""What a score means: one number that orders everything a search can know, best first.
+"""Score of a search: one number that orders all kinds of results, best first.
 
     band            a win is worth              is
     mate            MATE - plies                proven by the moves
@@ -36,7 +36,7 @@ _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
 
 
 def is_decided(score: int) -> bool:
-    """Whether a score is more than a guess: a mate, a table's win or a verdict, or its loss."""
+    """Return whether a score is decided: a mate, a table's win or a verdict, or its loss."""
     return abs(score) > MAX_EVALUATION
 
 
@@ -63,7 +63,7 @@ def mate_plies(score: int) -> int | None:
 
 
 def centipawns(score: int) -> int:
-    """What to show of a score that is no mate: wins of all kinds as large numbers, in order."""
+    """Return centipawns for a score that is no mate: decided wins as large numbers, in order."""
     size = abs(score)
     if size <= MAX_EVALUATION:
         # Guesses stay below what is known.

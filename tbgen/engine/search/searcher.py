@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What a search to some depth has found; `complete` unless it was stopped on the way.
+    """Result of a search to some depth; `complete` unless it was stopped on the way.
 
     `deepest` is the longest line looked at, in plies; `filled` the used share of the hash table
     in thousandths; `nodes` and `table_hits` count from the beginning of the search, and so do
@@ -102,7 +102,7 @@ class Searcher:
                 pass
 
     def warm_up_proofs(self) -> None:
-        """The same for proofs, which positions of few men alone ask for."""
+        """Compile the kernels of proofs, which only positions of few men need."""
         with compile_lock():
             state = self._begin([Position.from_fen(_EMPTY)], [], _WXF, NO_LIMIT)
             self._prover.warm_up(state[:1], self._tables.buffers)
@@ -135,13 +135,13 @@ class Searcher:
         self._prover.forget()
 
     def perft(self, position: Position, depth: int) -> int:
-        """How many lines of so many legal moves there are (`perft`)."""
+        """Return how many lines of so many legal moves there are (`perft`)."""
         state = self._begin([position], [], _WXF, NO_LIMIT)
         return int(perft(state[:1], depth))
 
     @property
     def nodes(self) -> int:
-        """How many positions the last search has looked at, those after its last depth too."""
+        """Return the number of positions of the last search, those after its last depth too."""
         return int(self._states["nodes"].sum())
 
     def stop(self) -> None:
@@ -220,7 +220,7 @@ class Searcher:
         return line if self._preferred is None else Line(line.score, (self._preferred,))
 
     def _iteration(self, depth: int, found: Sequence[Line]) -> Iteration:
-        """What there is to say after a depth."""
+        """Return the report of a finished depth."""
         states = self._states
         return Iteration(
             depth,
@@ -321,7 +321,7 @@ class Searcher:
         return Shared(self._table, self._tables.buffers)
 
     def _filled(self) -> int:
-        """How many of the first thousand entries of the hash table are used."""
+        """Return how many of the first thousand entries of the hash table are used."""
         return int(np.count_nonzero(self._table[:1000, 1]))
 
     def forgive(self) -> None:

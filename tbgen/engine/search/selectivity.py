@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What is searched less deep, or not at all: guesses, all of which a decided score overrules.
+"""Reductions and pruning by estimates, all of which a decided score overrules.
 
     stands_well    far above beta as it stands: believed
     null_depth     above beta even after passing: believed, once a shallow search has said so
@@ -52,13 +52,13 @@ REDUCTIONS = _reductions()
 
 @part
 def is_improving(state, ply):
-    """Whether the side to move stands better than before its last move, as far as is known."""
+    """Return whether the side to move is better off than before its last move, if known."""
     return ply < 2 or state.guess[ply] > state.guess[ply - 2]
 
 
 @part
 def stands_well(state, ply, depth, beta):
-    """Whether the guess is so far above beta that nothing need be searched."""
+    """Return whether the guess is so far above beta that nothing need be searched."""
     margin = _WELL_MARGIN * (depth - is_improving(state, ply))
     return (
         depth <= _WELL_DEPTH and abs(beta) <= MAX_EVALUATION and state.guess[ply] - margin >= beta
@@ -67,7 +67,7 @@ def stands_well(state, ply, depth, beta):
 
 @part
 def stands_badly(state, ply, depth, alpha):
-    """Whether the guess is so far below alpha that only a capture may help."""
+    """Return whether the guess is so far below alpha that only a capture may help."""
     return (
         depth <= _BADLY_DEPTH
         and abs(alpha) <= MAX_EVALUATION
@@ -78,7 +78,7 @@ def stands_badly(state, ply, depth, alpha):
 
 @part
 def null_depth(state, row, side, depth, beta):
-    """How deep to search after passing; -1 where that is not to be tried."""
+    """Return the depth of a null-move search; -1 where none is to be tried."""
     guess = state.guess[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or guess < beta:
         return -1
@@ -118,7 +118,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Whether so many moves have been searched that no quiet one is worth it any more.
+    """Return whether so many moves have been searched that no quiet one is worth it any more.
 
     searched : int64; how many moves came before
     best : int64; the best score so far
@@ -134,7 +134,7 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_left_out(state, row, side, depth, searched, move, alpha, best):
-    """Whether a move is not worth searching: a quiet one without hope, a capture that loses.
+    """Return whether a move is not worth searching: a quiet one without hope, a capture that loses.
 
     searched : int64; how many moves came before
     best : int64; the best score so far

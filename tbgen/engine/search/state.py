@@ -97,7 +97,7 @@ STATE = np.dtype(
 
 @lent
 class Shared(NamedTuple):
-    """What all threads of a search share."""
+    """State shared by all threads of a search."""
 
     table: NDArray[np.int64]
     """The hash table (`transposition`)."""

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What evaluation and exchange say of a position, for tests.
+"""Evaluation and exchange of a single position, for tests.
 
 Nothing in the search asks for this.
 """
@@ -16,7 +16,7 @@ from tbgen.engine.search.state import begin
 
 @borrowing_kernel
 def evaluate_board(states, no_moves, side):
-    """What the evaluation says of the board in row 0.
+    """Return the evaluation of the board in row 0.
 
     states : `State` (1,), inout; `boards[0]` holds it, the rest is overwritten
     no_moves : int32 (0,), in
@@ -27,7 +27,7 @@ def evaluate_board(states, no_moves, side):
 
 @borrowing_kernel
 def is_sound_on_board(states, side, source, target):
-    """Whether a capture on the board in row 0 loses nothing in the exchange that it begins.
+    """Return whether a capture on the board in row 0 loses nothing in the exchange that it begins.
 
     states : `State` (1,), in; `boards[0]` holds it
     """

@@ -45,7 +45,7 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 
 @part
 def _bucket(table, key):
-    """Where the bucket of a position begins.
+    """Return the first entry of a position's bucket.
 
     table : int64 (2 * buckets, 2), in; the hash table
     key : int64; the position's

@@ -69,7 +69,7 @@ def _enter(state, shared, row, side, beta):
 
 @part
 def _first_guess(state, row, side):
-    """What the evaluation says, or `NO_GUESS`."""
+    """Return the evaluation, or `NO_GUESS`."""
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
         return np.int64(NO_GUESS)
     return np.int64(evaluate(state, row, side))

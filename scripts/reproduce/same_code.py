@@ -1,0 +1,70 @@
+"""Compare the code of two commits without docstrings and comments.
+
+    python scripts/reproduce/same_code.py BASE [HEAD]
+
+Prints each Python file of the product whose syntax tree differs once docstrings are removed, and
+exits with 1 if there is any. HEAD defaults to the files of the checkout. A change of words alone
+prints nothing but its closing line.
+"""
+
+import argparse
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("tbgen", "indexing", "tables")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def git(*arguments: str) -> str:
+    """Return what git prints."""
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def code_of(source: str) -> str:
+    """Return the syntax tree of a module as text, without docstrings and line numbers."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def sources(commit: str | None) -> dict[str, str]:
+    """Return the product's Python sources by path, of a commit or of the checkout."""
+    if commit is None:
+        paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+        return {path.relative_to(ROOT).as_posix(): path.read_text() for path in paths}
+    listed = git("ls-tree", "-r", "--name-only", commit, "--", *FOLDERS).splitlines()
+    return {path: git("show", f"{commit}:{path}") for path in listed if path.endswith(".py")}
+
+
+def main() -> int:
+    """Compare, print the files that differ, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("base", help="commit to compare with")
+    parser.add_argument("head", nargs="?", help="commit to compare; the checkout if left out")
+    options = parser.parse_args()
+    before, after = sources(options.base), sources(options.head)
+    paths = sorted(before.keys() | after.keys())
+    differing = [
+        path
+        for path in paths
+        if path not in before
+        or path not in after
+        or (before[path] != after[path] and code_of(before[path]) != code_of(after[path]))
+    ]
+    for path in differing:
+        print(path)
+    print(f"{len(paths)} files: {len(differing)} differ in code")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
