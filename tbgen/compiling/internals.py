@@ -4,7 +4,6 @@
     known_options   flags of `numba.njit` that nothing documents    else they are left out
     HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
     HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
-    HAS_RESOLUTION  what `resolution` is made of                    else numba looks again
     has_indices     what `indices` is made of                       else numba asks for their sign
 
 What is not documented may be gone with any version. Only names are looked at here: what they do is
@@ -56,8 +55,6 @@ HAS_DIGESTS = (
     and _has("core.codegen", "JitEngine._load_defined_symbols")
     and _has("core.serialize", "dumps")
 )
-
-HAS_RESOLUTION = _has("core.types", "Function.get_call_type", "Number", "Boolean")
 
 
 def has_indices() -> bool:

@@ -30,11 +30,10 @@ from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
 from tbgen.compiling.internals import (
     HAS_DIGESTS,
     HAS_PARTS,
-    HAS_RESOLUTION,
     has_indices,
     known_options,
 )
-from tbgen.compiling.remains import clear_remains
+from tbgen.compiling.stale_files import clear_stale_files
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
 from tbgen.indexing.systems import Room, lock, room_left
@@ -85,10 +84,6 @@ def prepare_compiler() -> None:
 
     It takes 40 ms, a tenth of a start.
     """
-    if HAS_RESOLUTION:
-        from tbgen.compiling.resolution import remember_operations
-
-        remember_operations()
     if has_indices():
         from tbgen.compiling.indices import count_from_the_front
 
@@ -197,7 +192,7 @@ def compile_lock() -> Iterator[None]:
             # Without locks several may compile the same, which only takes longer.
             with contextlib.suppress(OSError):
                 lock(file, wait=True)
-            clear_remains(CACHE_FOLDER)
+            clear_stale_files(CACHE_FOLDER)
         with borrow_lock():
             yield
 

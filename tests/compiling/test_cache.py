@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import folder, remains
+from tbgen.compiling import folder, stale_files
 from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_digest
-from tbgen.compiling.remains import clear_remains
+from tbgen.compiling.stale_files import clear_stale_files
 
 TWICE = """
 from tbgen.compiling.jit import kernel
@@ -233,8 +233,8 @@ def test_what_killed_processes_left_is_removed(
     unfinished = entries / "k.nbc.tmp.0123456789abcdef"
     unfinished.touch()
     (entries / "k.nbc").touch()
-    clear_remains(tmp_path)
+    clear_stale_files(tmp_path)
     assert unfinished.exists()  # somebody may be writing it
-    monkeypatch.setattr(remains, "_ABANDONED_SECONDS", -1)
-    clear_remains(tmp_path)
+    monkeypatch.setattr(stale_files, "_ABANDONED_SECONDS", -1)
+    clear_stale_files(tmp_path)
     assert [path.name for path in entries.iterdir()] == ["k.nbc"]

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import csv
 import json
-import operator
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from numba import types
-from numba.core.registry import cpu_target
 
-from tbgen.compiling import internals, jit, resolution
+from tbgen.compiling import internals
 from tbgen.tables import TableFile
 from tests.kits.paths import DOCS, ROOT
-
-_PLANE, _PLACE = types.Array(types.int8, 2, "C"), types.UniTuple(types.int64, 2)
 
 HIDE = """
 import sys
@@ -94,35 +88,8 @@ def test_this_numba_has_them() -> None:
     """Else every build would be slower, and nobody would know."""
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
-    assert internals.HAS_RESOLUTION
     assert internals.has_indices()
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
-
-
-@pytest.mark.parametrize(
-    ("operation", "known", "unknown", "result"),
-    [
-        (operator.add, [types.int64, types.int8], [types.int64, types.unicode_type], types.int64),
-        (operator.getitem, [_PLANE, _PLACE], [_PLANE, types.slice2_type], types.int8),
-        (operator.setitem, [_PLANE, _PLACE, types.int64], [_PLANE, _PLACE, _PLANE], types.none),
-    ],
-    ids=["numbers", "an element is read", "an element is written"],
-)
-def test_an_operation_is_looked_for_once(
-    monkeypatch: pytest.MonkeyPatch, operation: Any, known: Any, unknown: Any, result: Any
-) -> None:
-    """Where nothing but the types has to do with it."""
-    assert internals.HAS_RESOLUTION
-    jit.prepare_compiler()
-    context = cpu_target.typing_context
-    cpu_target.target_context.refresh()
-    asked = context.resolve_value_type(operation)
-    found = asked.get_call_type(context, tuple(known), {})
-    assert found.return_type == result
-    monkeypatch.delattr(resolution, "_resolve")
-    assert asked.get_call_type(context, tuple(known), {}) is found
-    with pytest.raises(NameError):
-        asked.get_call_type(context, tuple(unknown), {})
 
 
 def test_kernels_without_them(tmp_path: Path) -> None:

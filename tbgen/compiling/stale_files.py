@@ -15,8 +15,8 @@ _ABANDONED_SECONDS = 3600
 """The age from which a half-written entry is nobody's: to write one takes no second."""
 
 
-def clear_remains(folder: Path) -> None:
-    """Remove what processes that ended too early left in the cache; its lock is held."""
+def clear_stale_files(folder: Path) -> None:
+    """Remove files that ended processes left half-written; the cache's lock is held."""
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
