@@ -136,6 +136,14 @@ class Tablebase:
                 if not path.exists() or (file is not None and not file.is_at(path)):
                     self._forget(name)
 
+    def remove_file(self, path: Path | str) -> bool:
+        """Remove a file that was added, and return whether there was one of this path."""
+        with self._lock:
+            names = [name for name, each in self._paths.items() if each == Path(path)]
+            for name in names:
+                self._forget(name)
+        return bool(names)
+
     def add_file(self, path: Path | str) -> None:
         """Add one file; raises `ValueError` if its name is no table's or win-draw-loss file's."""
         path = Path(path)

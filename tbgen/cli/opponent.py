@@ -33,7 +33,7 @@ class Opponent:
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
-        self._command = [sys.executable, "-m", "tbgen", "engine", "--tables", str(directory)]
+        self._command = [sys.executable, "-P", "-m", "tbgen", "engine", "--tables", str(directory)]
         self._rules = rules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None

@@ -14,6 +14,12 @@ from tbgen.indexing import Move
 OVERHEAD = 0.03
 """Seconds of every move that a GUI and this program may lose to each other."""
 
+LONGEST = 1e6
+"""Seconds, more than eleven days, that no move thinks longer than: timers have limits, too."""
+
+UNLIMITED_MOVE_TIME = 1.0
+"""Seconds for a `go` that sets no limit of any kind."""
+
 _MOVES_LEFT = 30
 """How many moves the rest of a game is taken to have, where the clock does not say."""
 
@@ -57,7 +63,7 @@ class Limits:
         if self.infinite:
             return None
         if self.move_time is not None:
-            hard = max(self.move_time - OVERHEAD, self.move_time / 2)
+            hard = min(max(self.move_time - OVERHEAD, self.move_time / 2), LONGEST)
             return Budget(hard, hard)
         if self.remaining is None:
             return None
@@ -65,4 +71,5 @@ class Limits:
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
         # A depth that is under way may take longer, but never most of what is left.
-        return Budget(soft, max(soft, min(4 * soft, 0.5 * left)))
+        hard = max(soft, min(4 * soft, 0.5 * left))
+        return Budget(min(soft, LONGEST), min(hard, LONGEST))

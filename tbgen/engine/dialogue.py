@@ -19,6 +19,9 @@ from tbgen.indexing import InputError, Move
 from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
+MAX_NUMBER = 10**18
+"""Largest number that an argument of `go` stands for; the search counts in 62 bits."""
+
 
 class Dialogue:
     """A conversation in one protocol; `Uci` and `Ucci` say how things are put."""
@@ -116,6 +119,16 @@ class Dialogue:
         """End; what is being thought about is answered first."""
         self.thinker.finish()
 
+    # -- arguments of `go` -----------------------------------------------------------------------
+
+    def number(self, name: str, text: str) -> int | None:
+        """Return the number behind a word of `go`, 0 to `MAX_NUMBER`; None, and a note, if none."""
+        try:
+            return min(max(0, int(text)), MAX_NUMBER)
+        except ValueError:
+            self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: left out")
+            return None
+
     # -- text ----------------------------------------------------------------------------------
 
     def note(self, text: str) -> None:
@@ -130,14 +143,6 @@ class Dialogue:
         return " ".join(words)
 
 
-def number(name: str, text: str) -> int:
-    """The number behind a word of `go`; raises `ValueError` if there is none."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{name} needs a number, not {excerpt(text, 20)}") from None
-
-
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word with the one that follows; the last with an empty one."""
-    yield from zip(words, [*words[1:], ""], strict=True)
+    """Yield each word with the one that follows; the last with an empty one."""
+    yield from zip(words, [*words, ""][1:], strict=True)

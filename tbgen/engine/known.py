@@ -1,9 +1,10 @@
-"""Moves and lines out of tables: a position in the tables is never searched.
+"""Moves and lines from tables, for positions that need no search.
 
     GameTablebase.best_move(position, history)   the move, which minds what has been repeated
     mainline, probe_root                         its line, and the alternatives with theirs
 
 Infallible as far as the tables go. Opens the tables that the options name, again when they change.
+A table that cannot be read is left out, and the others stay.
 """
 
 from __future__ import annotations
@@ -43,34 +44,51 @@ class Known:
 
 
 class Library:
-    """The tables that the options name, opened when they are first asked."""
+    """Tables that the options name, opened when they are first used."""
 
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         self.tables: GameTablebase | None = None
         self.complaint = ""
-        """Why tables that were named cannot be used; empty if they can."""
+        """Reason why tables that were named cannot be used; empty if they can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open these tables, unless they are open; whether anything has changed."""
+        """Open these tables, unless they are open; return whether anything has changed."""
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
         self.close()
         if directories:
             from tbgen.play.tablebase import GameTablebase
+            from tbgen.tables import Metric, RulesMismatchError
 
-            tables = GameTablebase(rules=rules)
+            tables = GameTablebase(rules=rules, metric=Metric.DTM)
             for directory in directories:
                 try:
                     tables.add_directory(directory)
                 except OSError as error:
                     self.complaint = f"no tables from {directory}: {error.strerror}"
-            if any(name.rule_set == tables.rule_set for name in tables.available()):
+            try:
+                rule_set = tables.rule_set
+            except RulesMismatchError as error:  # tables of several limits on orders
+                self.complaint = str(error)
+                return True
+            if any(name.rule_set == rule_set for name in tables.available()):
                 self.tables = tables
             elif not self.complaint:
                 self.complaint = f"no tables under the rules {rules} in {directories[0]}"
         return True
+
+    def leave_out(self, error: Exception) -> str:
+        """Go on without the table that caused an error, and return what is left out, as text.
+
+        That is all tables where the error names no file of theirs.
+        """
+        file = getattr(error, "file", None) or getattr(error, "filename", None)
+        if self.tables is not None and file is not None and self.tables.remove_file(file):
+            return f"{error}; the search goes on without {Path(file).name}"
+        self.close()
+        return f"{type(error).__name__}: {error}; the search goes on without tables"
 
     def close(self) -> None:
         """Close the files."""
@@ -80,18 +98,18 @@ class Library:
 
 
 def ask(tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None) -> Known | None:
-    """What the tables say of the position to move from; None if they do not know it.
+    """Return the tables' lines for the position to move from; None if a table is missing.
 
     `lines` is how many moves are wanted with a line each, `only` what may be played. Raises what
-    probing raises, but for a missing table.
+    probing raises, except for a material that has no table or can have none.
     """
-    from tbgen.tables import MissingTableError
+    from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
     position = game.position
     try:
         root, moves = tables.probe_with_moves(position)
         best = tables.best_move(position, game.positions[:-1])
-    except MissingTableError:
+    except (MissingTableError, UnsupportedMaterialError):
         return None
     if only is not None:
         moves = [move for move in moves if move.move in only]

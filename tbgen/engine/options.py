@@ -14,6 +14,8 @@ from pathlib import Path
 from tbgen.indexing.errors import excerpt
 
 RULES = ("none", "check", "wxf")
+_PATH_NAMES = ("egtbpaths", "egtbpath", "syzygypath", "xiangqitablepath")
+"""Names under which GUIs and engines set the directories of tables."""
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 
 
@@ -51,7 +53,7 @@ class Options:
             self.threads = _number(value, 1, MAX_THREADS)
         elif key == "multipv":
             self.multipv = _number(value, 1, MAX_LINES)
-        elif key in ("egtbpaths", "egtbpath"):
+        elif key in _PATH_NAMES:
             self.egtbpaths = "" if value in ("<empty>", "null") else value
         elif key == "useegtb":
             self.useegtb = _flag(value)

@@ -2,7 +2,10 @@
 
     tables at the root     the answer at once, without numba
     the search             once its kernels are loaded, which begins with the program
-    a shallow pick         where time is up before the kernels are there
+    a shallow pick         where time is up before the kernels are there, or without a compiler
+
+A table that cannot be read, or more memory than there is, ends no search: it goes on without that
+table, or with a smaller hash table, and a note says so.
 
 Reports and the answer go to the two functions that a `Thinker` is given; they are called from its
 own thread.
@@ -89,6 +92,8 @@ class Thinker:
         self._library = known.Library()
         self._searcher: Searcher | None = None
         self._numba_tables: NumbaTables | None = None
+        self._tables_changed = False
+        """Whether the library has other tables than those compiled for the search."""
         self._hash = 0
         self._forget = False
         self._loaded = threading.Event()
@@ -179,8 +184,8 @@ class Thinker:
         """Find an answer, wait until it may be given, and give it."""
         try:
             answer = self._decide(game, options)
-        except Exception as error:  # a damaged table, a missing compiler: the game goes on
-            self._on_note(f"{type(error).__name__}: {error}")
+        except Exception as error:  # a fault of this program: the game goes on
+            self._on_note(f"internal error, a shallow pick: {type(error).__name__}: {error}")
             answer = Answer(_pick(game.position, self._limits.only))
         if self._timer is not None and not self._pondering:
             self._timer.cancel()
@@ -190,12 +195,28 @@ class Thinker:
             self._on_answer(answer)
 
     def _decide(self, game: Game, options: Options) -> Answer:
-        """The answer, from tables, search or a pick."""
+        """Return the answer, from tables, search or a pick."""
         if is_terminal(game.position):
             return Answer(None)
-        changed = self._library.use(options.directories, options.rules)
-        if changed and self._library.complaint:
-            self._on_note(self._library.complaint)
+        if self._library.use(options.directories, options.rules):
+            self._tables_changed = True
+            if self._library.complaint:
+                self._on_note(self._library.complaint)
+        if self._library.tables is None:
+            return self._answer(game, options)
+        from tbgen.tables import TablebaseError
+
+        while True:
+            try:
+                return self._answer(game, options)
+            except (TablebaseError, OSError, MemoryError) as error:
+                if self._library.tables is None:
+                    raise
+                self._on_note(self._library.leave_out(error))
+                self._tables_changed = True
+
+    def _answer(self, game: Game, options: Options) -> Answer:
+        """Return the answer of the tables that can be read, else of the search or a pick."""
         tables = self._library.tables
         if tables is not None:
             found = known.ask(tables, game, options.multipv, self._limits.only)
@@ -204,7 +225,7 @@ class Thinker:
         if not self._wait_for_kernels():
             self._on_note("the search is not loaded yet: a shallow pick")
             return Answer(_pick(game.position, self._limits.only))
-        return self._search(game, options, changed)
+        return self._search(game, options)
 
     def _from_tables(self, found: known.Known) -> Answer:
         """The answer for a position in the tables."""
@@ -221,11 +242,11 @@ class Thinker:
             self._loaded.wait(0.02)
         return self._loaded.is_set() and self._searcher is not None
 
-    def _search(self, game: Game, options: Options, tables_changed: bool) -> Answer:
-        """The answer of the search."""
+    def _search(self, game: Game, options: Options) -> Answer:
+        """Return the answer of the search."""
         searcher, limits = self._searcher, self._limits
         assert searcher is not None
-        self._set_up(searcher, options, tables_changed)
+        self._set_up(searcher, options)
         searcher.forgive()
         if self._stopped.is_set():
             searcher.stop()
@@ -257,23 +278,36 @@ class Thinker:
         accepts = limits.draw_offered and line.score < 0
         return Answer.of_line(line.moves, line.score, accepts_draw=accepts)
 
-    def _set_up(self, searcher: Searcher, options: Options, tables_changed: bool) -> None:
-        """Bring hash table and compiled tables up to the options."""
+    def _set_up(self, searcher: Searcher, options: Options) -> None:
+        """Set hash table and compiled tables as the options and the library have them."""
         if options.hash != self._hash:
-            searcher.resize(options.hash)
-            self._hash = options.hash
+            self._resize(searcher, options.hash)
         elif self._forget:
             searcher.clear()
         self._forget = False
         searcher.use_threads(options.threads)
         tables = self._library.tables
-        if tables_changed or (tables is not None and self._numba_tables is None):
+        if self._tables_changed:
             from tbgen.probing import NumbaTables
 
             # Entries of the hash table may rest on other tables or rules.
             searcher.clear()
             self._numba_tables = None if tables is None else NumbaTables(tables)
             searcher.use_tables(self._numba_tables)
+            self._tables_changed = False
+
+    def _resize(self, searcher: Searcher, mebibytes: int) -> None:
+        """Give the search a hash table of this size, or the largest half, quarter ... that fits."""
+        fitting = mebibytes
+        while True:
+            try:
+                searcher.resize(fitting)
+                break
+            except MemoryError:
+                fitting //= 2
+        if fitting < mebibytes:
+            self._on_note(f"no memory for a hash table of {mebibytes} MiB: it has {fitting} MiB")
+        self._hash = mebibytes
 
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether another depth is not worth its time."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tbgen import __version__
-from tbgen.engine.clock import Limits
-from tbgen.engine.dialogue import Dialogue, number, pairs
+from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
+from tbgen.engine.dialogue import Dialogue, pairs
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
@@ -19,6 +19,7 @@ from tbgen.indexing import Move
 from tbgen.notation import parse_move
 from tbgen.rules import legal_moves
 
+_NUMBERS = ("depth", "nodes", "movestogo", "time", "increment")
 _MATE_SCORE = 30_000
 """A mate in n plies is worth so much less n."""
 
@@ -77,24 +78,33 @@ class Ucci(Dialogue):
         self.write("bye")
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Read `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`."""
-        found = Limits(ponder="ponder" in words, draw_offered="draw" in words)
+        """Read `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`.
+
+        What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
+        """
+        found = Limits(
+            infinite="infinite" in words, ponder="ponder" in words, draw_offered="draw" in words
+        )
         unit = 0.001 if self.options.usemillisec else 1.0
         for name, value in pairs(words):
-            if name == "depth" and value == "infinite":
-                found = replace(found, infinite=True)
-            elif name == "depth":
-                found = replace(found, depth=max(1, number(name, value)))
+            if name not in _NUMBERS or (name, value) == ("depth", "infinite"):
+                continue
+            number = self.number(name, value)
+            if number is None:
+                continue
+            if name == "depth":
+                found = replace(found, depth=max(1, number))
             elif name == "nodes":
-                found = replace(found, nodes=max(1, number(name, value)))
+                found = replace(found, nodes=max(1, number))
             elif name == "movestogo":
-                found = replace(found, moves_to_go=max(1, number(name, value)))
+                found = replace(found, moves_to_go=max(1, number))
             elif name == "time":
-                found = replace(found, remaining=max(0, number(name, value)) * unit)
-            elif name == "increment":
-                found = replace(found, increment=max(0, number(name, value)) * unit)
-        if found.depth is None and found.nodes is None and found.remaining is None:
-            found = replace(found, infinite=True)
+                found = replace(found, remaining=number * unit)
+            else:
+                found = replace(found, increment=number * unit)
+        limited = found.depth is not None or found.nodes is not None or found.remaining is not None
+        if not limited and not found.waits:
+            found = replace(found, move_time=UNLIMITED_MOVE_TIME)
         if self._banned:
             allowed = [m for m in legal_moves(self.game.position) if m not in self._banned]
             found = replace(found, only=tuple(allowed))

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.clock import Limits
-from tbgen.engine.dialogue import Dialogue, number, pairs
+from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
+from tbgen.engine.dialogue import Dialogue, pairs
 from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
-from tbgen.indexing import Move, Side
+from tbgen.indexing import InputError, Move, Side
 from tbgen.notation import parse_move
 
 
@@ -90,19 +90,17 @@ class Uci(Dialogue):
         super().set_option(name, value)
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Read `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`."""
+        """Read `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
+
+        What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
+        """
         red = self.game.position.side == Side.RED
-        found: dict[str, float] = {}
+        found: dict[str, int] = {}
         for name, value in pairs(words):
-            if name in _NUMBERS:
-                found[name] = number(name, value)
-        only: list[Move] | None = None
-        if "searchmoves" in words:
-            only = []
-            for word in words[words.index("searchmoves") + 1 :]:
-                if word in _WORDS:
-                    break
-                only.append(parse_move(self.game.position, word, self.notation))
+            if name in _NUMBERS and (number := self.number(name, value)) is not None:
+                found[name] = number
+        if not ({*found} - {"winc", "binc", "movestogo"} or {"infinite", "ponder"} & {*words}):
+            found["movetime"] = int(1000 * UNLIMITED_MOVE_TIME)
         return Limits(
             depth=_whole(found.get("depth")),
             nodes=_whole(found.get("nodes")),
@@ -111,10 +109,24 @@ class Uci(Dialogue):
             remaining=_seconds(found.get("wtime" if red else "btime")),
             increment=_seconds(found.get("winc" if red else "binc")) or 0.0,
             moves_to_go=_whole(found.get("movestogo")),
-            infinite="infinite" in words or not ({*words} & {*_NUMBERS} - {"winc", "binc"}),
+            infinite="infinite" in words,
             ponder="ponder" in words,
-            only=None if only is None else tuple(only),
+            only=self._searchmoves(words),
         )
+
+    def _searchmoves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
+        """Return the moves after `searchmoves`; None, for all, if there are none that are legal."""
+        if "searchmoves" not in words:
+            return None
+        only = []
+        for word in words[words.index("searchmoves") + 1 :]:
+            if word in _WORDS:
+                break
+            try:
+                only.append(parse_move(self.game.position, word, self.notation))
+            except InputError as error:
+                self.note(f"go: searchmoves: {error}: left out")
+        return tuple(only) or None
 
     def report(self, found: Report) -> None:
         """`info depth ... pv ...`."""
@@ -149,11 +161,11 @@ _NUMBERS = (
 _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
 
 
-def _whole(number: float | None) -> int | None:
-    """A count of 1 or more, if there is one."""
-    return None if number is None else max(1, int(number))
+def _whole(number: int | None) -> int | None:
+    """Return a count of 1 or more, if there is one."""
+    return None if number is None else max(1, number)
 
 
-def _seconds(milliseconds: float | None) -> float | None:
-    """Seconds, if there are any milliseconds."""
-    return None if milliseconds is None else max(0.0, milliseconds / 1000)
+def _seconds(milliseconds: int | None) -> float | None:
+    """Return seconds, if there are any milliseconds."""
+    return None if milliseconds is None else milliseconds / 1000

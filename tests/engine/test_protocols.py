@@ -151,7 +151,6 @@ def test_uci_survives_nonsense(uci):
         "position fen nonsense w",
         "position fen 9/9/9/9/9/9/9/9/9/9 w",
         "position startpos moves h2e2 h2e2",
-        "go depth many",
         "setoption name Hash value lots",
         "setoption name Repetition Rule value AsianRule",
         "setoption",
@@ -162,11 +161,41 @@ def test_uci_survives_nonsense(uci):
         "isready",
     )
     heard = uci.hear("readyok")
-    assert len(heard) == 8
+    assert len(heard) == 7
     assert all(line.startswith("info string ") for line in heard[:-1])
     uci.say("go depth 1")
     move = best_move(uci.hear("bestmove"))
     assert Move.from_iccs(move) in legal_moves(Position.from_fen(START_FEN))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "nodes abc",
+        "depth many",
+        "searchmoves zzzz",
+        "searchmoves zzzz nodes 100",
+        "movetime 1e9999",
+        "nodes 0",
+        "depth 0",
+        "movestogo 0",
+        "wtime -5 btime -5",
+        f"nodes {10**23} movetime 20",
+        f"movetime {2**63 // 10**6} nodes 100",
+        f"wtime {10**400} btime {10**400} winc {10**400} binc {10**400} depth 1",
+        f"movetime {'9' * 5000}",
+    ],
+    ids=lambda text: text[:30] or "bare",
+)
+def test_every_go_is_answered_once(uci, arguments):
+    """Arguments that cannot be used are left out, and the move is searched all the same."""
+    uci.say("position startpos", f"go {arguments}")
+    heard = uci.hear("bestmove")
+    assert Move.from_iccs(best_move(heard)) in legal_moves(Position.from_fen(START_FEN))
+    assert any(line.startswith("info depth") for line in heard)
+    uci.say("isready")
+    assert uci.hear("readyok") == ["readyok"]
 
 
 def test_uci_without_a_legal_move(uci):

@@ -1,0 +1,1 @@
+"""Whole ways of users, each through the installed commands."""
