@@ -287,7 +287,8 @@ class Header(Generic[Spec]):
             raise FormatVersionError(path, version, LAST_VERSION)
         try:
             # Only wxf leaves a choice of minor chases, and stores it.
-            minor_chases = rules != Rules.WXF.number or options != Option.NONE
+            open_choice = list(Rules)[rules].leaves_minor_chases_open
+            minor_chases = not open_choice or options != Option.NONE
             spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
                 RuleSet(list(Rules)[rules], orders, minor_chases),

@@ -21,6 +21,7 @@ from enum import IntFlag, StrEnum
 from pathlib import Path
 
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables import schema
 from tbgen.tables.files import open_to_read, replacing
 
@@ -35,22 +36,6 @@ RECORDED = ("build_seconds", "cpu_seconds")
 
 MAX_RECORD = 1 << 14
 """Characters of a build record that are read."""
-
-
-class Rules(StrEnum):
-    """What repetition means (docs/referee.md); files store the place in this list: append only.
-
-    `none`: a draw; `check`: perpetual check loses; `wxf`: perpetual check and chase lose.
-    """
-
-    NONE = "none"
-    CHECK = "check"
-    WXF = "wxf"
-
-    @property
-    def number(self) -> int:
-        """The byte that files store."""
-        return list(Rules).index(self)
 
 
 class Metric(StrEnum):
@@ -98,16 +83,24 @@ class RuleSet:
                 f"{self.orders} is no limit on orders: it is at most {MAX_ORDERS}",
                 "leave --orders out: all orders are searched",
             )
-        if not self.minor_chases and self.rules not in (None, Rules.WXF):
+        if not self.minor_chases and not (
+            self.rules is None or self.rules.leaves_minor_chases_open
+        ):
             raise InputError(
-                f"the rules '{self.rules}' know no chases, so none by minor pieces to leave out",
+                f"the rules '{self.rules}' leave no choice about chases by minor pieces",
                 "leave --no-minor-chases out, or ask for --rules wxf",
             )
 
     @property
     def choice(self) -> bool | None:
         """`minor_chases` where the rules leave a choice, else None."""
-        return self.minor_chases if self.rules == Rules.WXF else None
+        open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
+        return self.minor_chases if open_choice else None
+
+    @property
+    def chase_rules(self) -> int:
+        """The chase rules as a word of bits (`tbgen.indexing.rulesets`); of `wxf` if unknown."""
+        return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
     def options(self) -> Option:

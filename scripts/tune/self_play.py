@@ -180,7 +180,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
             state.root_side,
             state.rules,
             2,
-            state.minor_chases != 0,
+            state.chase_rules,
             ply < 0,
             (state.scratch[0], state.scratch[1]),
         )
@@ -200,7 +200,7 @@ class Table:
         self._nodes = nodes
         self._states = np.zeros(1, STATE)
         self._states["rules"] = Rules.WXF.number
-        self._states["minor_chases"] = RuleSet(Rules.WXF).minor_chases
+        self._states["chase_rules"] = RuleSet(Rules.WXF).chase_rules
         no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
         self._shared = Shared(transposition.new_table(1), no_tables)
         self._start = np.frombuffer(Position.from_fen(START_FEN).board, np.int8)

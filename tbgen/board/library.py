@@ -172,7 +172,7 @@ class Library:
         if plain.result is not None:
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
         rules = self._rules
-        game = Game.read(positions[0], moves, self.tables.rule_set.minor_chases)
+        game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
         return Study(
             plain.position,
             plain.result,

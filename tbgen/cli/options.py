@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-RULES = ("none", "check", "wxf")
+RULES = ("none", "check", "wxf", "computer")
 DEFAULT_RULES = "wxf"
 """The rules that tables are built, and games judged, by where none are asked for."""
 

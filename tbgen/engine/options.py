@@ -13,7 +13,14 @@ from pathlib import Path
 
 from tbgen.indexing.errors import excerpt
 
-RULES = ("none", "check", "wxf")
+RULES = ("none", "check", "wxf", "computer")
+REPETITION_RULES = {
+    "AsianRule": "wxf",
+    "ComputerRule": "computer",
+    "AllowChase": "check",
+    "NoJudgement": "none",
+}
+"""Rules by the values of the option `Repetition Rule`, as GUIs send it."""
 _PATH_NAMES = ("egtbpaths", "egtbpath", "syzygypath", "xiangqitablepath")
 """Names under which GUIs and engines set the directories of tables."""
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
@@ -61,6 +68,11 @@ class Options:
             if value.lower() not in RULES:
                 raise ValueError(f"{excerpt(value, 20)} is none of {', '.join(RULES)}")
             self.rules = value.lower()
+        elif key == "repetitionrule":
+            if value not in REPETITION_RULES:
+                known = ", ".join(REPETITION_RULES)
+                raise ValueError(f"repetition rule {excerpt(value, 20)} is none of {known}")
+            self.rules = REPETITION_RULES[value]
         elif key == "usemillisec":
             self.usemillisec = _flag(value)
         elif key == "ucivariant":

@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
 from tbgen.engine.dialogue import Dialogue, pairs
-from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, RULES
+from tbgen.engine.options import (
+    MAX_HASH,
+    MAX_LINES,
+    MAX_THREADS,
+    REPETITION_RULES,
+    RULES,
+)
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
 from tbgen.indexing import InputError, Move, Side
@@ -37,6 +43,9 @@ class Uci(Dialogue):
         """Name, options, `uciok`."""
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
+        repetitions = " ".join(f"var {name}" for name in REPETITION_RULES)
+        names = {value: name for name, value in REPETITION_RULES.items()}
+        repetition = names[options.rules]
         for line in (
             f"id name tbgen {__version__}",
             "id author the authors of tbgen",
@@ -47,6 +56,7 @@ class Uci(Dialogue):
             "option name Ponder type check default false",
             "option name UCI_Variant type combo default xiangqi var xiangqi",
             f"option name Rules type combo default {options.rules} {rules}",
+            f"option name Repetition Rule type combo default {repetition} {repetitions}",
             "option name UseEGTB type check default true",
             f"option name EGTBPaths type string default {options.egtbpaths or '<empty>'}",
             "uciok",

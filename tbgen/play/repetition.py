@@ -50,7 +50,7 @@ class Trials:
     def _game(self) -> Game:
         moves = _moves_to(self._positions)
         first = self._positions[len(self._positions) - 1 - len(moves)]
-        return Game.read(first, moves, self._rule_set.minor_chases)
+        return Game.read(first, moves, self._rule_set.chase_rules)
 
     def verdict(self, *moves: Move) -> Verdict:
         """The verdict after some more moves; `UNDECIDED` where nothing is repeated."""

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbgen.indexing import Move, Position
+from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
 from tbgen.play.repetition import move_between
 from tbgen.rules import in_check
@@ -47,7 +48,7 @@ class Offences:
             return NO_THREATS
         if in_check(after):
             return CHECK
-        if self.rule_set.rules == Rules.CHECK:
+        if not self.rule_set.rules.judges_chases:
             return NO_THREATS
         old, new = bytearray(before.board), bytearray(after.board)
         pieces = [(square, code) for square, code in enumerate(new) if code != EMPTY]
@@ -58,18 +59,20 @@ class Offences:
             (attacker, victim)
             for attacker in attackers
             for victim in victims
-            if is_new_attack(old, new, *move, attacker, victim, self.rule_set.minor_chases)
+            if is_new_attack(old, new, *move, attacker, victim, self.rule_set.chase_rules)
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
         """Return the later squares of the pieces chased by a move with these threats."""
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
+        if self.rule_set.chase_rules & CHECK_VOIDS and in_check(replied):
+            return NOBODY
         board = bytearray(replied.board)
         chased = {
             victim
             for attacker, victim in threats
-            if is_answered(board, *reply, attacker, victim, self.rule_set.minor_chases)
+            if is_answered(board, *reply, attacker, victim, self.rule_set.chase_rules)
         }
         return follow(frozenset(chased), reply)
 

@@ -28,7 +28,7 @@ Parameters of kernels, unless a kernel says otherwise:
     code : int, a piece code, or `EMPTY`
     rules : int, `Rules.number`
     occurrences : int, 2 or more: how often a position must have occurred
-    minor_chases : bool, whether advisors and elephants chase protected pieces
+    chase_rules : int, bits of the rule set (`tbgen.indexing.rulesets`)
     draw_is_enough : bool, whether the answer may be "at least a draw"
     attackers, victims : int (PAIRS_ROOM,), out
     scratch : tuple of two int (PAIRS_ROOM,), buffers

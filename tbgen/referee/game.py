@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
+from tbgen.indexing.rulesets import MINOR_CHASES
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.referee import record
 from tbgen.rules import check_legal, play
@@ -25,13 +26,13 @@ class Game:
     """A game as lists, `boards`, `ids` and `log`: the record that the scalar functions read.
 
     It grows and shrinks at its end. What a ply chases is kept once it has been worked out, so that
-    to judge a game again and again costs what has changed; `minor_chases` is part of the game
+    to judge a game again and again costs what has changed; `chase_rules` is part of the game
     for that reason. Raises `PositionError` if the first position is not legal.
     """
 
-    def __init__(self, position: Position, minor_chases: bool = True) -> None:
+    def __init__(self, position: Position, chase_rules: int = MINOR_CHASES) -> None:
         check_legal(position)
-        self.minor_chases = minor_chases
+        self.chase_rules = chase_rules
         self.boards = [bytearray(position.board)]
         self.ids = [[-1] * SQUARES]
         self.log = [[0] * record.LOG_FIELDS]
@@ -40,12 +41,14 @@ class Game:
         self._pairs: list[Pairs | None] = []
 
     @classmethod
-    def read(cls, position: Position, moves: Sequence[Move], minor_chases: bool = True) -> Game:
+    def read(
+        cls, position: Position, moves: Sequence[Move], chase_rules: int = MINOR_CHASES
+    ) -> Game:
         """Play the moves from a position.
 
         Raises `PositionError` if it is not legal and `MoveTextError` for the first illegal move.
         """
-        game = cls(position, minor_chases)
+        game = cls(position, chase_rules)
         for ply, move in enumerate(moves):
             try:
                 game.push(move)
@@ -102,7 +105,7 @@ class Game:
             return known
         attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         count = record.chase_pairs(
-            self.boards, self.log, ply, reply, self.minor_chases, attackers, victims
+            self.boards, self.log, ply, reply, self.chase_rules, attackers, victims
         )
         found = list(zip(attackers[:count], victims[:count], strict=True))
         if reply == ply + 1:

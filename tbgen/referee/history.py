@@ -48,7 +48,7 @@ def _k_push(boards, ids, log, ply, side, source, target):
 
 
 @kernel
-def _k_judge(boards, ids, log, plies, side, rules, occurrences, minor_chases, draw_is_enough):
+def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough):
     """The verdict of `record.judge_record`; most calls end at `find_span`, before any buffer."""
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
@@ -61,7 +61,7 @@ def _k_judge(boards, ids, log, plies, side, rules, occurrences, minor_chases, dr
         side,
         rules,
         occurrences,
-        minor_chases,
+        chase_rules,
         draw_is_enough,
         (scratch[0], scratch[1]),
     )
@@ -78,7 +78,7 @@ def _compile() -> None:
     with compile_lock():
         _k_start(board, ids, log, 0)
         _k_push(board, ids, log, 0, 0, 4, 13)
-        _k_judge(board, ids, log, 1, 1, Rules.WXF.number, 2, True, False)
+        _k_judge(board, ids, log, 1, 1, Rules.WXF.number, 2, Rules.WXF.chase_rules(), False)
 
 
 class History:
@@ -114,6 +114,7 @@ class History:
         self.rules = rules
         self.occurrences = occurrences
         self.minor_chases = minor_chases
+        self._chase_rules = rules.chase_rules(minor_chases=minor_chases)
         self._plies = 0
         self._side = int(position.side)
         self._boards = np.zeros((FIRST_CAPACITY, SQUARES), np.int8)
@@ -172,7 +173,7 @@ class History:
                 self._side,
                 self.rules.number,
                 self.occurrences,
-                self.minor_chases,
+                self._chase_rules,
                 draw_is_enough,
             )
         ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
 from tbgen.referee.game import Game
@@ -71,9 +72,14 @@ class Conduct:
         first = start if game.last.side == side else start + 1
         scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         span = (game.boards, game.ids, game.log, start, end, first)
-        level = record.side_level(*span, rules.number, game.minor_chases, scratch)
+        level = record.side_level(*span, rules.number, game.chase_rules, scratch)
         checks = record.count_checks(game.log, first, end)
-        common = 0 if checks else record.common_victims(*span, game.minor_chases, scratch)
+        voided = game.chase_rules & CHECK_VOIDS and any(
+            game.log[ply + 1][record.CHECKED] for ply in range(start, end)
+        )
+        common = 0
+        if not checks and not voided:
+            common = record.common_victims(*span, game.chase_rules, scratch)
         board = game.boards[start]
         actors = {
             game.ids[start][square]: Actor(

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import MutableSequence
 from typing import Protocol
 
+from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MutableBoard
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
 from tbgen.rules.moves import piece_moves
-from tbgen.tables.names import Rules
 
 
 class Boards(Protocol):
@@ -74,8 +74,8 @@ NO_SPAN = -1
 UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
 
-NO_RULES, CHECKS_ONLY, ALL_RULES = (rules.number for rules in Rules)
-"""Rule sets as integers (`Rules.number`)."""
+NO_RULES, CHECKS_ONLY = Rules.NONE.number, Rules.CHECK.number
+"""Rule sets as integers (`Rules.number`); all others judge chases, too, by `chase_rules`."""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the higher loses."""
@@ -182,7 +182,7 @@ def chase_pairs(
     log: Log,
     ply: int,
     reply: int,
-    minor_chases: bool,
+    chase_rules: int,
     attackers: MutableSequence[int],
     victims: MutableSequence[int],
 ) -> int:
@@ -203,7 +203,7 @@ def chase_pairs(
         for i in range(MAX_PAIRS, piece_moves(after, attacker, victims, MAX_PAIRS)):
             victim = victims[i]
             if after[victim] == EMPTY or not is_new_attack(
-                before, after, source, target, attacker, victim, minor_chases
+                before, after, source, target, attacker, victim, chase_rules
             ):
                 continue
             if reply == NO_REPLY or is_answered(
@@ -212,7 +212,7 @@ def chase_pairs(
                 log[reply][TARGET],
                 attacker,
                 victim,
-                minor_chases,
+                chase_rules,
             ):
                 attackers[count] = attacker
                 victims[count] = victim
@@ -227,13 +227,13 @@ def _victims_of_ply(
     log: Log,
     ply: int,
     reply: int,
-    minor_chases: bool,
+    chase_rules: int,
     attackers: MutableSequence[int],
     victims: MutableSequence[int],
 ) -> int:
     """The ids (bit mask) of the pieces that a ply chases."""
     mask = 0
-    count = chase_pairs(boards, log, ply, reply, minor_chases, attackers, victims)
+    count = chase_pairs(boards, log, ply, reply, chase_rules, attackers, victims)
     for i in range(count):
         mask |= 1 << ids[ply + 1][victims[i]]
     return mask
@@ -268,7 +268,7 @@ def common_victims(
     start: int,
     end: int,
     first_ply: int,
-    minor_chases: bool,
+    chase_rules: int,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
     """The ids, at the start of the span, of the pieces that every second ply of it chases.
@@ -282,13 +282,13 @@ def common_victims(
     while ply >= first_ply:
         if ply + 1 == end:
             chased = _victims_of_ply(
-                boards, ids, log, ply, start, minor_chases, scratch[0], scratch[1]
+                boards, ids, log, ply, start, chase_rules, scratch[0], scratch[1]
             )
         else:
             chased = log[ply][VICTIMS]
             if chased == NOT_LOOKED_AT:
                 chased = _victims_of_ply(
-                    boards, ids, log, ply, ply + 1, minor_chases, scratch[0], scratch[1]
+                    boards, ids, log, ply, ply + 1, chase_rules, scratch[0], scratch[1]
                 )
                 log[ply][VICTIMS] = chased
         mask &= chased
@@ -316,7 +316,7 @@ def side_level(
     end: int,
     first_ply: int,
     rules: int,
-    minor_chases: bool,
+    chase_rules: int,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
     """The level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
@@ -327,7 +327,9 @@ def side_level(
         return PERPETUAL_CHECK
     if checks > 0 or rules == CHECKS_ONLY:
         return ALLOWED
-    common = common_victims(boards, ids, log, start, end, first_ply, minor_chases, scratch)
+    if chase_rules & CHECK_VOIDS and count_checks(log, 2 * start + 1 - first_ply, end) > 0:
+        return ALLOWED
+    common = common_victims(boards, ids, log, start, end, first_ply, chase_rules, scratch)
     return PERPETUAL_CHASE if common != 0 else ALLOWED
 
 
@@ -350,7 +352,7 @@ def judge_record(
     side: int,
     rules: int,
     occurrences: int,
-    minor_chases: bool,
+    chase_rules: int,
     draw_is_enough: bool,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
@@ -366,12 +368,12 @@ def judge_record(
     # The span has an even number of plies, so the side to move plays its first one. A side that
     # only checks loses whether the other chases or not: then chases are not looked at.
     half = (plies - start) // 2
-    if rules == ALL_RULES and (
+    if rules > CHECKS_ONLY and (
         count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half
     ):
         rules = CHECKS_ONLY
-    own = side_level(boards, ids, log, start, plies, start, rules, minor_chases, scratch)
+    own = side_level(boards, ids, log, start, plies, start, rules, chase_rules, scratch)
     if draw_is_enough and own == ALLOWED:
         return DRAW
-    other = side_level(boards, ids, log, start, plies, start + 1, rules, minor_chases, scratch)
+    other = side_level(boards, ids, log, start, plies, start + 1, rules, chase_rules, scratch)
     return verdict_of(own, other) if side == 0 else verdict_of(other, own)

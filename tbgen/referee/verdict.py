@@ -128,7 +128,7 @@ def judge(
     """
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
-    game = Game.read(position, moves, minor_chases)
+    game = Game.read(position, moves, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
 
 
@@ -154,7 +154,7 @@ def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
     record_of_game = (game.boards, game.ids, game.log, game.plies, int(game.last.side))
     return Verdict(
         record.judge_record(
-            *record_of_game, rules.number, occurrences, game.minor_chases, False, scratch
+            *record_of_game, rules.number, occurrences, game.chase_rules, False, scratch
         )
     )
 

@@ -25,11 +25,13 @@ _SET_BYTES = 2 * 8
 _SETS = 10
 """Sets while the propagation runs: unknown, unwon, losable and two frontiers of each side."""
 
-_PATTERN_SETS = {Rules.NONE: 0, Rules.CHECK: 3, Rules.WXF: 3}
+_PATTERN_SETS = {rules: 3 if rules.judges_checks else 0 for rules in Rules}
 """More sets while the patterns of a rule set are searched for: the two that all searches share,
 and what one of them holds for a moment."""
 
-_PATTERN_BYTES = {Rules.NONE: 0.0, Rules.CHECK: 0.2, Rules.WXF: 0.4}
+_PATTERN_BYTES = {
+    rules: 0.4 if rules.judges_chases else 0.2 if rules.judges_checks else 0.0 for rules in Rules
+}
 """Bytes per slot of lists and graphs in such a search, never on disk: the most that was measured,
 since only a search knows how many candidates are left for its graph."""
 

@@ -20,7 +20,7 @@ from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.state import Course
 from tbgen.rows.boards import make_places
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 
 Report = Callable[[str, int, int, int], None]
 """Progress: phase, order, plies, positions settled."""
@@ -40,11 +40,11 @@ def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Rep
     checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
     of_chases: list[Memory] = []
     chases: list[ChaseSearch] = []
-    if rule_set.rules == Rules.WXF:
+    if rule_set.rules is not None and rule_set.rules.judges_chases:
         places = make_places(layout, sets.frame)
         of_chases = [Memory(propagation, winner, k_attacked, room) for winner in Side]
         chases = [
-            ChaseSearch(memory, places, minor_chases=rule_set.minor_chases) for memory in of_chases
+            ChaseSearch(memory, places, chase_rules=rule_set.chase_rules) for memory in of_chases
         ]
     course.take_up_searches([*checks, *of_chases])
     order, changed = 1, True

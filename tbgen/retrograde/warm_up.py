@@ -69,7 +69,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                 compiler.wait_for(compile_captures)
                 if ordered:
                     _solve_all(Rules.CHECK)
-                    if rules == Rules.WXF:
+                    if rules.judges_chases:
                         compile_sieve()
                         compile_game()
                     compiler.wait()
@@ -155,5 +155,5 @@ def _operate_on_nothing(solution: Solution) -> None:
 @cache
 def _second_compiler(rules: Rules) -> second.Beside | None:
     """None where there is none; then this process compiles everything."""
-    graph = (compile_graph,) if rules == Rules.WXF else ()
+    graph = (compile_graph,) if rules.judges_chases else ()
     return second.start_beside(compile_captures, *graph)

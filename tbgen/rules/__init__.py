@@ -20,7 +20,7 @@ Parameters of kernels, unless a kernel says otherwise:
     sources, targets : Squares (MAX_MOVES,), out
     count : int, how many entries have been written already
     without_xray : bool, whether rooks and cannons protect only what they protect before the capture
-    minor_chases : bool, whether advisors and elephants chase protected pieces (`is_unequal`)
+    chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
 """
 
 from tbgen.rules.positions import (

@@ -1,4 +1,4 @@
-"""What attacks another piece in earnest: legal captures, roots, new and answered attacks.
+"""Attacks that count as chases: legal captures, roots, new and answered attacks.
 
     attacks  ->  threatens(board, Q, V)            points 1-5: the capture Q x V is worth making
              ->  is_new_attack(before, after, ..)  point 6:    the move has made it
@@ -13,6 +13,7 @@ nothing of loops and levels: that is `tbgen.referee`.
 
 from __future__ import annotations
 
+from tbgen.indexing.rulesets import MINOR_CHASES, NEW_BY_VICTIM
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, find_king, in_check, is_attacked, kings_face
@@ -22,14 +23,14 @@ from tbgen.rules.moves import is_safe_after
 
 @scalar
 def may_be_offender(code: int) -> bool:
-    """Whether this piece's attacks can be chases: kings and pawns may chase for ever (point 1)."""
+    """Return whether this piece can chase: kings and pawns may do so for ever (point 1)."""
     kind = piece_kind(code)
     return code != EMPTY and kind != PieceType.KING and kind != PieceType.PAWN
 
 
 @scalar
 def may_be_victim(code: int, square: int) -> bool:
-    """Whether this piece can be chased: no king, and no pawn on its own half (point 2)."""
+    """Return whether this piece can be chased: no king, and no pawn on its own half (point 2)."""
     kind = piece_kind(code)
     if code == EMPTY or kind == PieceType.KING:
         return False
@@ -38,7 +39,7 @@ def may_be_victim(code: int, square: int) -> bool:
 
 @scalar
 def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
-    """Whether the piece on `source` attacks the king there; a king does by facing it."""
+    """Return whether the piece on `source` attacks the king there; a king does by facing it."""
     if piece_kind(board[source]) == PieceType.KING:
         return kings_face(board)
     return attacks(board, source, king)
@@ -46,7 +47,7 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Whether Q x V may be played as far as the king of Q's side is concerned (point 3).
+    """Return whether Q x V may be played as far as the king of Q's side is concerned (point 3).
 
     A check that already stands is ignored: the capture is legal if afterwards no piece attacks
     that king which did not attack it before. Without such a check this is ordinary legality.
@@ -113,22 +114,26 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 
 @scalar
-def is_unequal(attacker_kind: int, victim_kind: int, minor_chases: bool) -> bool:
-    """Whether V is worth taking for Q even if it is protected (point 4a).
+def is_unequal(attacker_kind: int, victim_kind: int, chase_rules: int) -> bool:
+    """Return whether V is worth taking for Q even if it is protected (point 4a).
 
-    A knight or cannon for a rook (art. 15-16, 20); with `minor_chases` also an advisor or
+    A knight or cannon for a rook (art. 15-16, 20); with `MINOR_CHASES` also an advisor or
     elephant for a rook, knight or cannon, on which the book is silent.
     """
     if attacker_kind == PieceType.KNIGHT or attacker_kind == PieceType.CANNON:
         return victim_kind == PieceType.ROOK
     if attacker_kind == PieceType.ADVISOR or attacker_kind == PieceType.ELEPHANT:
-        return minor_chases and victim_kind >= PieceType.ROOK and victim_kind <= PieceType.CANNON
+        return (
+            chase_rules & MINOR_CHASES != 0
+            and victim_kind >= PieceType.ROOK
+            and victim_kind <= PieceType.CANNON
+        )
     return False
 
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Whether Q and V are of a kind and V could legally take Q at once (point 5, art. 24)."""
+    """Return whether Q and V are alike and V could legally take Q at once (point 5, art. 24)."""
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
         and attacks(board, victim, attacker)
@@ -138,9 +143,9 @@ def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
 
 @scalar
 def threatens(
-    board: MutableBoard, attacker: int, victim: int, without_xray: bool, minor_chases: bool
+    board: MutableBoard, attacker: int, victim: int, without_xray: bool, chase_rules: int
 ) -> bool:
-    """Whether the pair (Q, V) satisfies points 1-5: taking V is legal and wins something.
+    """Return whether the pair (Q, V) satisfies points 1-5: taking V is legal and wins something.
 
     `attacker` and `victim` are any two squares.
     """
@@ -153,9 +158,18 @@ def threatens(
         return False
     if not is_legal_capture(board, attacker, victim):
         return False
-    return is_unequal(piece_kind(taking), piece_kind(taken), minor_chases) or not has_root(
+    return is_unequal(piece_kind(taking), piece_kind(taken), chase_rules) or not has_root(
         board, attacker, victim, without_xray
     )
+
+
+@scalar
+def is_threatened(board: MutableBoard, victim: int, chase_rules: int) -> bool:
+    """Return whether any piece of the other side satisfies points 1-5 with the victim."""
+    for attacker in range(SQUARES):
+        if threatens(board, attacker, victim, False, chase_rules):
+            return True
+    return False
 
 
 @scalar
@@ -166,19 +180,22 @@ def is_new_attack(
     target: int,
     attacker: int,
     victim: int,
-    minor_chases: bool,
+    chase_rules: int,
 ) -> bool:
-    """Whether the move `source`-`target` has made the attack of Q on V (points 1-6).
+    """Return whether the move `source`-`target` has made the attack of Q on V (points 1-6).
 
-    That the move gives no check is the caller's care.
+    That the move gives no check is the caller's care. Under `NEW_BY_VICTIM` no piece may have
+    attacked V before.
 
     before, after : MutableBoard (90,), the boards around the move; put back as they were
     attacker, victim : int, squares of `after`
     """
-    if not threatens(after, attacker, victim, False, minor_chases):
+    if not threatens(after, attacker, victim, False, chase_rules):
         return False
+    if chase_rules & NEW_BY_VICTIM:
+        return not is_threatened(before, victim, chase_rules)
     origin = source if attacker == target else attacker
-    return not threatens(before, origin, victim, True, minor_chases)
+    return not threatens(before, origin, victim, True, chase_rules)
 
 
 @scalar
@@ -188,16 +205,16 @@ def is_answered(
     target: int,
     attacker: int,
     victim: int,
-    minor_chases: bool,
+    chase_rules: int,
 ) -> bool:
-    """Whether the reply `source`-`target` has met the attack of Q on V (point 7).
+    """Return whether the reply `source`-`target` has met the attack of Q on V (point 7).
 
-    The victim is followed if it is what moves.
+    The victim is followed if it is what moves. Under `NEW_BY_VICTIM` any reply does.
 
     replied : MutableBoard (90,), the board after the reply; put back as it was
     attacker, victim : int, squares of the board before the reply
     """
-    if target == attacker:
+    if target == attacker or chase_rules & NEW_BY_VICTIM:
         return True
     moved = target if victim == source else victim
-    return not threatens(replied, attacker, moved, False, minor_chases)
+    return not threatens(replied, attacker, moved, False, chase_rules)

@@ -109,5 +109,5 @@ class Arrays(NamedTuple):
     """Whether the rules know perpetual checks."""
     seek_chases: bool
     """Whether the rules know perpetual chases."""
-    minor_chases: bool
-    """Whether advisors and elephants chase protected rooks, knights and cannons."""
+    chase_rules: int
+    """Bits of the rule set (`tbgen.indexing.rulesets`)."""

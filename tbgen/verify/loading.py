@@ -326,8 +326,8 @@ class _Sources:
             first_attacker=sum(defenders.pieces for defenders in layout.defenders),
             values=values._replace(own=values.own.astype(planes.dtype)),
             seek_patterns=rule_set.rules != Rules.NONE,
-            seek_chases=rule_set.rules == Rules.WXF,
-            minor_chases=rule_set.minor_chases,
+            seek_chases=rule_set.rules.judges_chases,
+            chase_rules=rule_set.chase_rules,
         )
         return Loaded(arrays, self._codes, self._view)
 

@@ -84,7 +84,7 @@ def warm_up(rules: Rules, memory: int | None) -> None:
         # Somebody else may have compiled while this process waited for the lock.
         if is_compiled(rules):
             return
-        others = (compile_checks, compile_chases) if rules == Rules.WXF else (compile_checks,)
+        others = (compile_checks, compile_chases) if rules.judges_chases else (compile_checks,)
         beside = second.start_beside(*others)
         if beside is not None:
             compile_rows()

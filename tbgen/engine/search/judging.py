@@ -61,7 +61,7 @@ def verdict_score(state, row, side, beta):
         side,
         state.rules,
         2,
-        state.minor_chases != 0,
+        state.chase_rules,
         beta <= DRAW,
         (state.scratch[0], state.scratch[1]),
     )

@@ -253,7 +253,7 @@ class Searcher:
         played = [move.source << 7 | move.target for move in moves[first:]]
         begin(state, np.array(played, np.int32), int(positions[first].side))
         rules = rule_set.rules or Rules.WXF
-        state["rules"], state["minor_chases"] = rules.number, rule_set.minor_chases
+        state["rules"], state["chase_rules"] = rules.number, rule_set.chase_rules
         state["node_limit"] = nodes
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
         self._states[1:] = state

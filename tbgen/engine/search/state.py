@@ -78,7 +78,7 @@ STATE = np.dtype(
         ("root", np.int64),
         ("root_side", np.int64),
         ("rules", np.int64),
-        ("minor_chases", np.int64),
+        ("chase_rules", np.int64),
         ("table_pieces", np.int64),  # tables have at most so many pieces; 0 for no tables
         ("generation", np.int64),  # of the hash table's entries
         ("nodes", np.int64),

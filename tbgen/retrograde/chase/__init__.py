@@ -19,7 +19,7 @@ Parameters of kernels, unless a kernel says otherwise:
     squares : int64 (pieces,), where the pieces stand, in the layout's order
     codes : int64 (pieces,), the piece codes in that order
     board : int8 (90,), a position
-    minor_chases : bool, whether advisors and elephants chase protected rooks, knights and cannons
+    chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     setting : Setting
     places : Places
     desk : Desk, of the thread

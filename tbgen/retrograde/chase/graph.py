@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
+from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replies
 from tbgen.retrograde.chase.victims import (
@@ -157,7 +158,7 @@ def _chase(victim, source, target, setting, places, desk):
         return np.int64(-1), np.int64(-1)
     attackers = attackers_anew(
         desk.board, desk.after, desk.squares, places.codes, source, target, victim,
-        setting.minor_chases, desk.attackers,
+        setting.chase_rules, desk.attackers,
     )  # fmt: skip
     return np.int64(attackers), row * SQUARES + square
 
@@ -185,16 +186,18 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk)
         answered = False
         for n in range(attackers):
             answered = answered or is_answered(
-                desk.replied, reply, reply_to, desk.attackers[n], victim, setting.minor_chases
+                desk.replied, reply, reply_to, desk.attackers[n], victim, setting.chase_rules
             )
         if not answered:
             node = np.int64(-1)
     if node >= 0:
         check = in_check(desk.replied, 1 - setting.winner)
+        if check and setting.chase_rules & CHECK_VOIDS:
+            node = np.int64(-1)
         if not check:
             x, y = attacked_anew(
                 desk.after, desk.replied, desk.squares, places.codes, reply, reply_to, FULL, FULL,
-                setting.minor_chases,
+                setting.chase_rules,
             )  # fmt: skip
             calm = not (x | y)
     move(desk.squares, desk.replied, reply_to, reply)
@@ -294,7 +297,7 @@ def _k_pairs(
                     if not may_be_victim(after[victim], victim):
                         continue
                     new = attackers_anew(board, after, squares, places.codes, source, target,
-                                          victim, setting.minor_chases,
+                                          victim, setting.chase_rules,
                                           attackers[pairs:])  # fmt: skip
                     for _ in range(new):
                         victims[pairs] = v
@@ -311,7 +314,7 @@ def _k_pairs(
                     word = np.uint64(0)
                     for p in range(pairs):
                         if is_answered(replied, next_source, next_target, attackers[p],
-                                       squares[victims[p]], setting.minor_chases):  # fmt: skip
+                                       squares[victims[p]], setting.chase_rules):  # fmt: skip
                             word |= ONE << np.uint64(victims[p])
                     chased[pair_start[e] + f - begin] = word
 

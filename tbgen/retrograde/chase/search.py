@@ -22,6 +22,7 @@ import numpy as np
 from tbgen.compiling.jit import borrowing_kernel, rare_collections
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.chase.graph import find_chase_wins
@@ -84,15 +85,15 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
 class ChaseSearch:
     """The search for one winner's direct wins by perpetual chase, order after order."""
 
-    def __init__(self, memory: Memory, places: Places, *, minor_chases: bool) -> None:
+    def __init__(self, memory: Memory, places: Places, *, chase_rules: int) -> None:
         """Remember nothing yet.
 
         memory : of searches whose mark is `k_attacked`
-        minor_chases : `Setting.minor_chases`
+        chase_rules : `Setting.chase_rules`
         """
         self._memory = memory
         self._places = places
-        self._minor_chases = minor_chases
+        self._chase_rules = chase_rules
 
     def declare(self, order: int, lost: Records | None = None) -> int:
         """Find the direct wins of an order, and make them due; returns how many there are.
@@ -101,7 +102,7 @@ class ChaseSearch:
         """
         with self._memory.search(order) as search:
             # Checks of this order and captures that win by it come before its chases.
-            setting = Setting(int(search.winner), self._minor_chases, search.live)
+            setting = Setting(int(search.winner), self._chase_rules, search.live)
             losses, workers = search.loss_candidates, search.sets.workers
             judge_some = partial(judge, setting=setting, places=self._places, workers=workers)
             if not search.initialise(lost, judge_some, captures_wait=False):
@@ -130,7 +131,7 @@ def compile_sieve() -> None:
 def compile_graph() -> None:
     """Compile all other kernels of chases, by searching where there is nothing to be found."""
     with _nothing() as (front, places, workers):
-        setting = Setting(int(Side.RED), True, front.rows)
+        setting = Setting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
         find_chase_wins(front, setting, places, front.rows, workers)
 
 

@@ -33,8 +33,8 @@ class Setting(NamedTuple):
 
     winner: int
     """The side that a chase for ever would let win; the other one is the offender."""
-    minor_chases: bool
-    """Whether advisors and elephants chase protected rooks, knights and cannons."""
+    chase_rules: int
+    """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     live: Rows
     """The winner's positions that are no win for him, known or by a capture."""
 
@@ -49,7 +49,7 @@ def is_won(row, square, setting):
 
 
 @part
-def attackers_anew(before, after, squares, codes, source, target, victim, minor_chases, attackers):
+def attackers_anew(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
 
     squares : int64 (pieces,), the pieces on `after`
@@ -59,7 +59,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, minor_
     count = 0
     for a in range(codes.size):
         if piece_side(codes[a]) == side and is_new_attack(
-            before, after, source, target, squares[a], victim, minor_chases
+            before, after, source, target, squares[a], victim, chase_rules
         ):
             attackers[count] = squares[a]
             count += 1
@@ -67,7 +67,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, minor_
 
 
 @part
-def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_chases):
+def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_rules):
     """Of the wanted squares, those whose piece the move attacks anew.
 
     squares : int64 (pieces,), the pieces on `after`
@@ -83,7 +83,7 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, minor_c
             continue
         for a in range(codes.size):
             if piece_side(codes[a]) == side and is_new_attack(
-                before, after, source, target, squares[a], victim, minor_chases
+                before, after, source, target, squares[a], victim, chase_rules
             ):
                 found_lo |= BIT[victim, 0]
                 found_hi |= BIT[victim, 1]
@@ -100,7 +100,7 @@ def _chased_by(source, target, lo, hi, setting, places, desk):
     move(desk.squares, desk.after, source, target)
     lo, hi = attacked_anew(
         desk.board, desk.after, desk.squares, places.codes, source, target, lo, hi,
-        setting.minor_chases,
+        setting.chase_rules,
     )  # fmt: skip
     move(desk.squares, desk.after, target, source)
     return lo, hi

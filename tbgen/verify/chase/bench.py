@@ -89,7 +89,7 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
     if piece_side(men.pieces[attacker]) == piece_side(men.pieces[victim]):
         return False
     return is_new_attack(
-        before, after, source, target, squares[attacker], squares[victim], arrays.minor_chases
+        before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
+from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.attacks import attacks
@@ -306,9 +307,18 @@ def _is_met(attackers, source, target, place, bench, arrays):
     """
     for n in range(attackers):
         attacker = bench.desk.squares[bench.attackers[n]]
-        if is_answered(bench.replied, source, target, attacker, place, arrays.minor_chases):
+        if is_answered(bench.replied, source, target, attacker, place, arrays.chase_rules):
             return True
     return False
+
+
+@part
+def _is_void(side, bench, arrays):
+    """Return whether an answer to a chase by `side` gives check, and a check voids chases."""
+    if arrays.chase_rules & CHECK_VOIDS == 0:
+        return False
+    squares, kings = bench.desk.squares, arrays.men.kings
+    return is_checked(bench.replied, squares[kings[side]], squares[kings[1 - side]], side)
 
 
 @part
@@ -344,6 +354,8 @@ def _list_answers(side, victim, attackers, numbers, expansion, bench, arrays):
             continue
         source = play(mover, target, replied, squares, men)
         at = _find_chaser(side, victim, numbers, bench, arrays)
+        if at >= 0 and _is_void(side, bench, arrays):
+            at = -1
         if at >= 0 and _is_met(attackers, source, target, place, bench, arrays):
             found = counts[1]
             if found < len(edges):

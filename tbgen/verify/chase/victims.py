@@ -36,7 +36,7 @@ def _is_met(chase, mirrored, attacker, victim, bench, arrays):
     replied[target] = replied[source]
     replied[source] = EMPTY
     met = is_answered(
-        replied, source, target, squares[attacker], squares[victim], arrays.minor_chases
+        replied, source, target, squares[attacker], squares[victim], arrays.chase_rules
     )
     replied[source] = replied[target]
     replied[target] = EMPTY
