@@ -1,0 +1,62 @@
+"""Verdicts under the rule set `computer`, against Pikafish's rule code, and what each rule does."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+
+import pytest
+
+from tbgen.indexing import Move, Position
+from tbgen.indexing.rulesets import CHECK_VOIDS, NEW_BY_VICTIM, SYNONYMS, Rules
+from tbgen.referee import Game, judge, verdict_on
+from tests.kits.paths import DATA
+
+COMPUTER = Rules.COMPUTER.chase_rules()
+
+
+@cache
+def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
+    """The first position, the moves of two rounds, and the verdict."""
+    with (DATA / "loops_computer.csv").open(newline="") as file:
+        return tuple(
+            (
+                Position.from_fen(row["fen"]),
+                2 * tuple(map(Move.from_iccs, row["moves"].split())),
+                row["computer"],
+            )
+            for row in csv.DictReader(file)
+        )
+
+
+def verdicts(chase_rules: int) -> list[str]:
+    """The verdicts on all loops by some chase rules."""
+    return [
+        verdict_on(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
+        for position, moves, _ in loops()
+    ]
+
+
+def test_every_loop_has_the_verdict_of_the_other_program() -> None:
+    for position, moves, verdict in loops():
+        judgement = judge(position, moves, rules=Rules.COMPUTER)
+        assert judgement.verdict.text == verdict, (position.fen, moves)
+        assert judgement.reason
+
+
+def test_levels_and_verdict_agree() -> None:
+    expected = [verdict for *_, verdict in loops()]
+    assert verdicts(COMPUTER) == expected
+
+
+@pytest.mark.parametrize("rule", [CHECK_VOIDS, NEW_BY_VICTIM])
+def test_every_chase_rule_decides_some_loop(rule: int) -> None:
+    """Chases of protected pieces by minor ones are a choice of `wxf`, and tried there."""
+    assert verdicts(COMPUTER & ~rule) != verdicts(COMPUTER)
+
+
+def test_names() -> None:
+    assert [rules.number for rules in Rules] == [0, 1, 2, 3]
+    assert SYNONYMS == {"asian": Rules.WXF, "vietnam": Rules.WXF}
+    assert [rules for rules in Rules if rules.judges_chases] == [Rules.WXF, Rules.COMPUTER]
+    assert [rules for rules in Rules if rules.judges_checks] == list(Rules)[1:]

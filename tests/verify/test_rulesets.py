@@ -1,0 +1,66 @@
+"""Every rule set reaches the solver and the proof: values of one are refuted under another."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from tbgen.indexing import Side
+from tbgen.tables.codes import Outcome
+from tbgen.tables.names import Rules, RuleSet
+from tbgen.verify.prove import verify
+from tests.kits.paths import DATA
+from tests.kits.solutions import solution
+
+MATERIAL = "KNPKC"
+"""The smallest material in which the rules `wxf` and `computer` differ."""
+
+CHASING = [rules for rules in Rules if rules.judges_chases]
+
+
+def proof(values: Rules, rules: Rules):
+    """A proof of the values of one rule set under another."""
+    return verify(
+        solution(MATERIAL, values),
+        lambda child: solution(child.name, rules),
+        rule_set=RuleSet(rules),
+    )
+
+
+@pytest.mark.parametrize("rules", CHASING)
+def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
+    assert proof(rules, rules).ok
+
+
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("values", list(Rules))
+def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
+    """Solver or proof without the chases of a set would fail one of these."""
+    if values != rules and not same_outcomes(values, rules):
+        assert not proof(values, rules).ok
+
+
+def same_outcomes(one: Rules, other: Rules) -> bool:
+    """Whether two rule sets give the material the same values."""
+    return counts(one) == counts(other)
+
+
+def counts(rules: Rules) -> list[int]:
+    """Wins, draws and losses with Red to move, then with Black to move."""
+    table, found = solution(MATERIAL, rules), []
+    for side in Side:
+        sums = dict.fromkeys((Outcome.WIN, Outcome.DRAW, Outcome.LOSS), 0)
+        for code, count in table.counted_plane(side)[1].items():
+            sums[table.code_space.decode(code).outcome] += count.positions
+        found += sums.values()
+    return found
+
+
+def test_the_rule_sets_differ_as_an_independent_solver_says() -> None:
+    """Source: the solver that computed tests/data/computer_counts.csv."""
+    with (DATA / "computer_counts.csv").open(newline="") as file:
+        (row,) = (row for row in csv.DictReader(file) if row["material"] == MATERIAL)
+    names = [f"{side}_{outcome}" for side in ("red", "black") for outcome in "wdl"]
+    assert counts(Rules.COMPUTER) == [int(row[name]) for name in names]
+    assert counts(Rules.WXF) != counts(Rules.COMPUTER)
