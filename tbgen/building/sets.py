@@ -106,6 +106,8 @@ def _matching(pattern: str, men: int) -> list[Material]:
 
 def _listed(path: Path) -> Iterator[str]:
     """The words of a file, without what stands behind `#`. A list names no other list."""
+    if path.is_dir():
+        raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
     with path.open(encoding="utf-8", errors="replace") as file:
         text = file.read(MAX_FILE)
     for number, line in enumerate(text.splitlines(), 1):

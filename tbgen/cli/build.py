@@ -11,16 +11,19 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
+from tbgen.answers.units import duration, size
 from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.exchange import Errand, Exchange
 from tbgen.building.packing import pack_closure
+from tbgen.building.plan import plan as plan_tables
+from tbgen.building.precheck import Totals, require_patience, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
 from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
-from tbgen.cli.materials import material_arguments
+from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
 from tbgen.scheduling.forecast import Forecast
@@ -29,6 +32,8 @@ from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, Rules, RuleSet
 
+_WORTH_TELLING = 60
+"""Seconds from which a build begins with its totals."""
 _NAMED = 8
 """As many materials are named in full; more make no line that anybody would type."""
 
@@ -77,6 +82,7 @@ _NAMED = 8
     "is killed goes on there; 0: never.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
+@click.option("--yes", is_flag=True, help="Build what takes more than a day.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
 @click.option("--profile", is_flag=True, help="Print what each phase of each table has cost.")
 @click.option("--keep-going", is_flag=True, help="If a table fails, build all that do not need it.")
@@ -97,6 +103,7 @@ def build(
     memory: int,
     state_minutes: float,
     force: bool,
+    yes: bool,
     wdl: bool,
     profile: bool,
     keep_going: bool,
@@ -113,7 +120,10 @@ def build(
     Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 130
     interrupted. With --keep-going, that of the first table that failed.
     """
+    require_tables(wanted)
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
+    if math.isnan(state_minutes):
+        raise click.BadParameter("nan is no number of minutes", param_hint="'--save-state'")
     wished = None if metric == "auto" else Metric(metric)
     state_seconds = 60 * state_minutes or math.inf
     collection = Collection(wanted, tables, rule_set, wished, force, state_seconds)
@@ -123,6 +133,7 @@ def build(
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if via is not None and cluster is None:
         raise click.UsageError("--via goes with --dask")
+    _check_first(collection, memory, threads, elsewhere=cluster is not None, confirmed=yes)
     if cluster is not None:
         progress, outcome = _on_cluster(collection, cluster, via, threads or 1, memory, keep_going)
     else:
@@ -156,6 +167,36 @@ def build(
     elif not described:
         _suggest(wanted)
     ctx.exit(described[0][1].status if described else failures.OK)
+
+
+def _check_first(
+    collection: Collection, memory: int, threads: int | None, *, elsewhere: bool, confirmed: bool
+) -> None:
+    """Refuse what cannot be built, and say what a build of more than a minute will take.
+
+    elsewhere : whether workers build, whose memory this machine does not know
+    """
+    if len(collection.unfinished) < 2:
+        return  # the builder itself refuses a single table, and its plan would only delay it
+    rules = collection.rule_set.rules
+    assert rules is not None
+    names = {task.material for task in collection.unfinished}
+    planned = [
+        table
+        for table in plan_tables(names, rules, collection.directory)
+        if table.material in names
+    ]
+    totals = Totals.of(planned)
+    if not elsewhere:
+        cores = threads or os.cpu_count() or 1
+        require_room(planned, collection.directory, rules, memory, cores)
+    require_patience(totals, confirmed=confirmed)
+    if totals.seconds > _WORTH_TELLING:
+        click.echo(
+            f"{totals.tables} tables to build: up to {size(totals.memory_bytes)} of memory, "
+            f"{size(totals.disk_bytes)} of disk, about {duration(totals.seconds)}",
+            err=True,
+        )
 
 
 def _on_this_machine(

@@ -56,6 +56,9 @@ def dump(
     """
     if out is None and (style == "npy" or as_json):
         raise click.UsageError(f"--out is needed with {'--json' if as_json else '--format npy'}")
+    if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
+        what = "a directory" if out.is_dir() else "in a directory that is missing"
+        raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")
     wanted = Material.parse(material)
     # Legality is compiled: numba is loaded here only.
     from tbgen.probing import dump as dumping

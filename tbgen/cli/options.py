@@ -47,9 +47,23 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if isinstance(value, int):
             return value
         match = _SIZE.fullmatch(str(value).strip())
-        if match is None:
+        if match is None or not float(match[1]):
             self.fail(f"'{value}' is no size; write 900M or 1.5GiB", param, ctx)
         return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A directory on the command line, which may be missing; an empty name is none."""
+
+    name = "directory"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        """The path."""
+        if value == "":
+            self.fail("an empty name is no directory; write . for this one", param, ctx)
+        return Path(str(value)) if not isinstance(value, Path) else value
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -73,7 +87,7 @@ def tables_option(function: Function) -> Function:
     """`--tables DIR`, as the parameter `tables` (a `Path`)."""
     return click.option(
         "--tables",
-        type=click.Path(path_type=Path),
+        type=Directory(),
         envvar="TBGEN_TABLES",
         default=DEFAULT_TABLES,
         metavar="DIR",
@@ -91,7 +105,8 @@ def rules_option(default: str | None = None) -> Callable[..., Any]:
         type=click.Choice(RULES),
         default=default,
         help="What repetition means: none = a draw, check = perpetual check loses, wxf = "
-        f"perpetual check and perpetual chase lose. Default: {default or 'the only ones present'}.",
+        "perpetual check and perpetual chase lose, computer = the same as Pikafish has it. "
+        f"Default: {default or 'the only ones present'}.",
     )
 
 

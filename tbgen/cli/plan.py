@@ -14,7 +14,7 @@ from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.materials import material_arguments
+from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
 from tbgen.tables.names import Rules, RuleSet
 
@@ -52,6 +52,7 @@ def plan(
 
     Exit status: 0 ok, 2 bad input.
     """
+    require_tables(wanted)
     rule_set = RuleSet(Rules(rules), orders, minor_chases)
     planned = plan_tables(wanted, Rules(rules), tables)
     entries: list[dict[str, Any]] = [

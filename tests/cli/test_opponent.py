@@ -53,3 +53,18 @@ def test_no_answer_is_an_error_in_one_line(tmp_path: Path, monkeypatch: pytest.M
     opponent._command = [str(tmp_path / "nothing")]
     with pytest.raises(RequestError, match="does not answer"):
         opponent(Position.from_fen(FEN), [])
+
+
+def test_files_of_the_current_directory_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python puts the current directory first on its path unless it is told not to."""
+    for name in ("click.py", "numpy.py", "tbgen.py"):
+        (tmp_path / name).write_text("import pathlib\npathlib.Path('planted').touch()\n")
+    monkeypatch.chdir(tmp_path)
+    opponent = Opponent(tmp_path, "wxf")
+    try:
+        assert opponent(Position.from_fen(FEN), [])
+    finally:
+        opponent.close()
+    assert not (tmp_path / "planted").exists()

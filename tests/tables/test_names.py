@@ -79,7 +79,7 @@ def test_the_option_belongs_to_the_rules_that_know_chases() -> None:
     for rules in (Rules.NONE, Rules.CHECK):
         assert RuleSet(rules).options == Option.NONE
         assert RuleSet(rules).choice is None
-        with pytest.raises(InputError, match="know no chases"):
+        with pytest.raises(InputError, match="leave no choice about chases"):
             RuleSet(rules, minor_chases=False)
     with pytest.raises(ValueError, match="needs rules"):
         TableName(KRNKR, RuleSet(None), Metric.DTM)

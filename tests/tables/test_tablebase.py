@@ -205,7 +205,7 @@ def test_tables_of_other_options_never_mix(tmp_path: Path) -> None:
         assert off.probe(KRK).exact != Tablebase.open(tmp_path, minor_chases=True).probe(KRK).exact
         assert off.probe(kpk).rules == Rules.WXF
         assert not off.probe(ARMLESS).rule_set.minor_chases
-    with pytest.raises(InputError, match="know no chases"):
+    with pytest.raises(InputError, match="leave no choice about chases"):
         Tablebase(rules="check", minor_chases=False)
 
 

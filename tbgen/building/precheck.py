@@ -1,0 +1,86 @@
+"""Checks of a build before it begins: memory, disk and time, as the plan estimates them.
+
+Totals           the tables that are missing, and their cost
+require_room     refuses what cannot fit, with the figure that is too large
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tbgen.building.allowance import usable_memory
+from tbgen.building.builder import NotEnoughMemoryError
+from tbgen.building.plan import PlannedTable
+from tbgen.indexing import InputError
+from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.tables.names import Rules
+
+LONG_SECONDS = 24 * 3600
+"""Builds that take longer begin only where somebody has confirmed it."""
+
+_ERROR = 2
+"""Factor within which estimates of disk hold, nearly always."""
+
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Cost of the missing tables of a build: bytes and wall seconds, estimated."""
+
+    tables: int
+    memory_bytes: int
+    disk_bytes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, planned: Sequence[PlannedTable]) -> Totals:
+        """Add up some tables, of which one is built at a time."""
+        return cls(
+            len(planned),
+            max((table.memory_bytes for table in planned), default=0),
+            sum(table.disk_bytes for table in planned),
+            sum(table.seconds for table in planned),
+        )
+
+
+def require_room(
+    planned: Sequence[PlannedTable], directory: Path, rules: Rules, memory: int, threads: int
+) -> None:
+    """Refuse a build on this machine that fits neither into memory nor on the disk.
+
+    planned : the tables to be built
+    memory : bytes that were asked for, 0 for what is free; threads : those that build a table
+
+    Raises `NotEnoughMemoryError` with the table that needs most, and `InputError` for the disk.
+    """
+    needs = [
+        (memory_needed(table.material, code_spaces(table.material, rules)[0], rules, threads).least,
+         table.material.name)
+        for table in planned
+    ]  # fmt: skip
+    available, limit, _ = usable_memory(memory)
+    if needs and max(needs)[0] > available:
+        needed, name = max(needs)
+        raise NotEnoughMemoryError(name, needed, available, limit)
+    disk = sum(table.disk_bytes for table in planned)
+    at = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    free = shutil.disk_usage(at).free
+    if disk > _ERROR * free:
+        raise InputError(
+            f"{len(planned)} tables take about {disk / _GIB:,.1f} GiB of disk, and {directory} "
+            f"has {free / _GIB:,.1f} GiB left",
+            "build fewer materials, or name another directory with --tables",
+        )
+
+
+def require_patience(totals: Totals, *, confirmed: bool) -> None:
+    """Raise `InputError` for a build that takes more than a day and was not confirmed."""
+    if totals.seconds > LONG_SECONDS and not confirmed:
+        raise InputError(
+            f"{totals.tables} tables take about {totals.seconds / 3600:,.0f} hours",
+            "say --yes to build them all the same; tbgen plan lists them",
+        )
