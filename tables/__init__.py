@@ -18,6 +18,7 @@ Knows `tbgen.indexing`, and nothing of how pieces move or how values were comput
 position is legal, and what its moves are worth, is for `tbgen.play` to say. Never imports numba.
 """
 
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.errors import (
     CorruptTableError,
@@ -33,7 +34,6 @@ from tbgen.tables.names import (
     Metric,
     Option,
     RuleChoice,
-    Rules,
     RuleSet,
     TableName,
     WdlName,

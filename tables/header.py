@@ -23,11 +23,12 @@ from typing import ClassVar, Generic, Self, TypeVar
 from tbgen.indexing import Material
 from tbgen.indexing.arrangement import MAX_AXES, Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import CodeCoding
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.coding import Coding
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, Option, Rules, RuleSet, TableName, WdlName
+from tbgen.tables.names import Metric, Option, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES
 
 MAGIC = b"\x89XQT\r\n\x1a\n"

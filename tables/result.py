@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from tbgen.indexing import Material, MaterialError
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import Outcome, Value
 from tbgen.tables.errors import UnsupportedMaterialError
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.reader import TableFile
 
 

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tbgen.indexing import InputError, Position, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables import schema
 from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
-from tbgen.tables.names import MAX_ORDERS, Metric, Rules, TableName
+from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
 Histogram = Mapping[int, int]
 """Code -> number of canonical legal slots; code 0 is not counted."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.batches import outcomes_of_boards
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
@@ -33,7 +34,6 @@ from tbgen.tables.names import (
     UNKNOWN_RULES,
     Metric,
     RuleChoice,
-    Rules,
     RuleSet,
     TableName,
     WdlName,
@@ -128,21 +128,14 @@ class Tablebase:
                 added += self._add(name, file)
         return added
 
-    def forget_removed(self) -> None:
-        """Forget the tables whose files have been removed or replaced, to be added again."""
+    def forget_removed(self, *damaged: Path) -> None:
+        """Forget the tables whose files are `damaged`, or have been removed or replaced."""
         with self._lock:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
-                if not path.exists() or (file is not None and not file.is_at(path)):
+                gone = path in damaged or not path.exists()
+                if gone or (file is not None and not file.is_at(path)):
                     self._forget(name)
-
-    def remove_file(self, path: Path | str) -> bool:
-        """Remove a file that was added, and return whether there was one of this path."""
-        with self._lock:
-            names = [name for name, each in self._paths.items() if each == Path(path)]
-            for name in names:
-                self._forget(name)
-        return bool(names)
 
     def add_file(self, path: Path | str) -> None:
         """Add one file; raises `ValueError` if its name is no table's or win-draw-loss file's."""

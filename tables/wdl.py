@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables import schema
 from tbgen.tables.blockfile import BlockFile
 from tbgen.tables.blocks import Codes
@@ -22,7 +23,7 @@ from tbgen.tables.codes import Outcome
 from tbgen.tables.compression import SMALLEST
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import WdlSpec
-from tbgen.tables.names import MAX_ORDERS, Rules, TableName, WdlName
+from tbgen.tables.names import MAX_ORDERS, TableName, WdlName
 from tbgen.tables.outcomes import DRAW, OUTCOMES, SLOTS_PER_BYTE, digits_at
 from tbgen.tables.statistics import SIDE_COUNTS, SideCounts, TableStatistics
 from tbgen.tables.writer import Packing

@@ -39,7 +39,7 @@ from measuring import MIB, ROOT, Workshop, compile_kernels
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 MEN, LARGEST = 5, 10
 """The set of the goals, and how many of its largest tables dask is compared without."""

@@ -43,7 +43,7 @@ from measuring import (
 
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
 """The materials over which the goal for time is summed."""

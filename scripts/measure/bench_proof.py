@@ -20,7 +20,7 @@ from bench_goals import GOAL, LARGE_WALL
 from measuring import MIB, Run, Workshop, parse_material, run
 
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.5, 1.0
 COMPILE_SECONDS = 15

@@ -25,7 +25,7 @@ from tbgen.building.sets import materials_of as all_materials
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 
 def row_of(

@@ -30,9 +30,10 @@ from tbgen.building.work import finished_table
 from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.indexing.errors import MaterialError
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.rules import check_legal
 from tbgen.tables import read_build_record
-from tbgen.tables.names import Rules, RuleSet, TableName
+from tbgen.tables.names import RuleSet, TableName
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB = 1 << 20

@@ -25,8 +25,8 @@ from growth import read_growth
 from tbgen.building.estimate import Estimates, Knowledge
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
-from tbgen.tables.names import Rules
 
 FACTOR, BYTES_FACTOR = 1.5, 2.0
 """How far off a plan may be; the second is for bytes of tables of `LARGE_SLOTS`."""

@@ -34,8 +34,8 @@ from tbgen.building.features import Outcomes
 from tbgen.building.measured import MEASURED, Measured
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables import TableFile
-from tbgen.tables.names import Rules
 
 LARGER = """
     KCABKAA KPKAABB KRKAABB KNAABBK KNKAABB KNPKAAB KRKNAAB KNPKABB KRKNABB KNPKAABB KRKNAABB

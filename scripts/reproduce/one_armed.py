@@ -20,10 +20,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tests.kits.onearmed import find_candidates, one_armed_materials
 
 

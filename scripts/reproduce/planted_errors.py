@@ -32,7 +32,8 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import RuleSet
 from tests.kits.paths import DOCS
 from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
 

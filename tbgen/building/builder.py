@@ -35,6 +35,7 @@ from tbgen.building.work import (
 )
 from tbgen.indexing.importing import import_for_good
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
 from tbgen.rows.meter import Meter
@@ -46,14 +47,7 @@ from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import locked, remove_leftovers
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import (
-    Metric,
-    Rules,
-    RuleSet,
-    TableName,
-    build_record_path,
-    write_build_record,
-)
+from tbgen.tables.names import Metric, RuleSet, TableName, build_record_path, write_build_record
 from tbgen.tables.palettes import Palette
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes

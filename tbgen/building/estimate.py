@@ -28,8 +28,9 @@ from tbgen.building.work import supporting_materials
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import Rules, TableName, read_build_record
+from tbgen.tables.names import TableName, read_build_record
 from tbgen.tables.reader import TableFile
 
 Array = NDArray[np.float64]

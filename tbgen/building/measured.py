@@ -19,7 +19,7 @@ from statistics import median
 
 from tbgen.building.features import Outcomes
 from tbgen.indexing.material import Material
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 MEASURED = Path(__file__).with_name("measured.csv")
 

@@ -18,8 +18,8 @@ from tbgen.building.measured import measurements
 from tbgen.building.work import needed_materials
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
-from tbgen.tables.names import Rules
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from tbgen.building.allowance import usable_memory
 from tbgen.building.builder import NotEnoughMemoryError
 from tbgen.building.plan import PlannedTable
 from tbgen.indexing import InputError
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
-from tbgen.tables.names import Rules
 
 LONG_SECONDS = 24 * 3600
 """Builds that take longer begin only where somebody has confirmed it."""

@@ -26,11 +26,12 @@ from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 
 _WORTH_TELLING = 60
 """Seconds from which a build begins with its totals."""

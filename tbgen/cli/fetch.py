@@ -15,7 +15,8 @@ from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import Material
-from tbgen.tables.names import RuleChoice, Rules
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import RuleChoice
 
 if TYPE_CHECKING:
     from tbgen.publishing.index import Entry

@@ -16,7 +16,8 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import RuleSet
 
 
 @click.command(cls=Command)

@@ -85,8 +85,11 @@ class Library:
         That is all tables where the error names no file of theirs.
         """
         file = getattr(error, "file", None) or getattr(error, "filename", None)
-        if self.tables is not None and file is not None and self.tables.remove_file(file):
-            return f"{error}; the search goes on without {Path(file).name}"
+        if self.tables is not None and file is not None:
+            named = Path(file)
+            if any(self.tables.path(name) == named for name in self.tables.available()):
+                self.tables.forget_removed(named)
+                return f"{error}; the search goes on without {named.name}"
         self.close()
         return f"{type(error).__name__}: {error}; the search goes on without tables"
 

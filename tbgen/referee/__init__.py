@@ -36,9 +36,9 @@ Parameters of kernels, unless a kernel says otherwise:
     level_red, level_black : int, a level of offence
 """
 
+from tbgen.indexing.rulesets import Rules
 from tbgen.referee.game import Game
 from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge, judge_game, verdict_on
-from tbgen.tables.names import Rules
 
 __all__ = [
     "Game",

@@ -19,12 +19,12 @@ import numpy as np
 from tbgen.compiling.jit import compile_lock, kernel
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.referee import record
 from tbgen.referee.verdict import Judgement, Verdict, judge
 from tbgen.rules import check_legal, play
 from tbgen.rules.moves import is_legal_move
-from tbgen.tables.names import Rules
 
 FIRST_CAPACITY = 512
 """Positions for which a new history has room; it grows by doubling."""

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tbgen.indexing.rulesets import CHECK_VOIDS
+from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
 from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
 from tbgen.referee.game import Game
-from tbgen.tables.names import Rules
 
 _ARTICLES = {
     (PieceType.CANNON, PieceType.ROOK): "art. 15",

@@ -16,11 +16,11 @@ from typing import Any
 
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
 from tbgen.referee.game import Game
 from tbgen.rules import is_terminal
-from tbgen.tables.names import Rules
 
 
 class Verdict(IntEnum):

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.rows.workers import DISK_RANGES, RANGES, Chunks
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
-from tbgen.tables.names import Rules
 
 _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
@@ -31,7 +32,7 @@ from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette
 
 NO_RULES = RuleSet(Rules.NONE)

@@ -21,6 +21,7 @@ from tbgen.compiling import second
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import MANY_VALUES, Captures, compile_captures
 from tbgen.retrograde.chase.game import compile_game
@@ -35,7 +36,7 @@ from tbgen.rows.frame import STRIDE, make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette
 
 

@@ -19,12 +19,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import (
     PieceType,
     piece_code,
 )
 from tbgen.tables.codes import LimitExceededError
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import (
     AT_STAKE,
     END_WORD,
@@ -326,7 +327,7 @@ class _Sources:
             first_attacker=sum(defenders.pieces for defenders in layout.defenders),
             values=values._replace(own=values.own.astype(planes.dtype)),
             seek_patterns=rule_set.rules != Rules.NONE,
-            seek_chases=rule_set.rules.judges_chases,
+            seek_chases=rule_set.rules is not None and rule_set.rules.judges_chases,
             chase_rules=rule_set.chase_rules,
         )
         return Loaded(arrays, self._codes, self._view)

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays, Numbers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift

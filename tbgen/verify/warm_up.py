@@ -20,9 +20,10 @@ from tbgen.compiling import second
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift

@@ -13,7 +13,7 @@ from tbgen.building.outlook import CLASSES, outlook
 from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 
 def test_more_workers_take_less_time_down_to_the_longest_chain() -> None:

@@ -21,7 +21,7 @@ from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 from tests.kits.paths import ROOT
 
 KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (

@@ -6,8 +6,9 @@ import pytest
 
 from tbgen.building.work import Task, attempts, needed_materials, work_for
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 
 KNK, KRK, KRKN, KRKR = (Material.parse(name) for name in ("KNK", "KRK", "KRKN", "KRKR"))
 

@@ -154,7 +154,9 @@ def test_usage(tables_dir: Path, arguments: tuple[str, ...], word: str) -> None:
 @pytest.mark.parametrize("command", ["build", "plan", "stats"])
 def test_an_option_of_other_rules(tmp_path: Path, command: str) -> None:
     options = ("--rules", "check", "--no-minor-chases", "--tables", tmp_path)
-    assert_says(run(command, "KRKN", *options), 2, "'check' leave no choice about chases", "--rules wxf")
+    assert_says(
+        run(command, "KRKN", *options), 2, "'check' leave no choice about chases", "--rules wxf"
+    )
 
 
 def test_several_options(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from measuring import MIB, Measurement, Peer, Run, read_peer
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase
 from tbgen.indexing import Material
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 
 PEER_COLUMNS = "material,index_positions,user_cpu_s_wdl_dtc_and_dtm,wdl_bytes,dtc_bytes\n"
 

@@ -3,10 +3,11 @@
 from functools import cache
 
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 
 
 @cache

@@ -11,6 +11,7 @@ import tbgen.retrograde.solve as solve_module
 from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.candidates import Judge, Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.propagation import Propagation
@@ -19,7 +20,7 @@ from tbgen.retrograde.solve import solve
 from tbgen.retrograde.state import Course
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 MATERIAL = "KRKNA"

@@ -7,7 +7,8 @@ import pytest
 
 from tbgen.indexing import Material, Position
 from tbgen.indexing.layout import Layout
-from tbgen.tables.names import Metric, Rules
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import Metric
 from tests.kits.solutions import solution
 from tests.oracles.naive.cache import naive_solution
 

@@ -7,12 +7,13 @@ import pytest
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.captures import capture_value
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tests.kits.solutions import solution
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
 from tbgen.rows.storage import DiskStorage, Storage
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 

@@ -17,10 +17,11 @@ from click.testing import CliRunner
 from tbgen.building.builder import Builder
 from tbgen.cli import main
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.rules import in_check
 from tbgen.tables import CorruptTableError
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tests.kits.built import Silence

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.checks import Graph
 from tbgen.verify.keys import NEVER

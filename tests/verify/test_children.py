@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Move, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.slots import attacker_slot
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import in_check
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify.keys import key_of_code
 from tbgen.verify.loading import gather
 from tbgen.verify.moves import (

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import piece_side
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify.arrays import NO_TABLE, TABLE
 from tbgen.verify.forward import first_pass
 from tbgen.verify.forward.first_pass import Passes

@@ -9,10 +9,11 @@ from __future__ import annotations
 import pytest
 
 from tbgen.indexing import Position, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.rules import in_check, legal_moves
 from tbgen.rules.chases import is_new_attack
 from tbgen.tables.codes import Outcome
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tests.kits.onearmed import find_candidates, one_armed_materials
 from tests.kits.solutions import solution_under
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import RuleSet
 from tests.kits.paths import ROOT
 from tests.kits.planting import Change, Field, kinds_found, regions, single
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.solve import solve
 from tbgen.rules import legal_moves
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.keys import key_after_move, key_of_code, value_of_key
 from tests.kits import solutions

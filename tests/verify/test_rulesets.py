@@ -7,8 +7,9 @@ import csv
 import pytest
 
 from tbgen.indexing import Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import Outcome
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify.prove import verify
 from tests.kits.paths import DATA
 from tests.kits.solutions import solution

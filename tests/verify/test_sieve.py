@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.tables.names import RuleSet
 from tbgen.verify.chase.edges import CHASER, NODE_AFTER
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.chase.sieve import sift

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import CodeSpace, LimitExceededError
-from tbgen.tables.names import Metric, Rules, RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import loading, prove, verify
 from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE, NEVER, ORDER, key_after_move, orders_of_keys

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from tbgen.compiling import second
-from tbgen.tables.names import Rules
+from tbgen.indexing.rulesets import Rules
 from tbgen.verify import warm_up
 from tests.kits.paths import ROOT
 
@@ -17,7 +17,8 @@ LEFT = """
 import sys
 from numba.core.registry import CPUDispatcher
 from tbgen.compiling import second
-from tbgen.tables.names import Rules, RuleSet
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import RuleSet
 from tbgen.verify import verify, warm_up
 from tests.kits.solutions import solution
 
