@@ -106,7 +106,7 @@ def test_shells_complete() -> None:
     assert completions([], "") == list(COMMANDS)
     assert "--version" in completions([], "--")
     assert completions(["build"], "--ru") == ["--rules"]
-    assert completions(["build", "--rules"], "c") == ["check"]
+    assert completions(["build", "--rules"], "c") == ["check", "computer"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -59,8 +59,8 @@ def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python puts the current directory first on its path unless it is told not to."""
-    for name in ("click.py", "numpy.py", "tbgen.py"):
-        (tmp_path / name).write_text("import pathlib\npathlib.Path('planted').touch()\n")
+    for name in ("click", "numpy", "tbgen"):
+        (tmp_path / f"{name}.py").write_text("import pathlib\npathlib.Path('planted').touch()\n")
     monkeypatch.chdir(tmp_path)
     opponent = Opponent(tmp_path, "wxf")
     try:

@@ -1,0 +1,72 @@
+"""Builds, plans and dumps that cannot be: refused in one line before any work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.test_errors import assert_says, run
+
+
+@pytest.mark.parametrize("command", ["build", "plan", "stats"])
+def test_a_material_without_a_table(command: str, tmp_path: Path) -> None:
+    assert_says(run(command, "KK", "--tables", tmp_path), 2, "no table")
+
+
+def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
+    """Not that of the first table of many, and before any is built."""
+    result = run("build", "KRNKRB", "--tables", tmp_path, "--memory", "150MiB")
+    assert_says(result, 2, "KRNKRB needs at least")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
+    result = run("build", "KRNCPAKRNCPA", "--tables", tmp_path)
+    assert_says(result, 2, "KRNCPAKRNCPA needs at least", "MiB of memory")
+
+
+def test_a_build_of_more_than_a_day_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tbgen.building.precheck.LONG_SECONDS", 0)
+    assert_says(run("build", "KRKN", "--tables", tmp_path), 2, "--yes", "hours")
+    assert run("build", "KNAK", "--tables", tmp_path, "--yes").exit_code == 0
+
+
+def test_a_build_beyond_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(NamedTuple):
+        free: int = 1000
+
+    monkeypatch.setattr("tbgen.building.precheck.shutil.disk_usage", lambda path: Full())
+    assert_says(run("build", "KRKN", "--tables", tmp_path), 2, "GiB of disk", "left")
+
+
+def test_totals_are_told_before_a_long_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tbgen.cli.build._WORTH_TELLING", 0)
+    first = run("build", "KNAK", "--tables", tmp_path).stderr.splitlines()[0]
+    assert first.startswith("2 tables to build: up to ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("build", "KRK", "--tables", ""),
+        ("build", "KRK", "--memory", "0"),
+        ("verify", "KRK", "--memory", "0"),
+        ("build", "KRK", "--save-state", "nan"),
+        ("build", "@"),
+    ],
+    ids=" ".join,
+)
+def test_arguments_that_mean_nothing(arguments: tuple[str, ...]) -> None:
+    assert_says(run(*arguments), 2)
+
+
+def test_dump_looks_at_its_output_first(tmp_path: Path) -> None:
+    """Before the table, which need not even be there."""
+    for out in (tmp_path, tmp_path / "missing" / "file.csv"):
+        assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")
