@@ -6,7 +6,7 @@
 
 Finished tables that are there already teach the rest: how well they compress, how their positions
 end, and how many wall seconds this machine takes for a CPU second of the measurements. How well
-all this predicts, and what was tried instead, is in docs/decisions/009-one-law-for-all-costs.md.
+all this predicts, and what was tried instead, is in docs/measurements/cost-estimates.md.
 """
 
 from __future__ import annotations
