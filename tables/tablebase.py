@@ -181,6 +181,11 @@ class Tablebase:
         return self._paths[name]
 
     @property
+    def metric(self) -> Metric | None:
+        """What decides between two tables of one material; None where nothing was asked for."""
+        return self._metric
+
+    @property
     def cache_info(self) -> CacheInfo:
         """How the cache of blocks has been used."""
         return self._cache.info
