@@ -197,6 +197,19 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ply_check": ("check", "将军"),
     "ply_chase": ("chase", "捉"),
     "ply_idle": ("idle", "闲"),
+    "ply_forbidden": ("{what} {n}: forbidden, {side} loses", "第{n}次{what}：禁止，{side}负"),
+    "game_fault": ("Move {n} of {side}: {what}", "第{n}回合{side}：{what}"),
+    "game_kept": ("The {n} plies before it are shown.", "已显示此前的{n}步。"),
+    "made": ("{side} played {move}.", "{side}走了{move}。"),
+    "stuck": (
+        "This piece cannot move: it is blocked, or would leave its king in check.",
+        "此子不能走：被挡住，或走后本方被将军。",
+    ),
+    "stuck_check": (
+        "This piece cannot move: the king is in check, and it does not help.",
+        "此子不能走：正被将军，走它不能解将。",
+    ),
+    "copy_failed": ("Select and copy it", "请选中后复制"),
     "ladder": ("Why {side} cannot hold", "{side}为何守不住"),
     "rung_keep": (
         "{moves} again and again: forbidden (order {n})",
