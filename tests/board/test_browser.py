@@ -94,7 +94,7 @@ def test_the_best_line_plays_itself_in_one_entry_of_the_history(page: Any) -> No
     one(page, ".autoplay").click()
     until(lambda: len(moves_made(page)) >= 3)
     one(page, ".autoplay").click()
-    until(lambda: one(page, ".autoplay").text == "Play on")
+    until(lambda: one(page, ".autoplay").text == "Autoplay")
     assert page.execute_script("return history.length") == before + 1
     page.back()
     until(lambda: not moves_made(page))
@@ -102,7 +102,7 @@ def test_the_best_line_plays_itself_in_one_entry_of_the_history(page: Any) -> No
 
 def test_the_forced_loop_is_shown(page: Any) -> None:
     open_page(page, f"/?{LOOP}")
-    assert "perpetual check, order 1" in one(page, ".reason").text
+    assert "perpetual check, which loses (order 1)" in one(page, ".reason").text
     page.find_element(By.LINK_TEXT, "Show why").click()
     until(lambda: count(page, ".film a.loop") == 4)
     until(lambda: "check 1: forbidden, Black loses" in one(page, ".caption").text)  # it plays
