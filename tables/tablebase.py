@@ -25,10 +25,7 @@ from tbgen.indexing.squares import SQUARES
 from tbgen.tables.batches import outcomes_of_boards
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome
-from tbgen.tables.errors import (
-    MissingTableError,
-    RulesMismatchError,
-)
+from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
     SUFFIX,
     UNKNOWN_RULES,
@@ -48,6 +45,7 @@ DEFAULT_MAX_OPEN = 128
 DEFAULT_HELD_BYTES = 1 << 30
 
 Default = TypeVar("Default")
+Name = TypeVar("Name", TableName, WdlName)
 
 
 class Tablebase:
@@ -104,13 +102,9 @@ class Tablebase:
     ) -> Self:
         """A tablebase of the files in one directory."""
         tablebase = cls(
-            rules=rules,
-            orders=orders,
-            minor_chases=minor_chases,
-            metric=metric,
-            cache_bytes=cache_bytes,
-            max_open=max_open,
-        )
+            rules=rules, orders=orders, minor_chases=minor_chases, metric=metric,
+            cache_bytes=cache_bytes, max_open=max_open,
+        )  # fmt: skip
         tablebase.add_directory(path)
         return tablebase
 
@@ -167,19 +161,25 @@ class Tablebase:
 
     def available(self) -> list[TableName]:
         """All tables added, of whatever rules, fewest pieces first."""
-        with self._lock:
-            names = [name for name in self._paths if isinstance(name, TableName)]
-        return sorted(names, key=lambda name: (name.material.men, name.filename))
+        return self._names(TableName)
 
     def available_wdl(self) -> list[WdlName]:
         """All win-draw-loss files added, of whatever rules, fewest pieces first."""
+        return self._names(WdlName)
+
+    def _names(self, kind: type[Name]) -> list[Name]:
         with self._lock:
-            names = [name for name in self._paths if isinstance(name, WdlName)]
+            names = [name for name in self._paths if isinstance(name, kind)]
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
     def path(self, name: TableName | WdlName) -> Path:
         """The file that `available` or `available_wdl` lists."""
         return self._paths[name]
+
+    @property
+    def metric(self) -> Metric | None:
+        """What decides between two tables of one material; None where nothing was asked for."""
+        return self._metric
 
     @property
     def cache_info(self) -> CacheInfo:

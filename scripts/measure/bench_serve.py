@@ -3,6 +3,7 @@
     tables -> tbgen serve (a process of its own) -> N clients, paced -> rate, p50, p99, memory
                                                  -> one reader: clicks, heat maps, weights
                                                  -> light requests beside eight heavy ones
+                                                 -> pages beside four clients that search
 
 Clients keep their connections and ask for the values of random positions, each address once, so
 that no response is cached by anybody. A click is the page of a position; a weight is that of the
@@ -10,6 +11,7 @@ page with script and style, compressed. Bounded in count and time; loopback only
 
     python scripts/measure/bench_serve.py --tables egtb --rate 300 --seconds 10
     python scripts/measure/bench_serve.py --tables egtb --reader
+    python scripts/measure/bench_serve.py --tables egtb --searching KRNKR
 """
 
 from __future__ import annotations
@@ -103,10 +105,14 @@ READER_PAGES = 200
 
 HEAVY_CLIENTS = 8
 
+SEARCHING_CLIENTS = 4
 
-async def get(port: int, path: str) -> tuple[float, int]:
+
+async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
     """Seconds and bytes of one answer, compressed, on a connection of its own."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", port, local_addr=(client, 0) if client != "127.0.0.1" else None
+    )
     begun = time.perf_counter()
     head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
     writer.write(head.encode())
@@ -161,6 +167,38 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     return found | {"goals_reached": reached | {"weight": page + assets <= GOAL_KIB}}
 
 
+async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
+    """Pages of fresh positions while clients, each of its own address, search without end."""
+    paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
+    half = len(paths) // 2
+    alone = [await get(port, path) for path in paths[:half]]
+    done = asyncio.Event()
+    searches = 0
+
+    async def searching(number: int) -> None:
+        nonlocal searches
+        while not done.is_set():
+            seed = 1000 * number + searches
+            await get(port, f"/search/{material}?zugzwang=1&seed={seed}", f"127.0.0.{2 + number}")
+            searches += 1
+
+    others = [asyncio.create_task(searching(number)) for number in range(SEARCHING_CLIENTS)]
+    await asyncio.sleep(2)
+    beside = []
+    for path in paths[half:]:
+        beside.append(await get(port, path))
+        await asyncio.sleep(0.2)
+    done.set()
+    await asyncio.gather(*others)
+    endgames = [await get(port, f"/endgames?again={number}") for number in range(10)]
+    return {
+        "page_alone_ms": percentiles(alone),
+        "page_beside_searches_ms": percentiles(beside),
+        "searches": searches,
+        "endgames_again_ms": percentiles(endgames[1:]),
+    }
+
+
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
     """p50 and p95 in milliseconds."""
     took = sorted(seconds for seconds, _ in answers)
@@ -194,6 +232,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--reader", action="store_true", help="one reader's pages, and no load")
+    parser.add_argument(
+        "--searching", metavar="MATERIAL", help="one reader beside clients that search this table"
+    )
     arguments = parser.parse_args()
     count = min(MAX_REQUESTS, int(arguments.rate * arguments.seconds))
     fens = random_positions(arguments.tables, count)
@@ -207,6 +248,10 @@ def main() -> None:
         port = int(json.loads(server.stdout.readline())["url"].rstrip("/").rsplit(":", 1)[1])
         if arguments.reader:
             print(json.dumps(asyncio.run(one_reader(port, server.pid, fens[:READER_PAGES]))))
+            return
+        if arguments.searching:
+            reading = beside_searches(port, arguments.searching, fens[:READER_PAGES])
+            print(json.dumps(asyncio.run(reading)))
             return
         warm = paths[: min(300, count)]
         asyncio.run(load(port, [f"{path}&warm=1" for path in warm], 100, 4))

@@ -4,7 +4,7 @@
 
     Red mates in 9 plies (5 moves)                        order 0, distance to mate
     Red mates or converts in 3 plies (2 moves)            order 0, distance to conversion
-    Red forces Black into a perpetual chase of the rook on e4 by the cannon, order 2, in 5 plies
+    Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
 One ply is a move of one side; one move, in brackets, is a move of the winner. English is here;
@@ -109,8 +109,10 @@ class English(Words):
         "is_stalemated": "{side} is stalemated, which loses",
         "wins": "{side} {mates} in {distance}",
         "loses": "{other} loses: {side} {mates} in {distance}",
-        "has_forced": "{other} is forced into a {offence}, order {order}, already",
-        "forces": "{side} forces {other} into a {offence}, order {order}, in {plies}",
+        "has_forced": "{other}'s longest defence is a {offence}, which loses (order {order})",
+        "forces": (
+            "In {plies} {other}'s longest defence is a {offence}, which loses (order {order})"
+        ),
         "offends": "{side} loses by {offence}, order {order}, in {plies}",
         "move_mates": "mates",
         "move_stalemates": "stalemates, which wins",
@@ -118,7 +120,7 @@ class English(Words):
         "move_loses": "loses: {mated} in {distance}",
         "move_wins_by_capture": "converts into a won {material}",
         "move_loses_by_capture": "loses: converts into a lost {material}",
-        "move_keeps": "keeps the {offence}, order {order}",
+        "move_keeps": "{other}'s best is to go on with the {offence}, which loses (order {order})",
         "move_forces": "forces a {offence}, order {order}, in {plies}",
         "move_offends": "loses by {offence}, order {order}, in {plies}",
         "move_unknown": "no table of {material}",
@@ -231,7 +233,8 @@ def explain_move(
     return words.say(
         Reason(
             key,
-            value=worth,
+            move.after.side.other,
+            worth,
             metric=metric,
             rules=root.rules,
             offence=offence,

@@ -91,7 +91,8 @@ _CANNOT = "无法理解这个请求"
 def complain(message: str, hint: str, language: str) -> tuple[str, str]:
     """A message and its hint as they are shown; a hint that has no Chinese form is left out."""
     if language == "en":
-        return message[:1].upper() + message[1:], hint
+        named = re.match(r"[a-i][0-9]", message)  # a square begins with a small letter
+        return message if named else message[:1].upper() + message[1:], hint
     said = _translated(message, _FORMS) or _CANNOT
     return localise(language, "", said), localise(language, "", _translated(hint, _HINTS) or "")
 

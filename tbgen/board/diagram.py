@@ -8,6 +8,7 @@ Pieces are symbols: a page has them once, whatever it draws with them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -18,7 +19,7 @@ from tbgen.board.names import piece_name, point_name
 from tbgen.board.pieces import piece_id, piece_path
 from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
 from tbgen.indexing import Move, Position, Side
-from tbgen.indexing.squares import LETTERS, PieceType, piece_code, square_name
+from tbgen.indexing.squares import LETTERS, SQUARES, PieceType, piece_code, square_name
 
 STYLE = """
 .wood{fill:#eed7a6}.frame{fill:none;stroke:#5b3a1a;stroke-width:3}
@@ -154,6 +155,19 @@ def _symbol(code: int, pieces: str) -> str:
         f'<g transform="scale({0.58 if pieces == "zh" else 0.46})">'
         f'<path class="glyph" d="{heavy}"/><path class="glyph thin" d="{thin}"/></g></g>'
     )
+
+
+def names_of_pieces(language: str) -> str:
+    """What a script calls a piece on a square, as JSON: `{"K": "Red king"}`, `{"e0": "e0"}`."""
+    pieces = {
+        piece_id(code).removeprefix("p-"): piece_name(code, language)
+        for code in (piece_code(side, kind) for side in Side for kind in PieceType)
+    }
+    points = {square_name(square): point_name(square, language) for square in range(SQUARES)}
+    return json.dumps(
+        {"pieces": pieces, "points": points, "stop": text(language, "list_stop")},
+        separators=(",", ":"), ensure_ascii=False,
+    )  # fmt: skip
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:

@@ -70,41 +70,16 @@ def closure_size(material: Material) -> int:
 def list_page(library: Library, view: View) -> Answer:
     """All endgames, by the kind of piece that attacks."""
     language = view.language
-    groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
-    cells = {}
-    for name in library.available():
-        try:
-            figures, file = library.statistics(name.material)
-            proof = library.proof(name.material)
-        except (TablebaseError, OSError) as error:
-            row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
-                   *[""] * 6]  # fmt: skip
-        else:
-            row = _list_row(view, figures, file["bytes_on_disk"], proof)
-            kind = outcome_class(figures.red_to_move)
-            cells[name.material] = Cell(kind, figures.max_distance)
-        groups[endgame_type(name.material.first)].append(row)
-    columns = (
-        "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
-    )  # fmt: skip
-    head = [text(language, key) for key in columns]
-    sections = [
-        f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
-        f"{table(head, rows, 'endgames')}</section>"
-        for name, rows in groups.items()
-        if rows
-    ]
+    key = "list", tuple(view.settings().items()), language
+    overview, sections = library.recall(key, lambda: _overview(library, view))
     empty = ""
     if not sections:
         none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
         empty = starters(library, view, with_settings("/endgames", view)) or none
     title = text(language, "endgames")
-    overview = ""
-    if len(cells) > 1:
-        overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
     main = (
         f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
-        f"{_filters(language)}{''.join(sections)}"
+        f"{_filters(language)}{sections}"
         f"<p>{escape(text(language, 'class_note'))}</p>"
         f'<p class="to-build">'
         f"{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
@@ -143,6 +118,39 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
 
 
 # -- parts -----------------------------------------------------------------------------------
+
+
+def _overview(library: Library, view: View) -> tuple[str, str]:
+    """The matrix, and the lists by the kind of piece that attacks; empty without tables."""
+    language = view.language
+    groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    cells = {}
+    for name in library.available():
+        try:
+            figures, file = library.statistics(name.material)
+            proof = library.proof(name.material)
+        except (TablebaseError, OSError) as error:
+            row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
+                   *[""] * 6]  # fmt: skip
+        else:
+            row = _list_row(view, figures, file["bytes_on_disk"], proof)
+            kind = outcome_class(figures.red_to_move)
+            cells[name.material] = Cell(kind, figures.max_distance)
+        groups[endgame_type(name.material.first)].append(row)
+    columns = (
+        "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
+    )  # fmt: skip
+    head = [text(language, key) for key in columns]
+    sections = [
+        f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
+        f"{table(head, rows, 'endgames')}</section>"
+        for name, rows in groups.items()
+        if rows
+    ]
+    overview = ""
+    if len(cells) > 1:
+        overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
+    return overview, "".join(sections)
 
 
 def _filters(language: str) -> str:

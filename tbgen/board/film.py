@@ -13,7 +13,7 @@ from dataclasses import replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
-from tbgen.board.diagram import Marks, draw
+from tbgen.board.diagram import Marks, draw, names_of_pieces
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
@@ -25,12 +25,12 @@ from tbgen.board.state import View
 from tbgen.board.story import Frame, frames_of_line
 from tbgen.board.verdict import headline, moves_in_words
 from tbgen.board.words import explain_judgement, explain_line
-from tbgen.indexing import Position
+from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
-from tbgen.referee import Rules
+from tbgen.referee import Rules, Verdict
 from tbgen.rules import in_check
 from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
@@ -38,6 +38,7 @@ from tbgen.tables import Outcome
 
 def film_page(library: Library, view: View) -> Answer:
     """The line from the position at hand; the script plays it on the board."""
+    view, plays = replace(view, plays=False), view.plays
     study = library.probe(view.position)
     line = library.line(view.position)
     language = view.language
@@ -57,8 +58,8 @@ def film_page(library: Library, view: View) -> Answer:
     mechanism = mechanism_of(line)
     main = (
         f'<section class="verdict">{headline(study, view, mechanism)}</section>'
-        f'<section class="stage">{draw(position, view.look, marks)}{_controls(view, line, ply)}'
-        f'<p class="caption" aria-live="off"></p></section>'
+        f'<section class="stage">{draw(position, view.look, marks)}'
+        f'<p class="caption"></p>{_controls(view, line, ply)}</section>'
         f'<section class="side">{_record(view, line, shots, ply)}'
         f'<h2>{escape(text(language, "ends"))}</h2><p class="end">{escape(end)}</p>'
         f"{_ladder(library, view, line)}{share_panel(view)}</section>"
@@ -66,13 +67,13 @@ def film_page(library: Library, view: View) -> Answer:
     film = [
         {
             "move": shot.move.iccs,
-            "label": shot.label and text(language, f"ply_{shot.label}"),
+            "label": label,
             "arrows": [
                 [square_name(arrow.source), square_name(arrow.target), arrow.kind]
                 for arrow in shot.arrows
             ],
         }
-        for shot in shots
+        for shot, label in zip(shots, _captions(line, shots, language), strict=True)
     ]
     data = {
         "mode": "line",
@@ -80,12 +81,31 @@ def film_page(library: Library, view: View) -> Answer:
         "loop": "" if line.loop_start is None else str(line.loop_start),
         "start": "_".join(view.position.fen.split()[:2]),
         "at": str(ply),
+        "play": "1" if plays else "",
+        "names": names_of_pieces(language),
         "round": text(language, "round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
     title = f"{text(language, 'line')}{text(language, 'colon')}{view.position.material.name}"
     head = card(library, study, view)
-    return Answer(page(view, title, main, data=data, css="workspace", head=head), HTML)
+    return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
+
+
+def _captions(line: Mainline, shots: list[Frame], language: str) -> list[str]:
+    """What each ply does; in a loop that is lost, which of the forbidden moves it is."""
+    winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
+    winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
+    found, offences = [], 0
+    for number, shot in enumerate(shots):
+        label = shot.label and text(language, f"ply_{shot.label}")
+        loser_moves = winner is not None and shot.after.side == winner
+        in_loop = line.loop_start is not None and number >= line.loop_start
+        if loser_moves and in_loop and shot.label in ("check", "chase"):
+            offences += 1
+            side = text(language, shot.after.side.other.name.lower())
+            label = text(language, "ply_forbidden", what=label, n=offences, side=side)
+        found.append(label)
+    return found
 
 
 def _controls(view: View, line: Mainline, ply: int) -> str:
@@ -186,7 +206,11 @@ def _rung(view: View, rung: Rung) -> str:
             parts.append(text(language, "rung_mate", move=name, n=n))
     label = text(language, "choice_stop").join(parts)
     watch = link(
-        replace(view.at(rung.position), mode="line").href(), text(language, "why_line"), "small"
+        replace(view.at(rung.position), mode="line", plays=True).href(),
+        text(language, "why_line"),
+        "small",
+        f' aria-label="{escape(text(language, "why_line"))}{text(language, "colon")}'
+        f'{escape(label)}"',
     )
     return f"<li>{link(reached.href(), label, 'rung')} {watch}</li>"
 

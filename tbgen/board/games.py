@@ -9,7 +9,8 @@ one move is called is for `tbgen.notation`.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from tbgen.board.state import MAX_MOVES
 from tbgen.indexing import InputError, Move, Position, Side
@@ -18,6 +19,8 @@ from tbgen.indexing.position import START_FEN
 from tbgen.indexing.squares import FILES, SQUARES, PieceType, piece_code
 from tbgen.notation import parse_move
 from tbgen.rules import check_legal, play
+
+Given = TypeVar("Given")
 
 _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
@@ -35,17 +38,19 @@ _XQ_PIECES = (*_BACK, *(PieceType.CANNON,) * 2, *(PieceType.PAWN,) * 5)
 
 
 class GameText(NamedTuple):
-    """A game: where it begins, and its moves."""
+    """A game: where it begins, and its moves, up to the first that is none."""
 
     start: Position
     moves: tuple[Move, ...]
+    fault: MoveTextError | None = None
+    """What is wrong with the move after these; None where all are good."""
 
 
 def read_game(given: str) -> GameText:
-    """The game that a text tells; every move is legal.
+    """The game that a text tells, as far as its moves are legal.
 
-    Raises `InputError` for a move that is none, for more than `MAX_MOVES`, and for a text without
-    moves.
+    Raises `InputError` where the first move is none, for more than `MAX_MOVES`, and for a text
+    without moves.
     """
     parts = dict(_XQ.findall(given))
     if parts:
@@ -65,11 +70,24 @@ def read_game(given: str) -> GameText:
         raise InputError("the text has no moves", "write moves, with a FEN in front of them")
     if len(words) > MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
-    moves, position = [], start
-    for word in words:
-        move = parse_move(position, word)
+    return _play(start, words, parse_move)
+
+
+def _play(
+    start: Position, given: Sequence[Given], read: Callable[[Position, Given], Move]
+) -> GameText:
+    """The moves, up to the first that is none; raises `MoveTextError` where that is the first."""
+    moves: list[Move] = []
+    position = start
+    for entry in given:
+        try:
+            move = read(position, entry)
+            position = play(position, move)
+        except MoveTextError as error:
+            if not moves:
+                raise
+            return GameText(start, tuple(moves), error)
         moves.append(move)
-        position = play(position, move)
     return GameText(start, tuple(moves))
 
 
@@ -100,10 +118,7 @@ def _read_xq(parts: dict[str, str]) -> GameText:
     check_legal(start)
     if len(found) > MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
-    position = start
-    for move in found:
-        position = play(position, move)
-    return GameText(start, tuple(found))
+    return _play(start, found, lambda position, move: move)
 
 
 def _square(digits: str) -> int | None:

@@ -5,7 +5,9 @@
 
 An answer depends on the address, the language and the tables only, so its ETag is known before it
 is worked out. Work is done in a few threads, so that a slow disk stops nobody else; how much may
-wait is bounded. What may take long has threads of its own, and ends when nobody waits for it.
+wait is bounded. Pages of positions have a thread of their own, so has what may take longer, and
+searches have processes (`helpers`): none of these waits for another. Work ends when nobody waits
+for it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import StrEnum
 from threading import Event, Lock, local
 from typing import Any
 
@@ -24,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tbgen.answers import failures
+from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.threads import thread_pool
 
 MAX_WAITING = 64
@@ -32,10 +36,13 @@ MAX_WAITING = 64
 THREADS = 4
 
 MAX_LONG = 24
-"""Requests that may take long, at work or waiting; more are answered 503."""
+"""Requests of a `Lane` that may take long, at work or waiting; more are answered 503."""
 
 LONG_THREADS = 1
 """Python runs one thread at a time: more would end no sooner, and hold up everything else."""
+
+SEARCHERS = min(2, usable_cores())
+"""Searches at once; one of each client."""
 
 ANSWER_SECONDS = 20
 """How long a request may wait for its answer."""
@@ -107,6 +114,15 @@ class AbandonedError(Exception):
     """Nobody waits for this work any more."""
 
 
+class Lane(StrEnum):
+    """Where a request waits: only for others of its lane."""
+
+    PROMPT = "board"
+    PAGE = "board-page"
+    LONG = "board-long"
+    SEARCH = "board-search"
+
+
 class Pool:
     """Some threads, and a bounded number of requests that are at work in them or wait for one."""
 
@@ -140,8 +156,13 @@ class Gate:
 
     def __init__(self, fingerprint: Callable[[], str]) -> None:
         self._fingerprint = fingerprint
-        self._short = Pool("board", THREADS, MAX_WAITING)
-        self._long = Pool("board-long", LONG_THREADS, MAX_LONG)
+        self._pools = {
+            Lane.PROMPT: Pool(Lane.PROMPT, THREADS, MAX_WAITING),
+            Lane.PAGE: Pool(Lane.PAGE, LONG_THREADS, MAX_LONG),
+            Lane.LONG: Pool(Lane.LONG, LONG_THREADS, MAX_LONG),
+            Lane.SEARCH: Pool(Lane.SEARCH, SEARCHERS, MAX_LONG),
+        }
+        self._searching: set[str] = set()
         self._at_work = local()
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -171,11 +192,11 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer] = lambda request, answer: answer,
         *,
         cached: bool = True,
-        takes_long: Callable[[Request], bool] = lambda request: False,
+        lane: Callable[[Request], Lane] = lambda request: Lane.PROMPT,
     ) -> Callable[[Request], Any]:
         """A starlette endpoint; `on_error` may dress an error up as a page.
 
-        `takes_long` tells the requests that must not hold up others.
+        `lane` tells what a request may wait for. A client has one search at a time.
         """
 
         async def respond(request: Request) -> Response:
@@ -183,8 +204,9 @@ class Gate:
             if tag and tag in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
-            pool = self._long if takes_long(request) else self._short
-            answer = await self._run(pool, function, on_error, request)
+            chosen = lane(request)
+            run = self._search if chosen is Lane.SEARCH else self._run
+            answer = await run(self._pools[chosen], function, on_error, request)
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:
@@ -196,6 +218,24 @@ class Gate:
             return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
 
         return respond
+
+    async def _search(
+        self,
+        pool: Pool,
+        function: Callable[[Request], Answer],
+        on_error: Callable[[Request, Answer], Answer],
+        request: Request,
+    ) -> Answer:
+        """Run what a client may do once at a time."""
+        client = request.client.host if request.client is not None else ""
+        if client in self._searching:
+            hint = "wait for your other search, or stop it"
+            return on_error(request, failure(RequestError(503, "one search at a time", hint)))
+        self._searching.add(client)
+        try:
+            return await self._run(pool, function, on_error, request)
+        finally:
+            self._searching.remove(client)
 
     async def _run(
         self,

@@ -102,7 +102,9 @@ def copy_button(content: str, language: str) -> str:
     """A button that copies a text; only where scripts run."""
     return (
         f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
-        f'data-done="{escape(text(language, "copied"))}">{escape(text(language, "copy"))}</button>'
+        f'data-done="{escape(text(language, "copied"))}" '
+        f'data-failed="{escape(text(language, "copy_failed"))}">'
+        f"{escape(text(language, 'copy'))}</button>"
     )
 
 

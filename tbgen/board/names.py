@@ -38,10 +38,12 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """`e4`; in Chinese the file counted from Red's right and the rank from Red's side, `五路5`."""
+    """`e4`; in Chinese the file from Red's right and the rank from Red's side, `五路第5线`."""
     rank = square // 9 + 1
     file = _DIGITS[file_number(Side.RED, square) - 1]
-    return localise(language, square_name(square), f"{file}路第{rank}线")
+    return localise(
+        language, square_name(square), f"{file}路{'底线' if rank == 1 else f'第{rank}线'}"
+    )
 
 
 def file_name(side: Side, square: int) -> str:

@@ -63,7 +63,7 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "least": ("plies from", "步数从", _COUNT, "5"),
     "most": ("plies to", "步数到", _COUNT, "9"),
     "only": ("1: one move alone keeps the result", "取1时只有一着保持结果", {"enum": ["1"]}, "1"),
-    "zugzwang": ("1: mutual zugzwang", "取1时双方互为等着", {"enum": ["1"]}, "1"),
+    "zugzwang": ("1: mutual zugzwang", "取1时互相欠行", {"enum": ["1"]}, "1"),
     "decided": (
         "what the loser must begin at once",
         "负方立即开始的循环",

@@ -147,12 +147,12 @@ class Pages:
                 return _moved(with_settings(f"/endgames/{material}", view))
             raise RequestError(404, f"no table of {material}", "see the list of endgames")
         if follows_position(asked):
-            return _game(view, read_game(asked))
+            return self._game(view, read_game(asked))
         try:
             read = read_position(asked[: MAX_POSITION_TEXT + 1])
         except PositionError as error:
             try:
-                return _game(view, read_game(asked))
+                return self._game(view, read_game(asked))
             except MoveTextError as unreadable:
                 if " " in asked:
                     raise
@@ -162,6 +162,13 @@ class Pages:
                 raise RequestError(400, wrong, "such as KRKN, a FEN, or moves") from None
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
+
+    def _game(self, view: View, game: GameText) -> Answer:
+        """Leads to the board after a game; one with a bad move is shown up to there."""
+        shown = replace(view, start=game.start, moves=game.moves, mode="read")
+        if game.fault is None:
+            return _moved(shown.href())
+        return reading_page(self._library, shown, game.fault)
 
     # -- building ----------------------------------------------------------------------------
 
@@ -187,10 +194,6 @@ def bare_view(request: Request, position: Position) -> View:
     """A view of some position, with the settings that are asked for; raises `InputError`."""
     kept = {key: value for key, value in request.query_params.items() if key in _SETTINGS}
     return read_view(kept, position, request.headers.get("accept-language", ""))
-
-
-def _game(view: View, game: GameText) -> Answer:
-    return _moved(replace(view, start=game.start, moves=game.moves, mode="read").href())
 
 
 def _moved(href: str) -> Answer:

@@ -114,17 +114,18 @@ def slip_note(library: Library, study: Study, view: View) -> str:
     def name(position: Position, move: Move) -> str:
         return format_move(position, move, view.notation)
 
+    now = text(language, outcome_word(found.got.outcome))
     said = text(
         language,
         "slip",
         move=name(found.before, view.moves[-1]),
         was=text(language, outcome_word(found.lost.outcome)),
-        now=text(language, outcome_word(found.got.outcome)),
+        now=now,
         best=name(found.before, found.best.move),
     )
     if found.reply is not None:
         reply = name(study.position, found.reply.move)
-        said += f" {text(language, 'slip_reply', reply=reply)}".replace("。 ", "。")
+        said += f" {text(language, 'slip_reply', reply=reply, now=now)}".replace("。 ", "。")
     return f'<p class="notice slip">{escape(said)}</p>'
 
 
@@ -180,10 +181,13 @@ def longest_boards(
     found = []
     for win in sorted(longest, key=lambda win: (win.order, win.winner)):
         said = text(language, "wins", side=text(language, win.winner.name.lower()))
-        if win.plies:
-            said = text(language, "longest_of", side=said, n=moves_in_words(win.plies, language))
-        if win.order:
+        moves = moves_in_words(win.plies, language)
+        if win.order and win.plies:
+            said = text(language, "longest_loop", side=said, n=win.order, moves=moves)
+        elif win.order:
             said += text(language, "of_order", n=win.order)
+        elif win.plies:
+            said = text(language, "longest_of", side=said, n=moves)
         found.append((win.position, said))
     if not found:
         return ""

@@ -38,10 +38,21 @@ def playing_page(library: Library, view: View) -> Answer:
     verdict = (
         f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
         f"{_score(library, study, view)}{referee(study, view)}"
+        f'<p class="reply">{escape(_reply(view))}</p>'
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
     return board_page(library, study, view, verdict, marks_of(library, study, view, None), side)
+
+
+def _reply(view: View) -> str:
+    """The move that was made last; empty where there is none."""
+    if not view.moves:
+        return ""
+    before = view.positions[-2]
+    side = text(view.language, before.side.name.lower())
+    move = format_move(before, view.moves[-1], view.notation)
+    return text(view.language, "made", side=side, move=move)
 
 
 def _task(library: Library, study: Study, view: View) -> str:

@@ -29,11 +29,13 @@ from tbgen.board.complaints import complain
 from tbgen.board.construction import PATHS, Construction, Workshop
 from tbgen.board.diagram import STYLE, draw
 from tbgen.board.endgames import MAX_NODES, closure_size
+from tbgen.board.helpers import Helpers
 from tbgen.board.http import (
     HTML,
     SVG,
     Answer,
     Gate,
+    Lane,
     RequestError,
     failure,
 )
@@ -80,7 +82,7 @@ def create_app(
     library = Library(tables, directory, workshop, option, opponent)
     gate = Gate(lambda: library.fingerprint + building(library))
     tables.checkpoint = gate.checkpoint
-    static, pages = _static_files(), Pages(library)
+    static, pages, helpers = _static_files(), Pages(library), Helpers(library)
 
     def file(request: Request) -> Answer:
         content = static.get(request.path_params["name"])
@@ -89,10 +91,10 @@ def create_app(
         return Answer(content[0], content[1])
 
     routes = [
-        *_page_routes(pages, gate),
+        *_page_routes(pages, helpers, gate),
         *_building_routes(workshop, gate),
         Route("/static/{name}", gate.endpoint("static", file)),
-        *_api_routes(Api(library), gate),
+        *_api_routes(Api(library), helpers, gate),
     ]
     if files and directory is not None:
         routes.append(Route(f"{ADDRESS}/{{name}}", Mirror(directory, gate.requests).answer))
@@ -109,22 +111,22 @@ def create_app(
     return app
 
 
-def _page_routes(pages: Pages, gate: Gate) -> list[Route]:
+def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
     """The addresses that people ask for."""
 
-    def long(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
-        return Route(path, gate.endpoint(name, page, _as_page, **({"takes_long": _always} | how)))
+    def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
+        return Route(path, gate.endpoint(name, page, _as_page, **({"lane": _page} | how)))
 
     return [
-        long("/", "board", pages.board, takes_long=_not_editing),
+        shown("/", "board", pages.board, lane=_of_board),
         *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
-        long("/find", "find", pages.find, cached=False),
-        long("/puzzle/{material}", "puzzle", pages.puzzle, cached=False),
-        long("/reply", "reply", pages.reply, cached=False),
-        long("/search/{material}", "search", pages.search),
-        long("/endgames", "endgames", pages.endgames),
-        long("/endgames/{material}", "endgame", pages.endgame),
-        long("/embed", "embed", pages.embed),
+        shown("/find", "find", pages.find, cached=False),
+        shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=_long),
+        shown("/reply", "reply", pages.reply, cached=False, lane=_long),
+        shown("/search/{material}", "search", helpers.endpoint("page"), lane=_search),
+        shown("/endgames", "endgames", pages.endgames, lane=_long),
+        shown("/endgames/{material}", "endgame", pages.endgame),
+        shown("/embed", "embed", pages.embed),
         Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
         Route("/api", gate.endpoint("api", pages.api, _as_page)),
         Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
@@ -145,12 +147,13 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
     ]
 
 
-def _api_routes(api: Api, gate: Gate) -> list[Route]:
+def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
     """The addresses that programs ask."""
 
-    def follows_play(request: Request) -> bool:
-        """Whether a probe is of a whole game, or is to be explained by a line."""
-        return bool({"moves", "explain"} & request.query_params.keys())
+    def follows_play(request: Request) -> Lane:
+        """Long for a probe of a whole game, or one that is to be explained by a line."""
+        asked = {"moves", "explain"} & request.query_params.keys()
+        return Lane.LONG if asked else Lane.PROMPT
 
     def metrics(request: Request) -> Answer:
         return api.metrics(gate)
@@ -167,21 +170,20 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
         return answer
 
     return [
-        Route("/export.pgn", gate.endpoint("export", api.export, takes_long=_always)),
-        Route("/v1/probe", gate.endpoint("probe", api.probe, takes_long=follows_play)),
-        Route("/v1/mainline", gate.endpoint("mainline", api.mainline, takes_long=_always)),
-        Route("/v1/judge", gate.endpoint("judge", api.judge, takes_long=_always)),
+        Route("/export.pgn", gate.endpoint("export", api.export, lane=_long)),
+        Route("/v1/probe", gate.endpoint("probe", api.probe, lane=follows_play)),
+        Route("/v1/mainline", gate.endpoint("mainline", api.mainline, lane=_long)),
+        Route("/v1/judge", gate.endpoint("judge", api.judge, lane=_long)),
         Route("/v1/render.svg", gate.endpoint("render", api.render)),
-        Route("/v1/render.png", gate.endpoint("render", api.render_png, takes_long=_always)),
-        Route("/v1/animation.svg", gate.endpoint("animation", api.animation, takes_long=_always)),
-        Route(
-            "/v1/animation.gif", gate.endpoint("animation", api.animation_gif, takes_long=_always)
-        ),
-        Route("/v1/tables", gate.endpoint("tables", api.tables, takes_long=_always)),
-        Route("/v1/tables/{material}", gate.endpoint("table", api.table, takes_long=_always)),
+        Route("/v1/render.png", gate.endpoint("render", api.render_png, lane=_long)),
+        Route("/v1/animation.svg", gate.endpoint("animation", api.animation, lane=_long)),
+        Route("/v1/animation.gif", gate.endpoint("animation", api.animation_gif, lane=_long)),
+        Route("/v1/tables", gate.endpoint("tables", api.tables, lane=_long)),
+        Route("/v1/tables/{material}", gate.endpoint("table", api.table, lane=_long)),
         Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
         Route(
-            "/v1/tables/{material}/search", gate.endpoint("search", api.search, takes_long=_always)
+            "/v1/tables/{material}/search",
+            gate.endpoint("search", helpers.endpoint("json"), lane=_search),
         ),
         Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
         Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
@@ -190,12 +192,23 @@ def _api_routes(api: Api, gate: Gate) -> list[Route]:
     ]
 
 
-def _always(request: Request) -> bool:
-    return True
+def _page(request: Request) -> Lane:
+    return Lane.PAGE
 
 
-def _not_editing(request: Request) -> bool:
-    return request.query_params.get("mode") != "edit"
+def _long(request: Request) -> Lane:
+    return Lane.LONG
+
+
+def _search(request: Request) -> Lane:
+    return Lane.SEARCH
+
+
+def _of_board(request: Request) -> Lane:
+    """Long for a piece that is tried on every point; the editor looks nothing up."""
+    if "where" in request.query_params:
+        return Lane.LONG
+    return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
 
 
 def _old_mode(mode: str) -> Callable[[Request], Any]:

@@ -3,6 +3,7 @@
     /?fen=START&moves=h2e2,h9g7&flip=1&lang=zh-Hans   <->   View
     /?...&mode=play                                         the same, values hidden
     /?...&mode=line&at=7                                    best play, after seven plies of it
+    /?...&mode=line&play=1                                  best play, going on by itself
     /?...&mode=edit                                         the same, on the editor
 
 The whole state is in the address, so that every position has a permanent link, the browser's back
@@ -50,8 +51,9 @@ class View:
 
     `moves` were played from `start`. `mode` is one of `MODES`. `human` is the side that the
     reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
-    of one which is tried on every point. `ply` counts the plies of a line that have been shown.
-    `task` is what the reader is to keep in a puzzle, one of `TASKS`.
+    of one which is tried on every point. `ply` counts the plies of a line that have been shown;
+    with `plays` it goes on by itself. `task` is what the reader is to keep in a puzzle, one of
+    `TASKS`.
     """
 
     start: Position
@@ -67,6 +69,7 @@ class View:
     chosen: int | None = None
     where: int | None = None
     ply: int = 0
+    plays: bool = False
     task: str = ""
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
@@ -115,6 +118,8 @@ class View:
             query["task"] = view.task
         if view.mode == "line" and view.ply:
             query["at"] = str(view.ply)
+        if view.mode == "line" and view.plays:
+            query["play"] = "1"
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
         if view.mode == "read" and view.where is not None:
@@ -204,6 +209,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         chosen=parse_square(query["from"]) if query.get("from") else None,
         where=parse_square(query["where"]) if query.get("where") else None,
         ply=_count(query.get("at", "")),
+        plays=query.get("play", "") == "1",
         task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
         asked_language=asked in LANGUAGES,
     )

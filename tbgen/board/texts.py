@@ -30,7 +30,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "table_move": ("Let the table move", "由残局库走棋"),
     "take_back": ("Take back", "悔棋"),
     "start_over": ("Start over", "重新开始"),
-    "flip": ("Turn round", "翻转棋盘"),
+    "flip": ("Flip board", "翻转棋盘"),
     "stop": ("Stop", "停止"),
     "export": ("Export the line", "导出棋谱"),
     "switch_sides": ("Play the other side", "换边"),
@@ -92,9 +92,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rules": ("Rules", "规则"),
     "rules_none": ("repetition is a draw", "循环作和"),
     "rules_check": ("perpetual check loses", "长将作负"),
-    "rules_wxf": ("perpetual check and chase lose", "长将长捉作负"),
+    "rules_wxf": ("perpetual check or chase loses", "长将长捉作负"),
+    "rules_computer": (
+        "perpetual check or chase loses, as Pikafish judges it",
+        "长将长捉作负（电脑规则）",
+    ),
     "rules_wxf-nominor": (
-        "perpetual check and chase lose, but advisors and elephants may chase protected pieces",
+        "perpetual check or chase loses, but advisors and elephants may chase protected pieces",
         "长将长捉作负，士象可长捉有根子",
     ),
     "metric": ("Distance", "距离"),
@@ -139,13 +143,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "双方都无法强制将死、得子取胜，也无法迫使对方犯规循环。",
     ),
     "order_one": (
-        "Order 1: the loser has one forbidden repetition to run into; leaving it loses by mate.",
-        "1阶：负方只有一层循环可走，属禁止着法；变着则被杀。",
+        "{side} can put it off by one forbidden repetition; to stop that leads to mate.",
+        "{side}只能以一次禁止的循环拖延，停止即被将死。",
     ),
     "order_many": (
-        "Order {n}: the loser can leave a forbidden repetition {n} times, each time for one of a "
-        "lower order, until he is mated. A lower order is nearer to the win, whatever the plies.",
-        "{n}阶：负方可先后走{n}层循环，每次变着都落入更低的一层，最后被杀。阶数越低越接近胜利，与步数无关。",
+        "{side} can put it off {n} times: each time {side} must stop a forbidden repetition, and "
+        "the win gets easier; after the last comes mate.",
+        "{side}可拖延{n}次：每次都必须停止禁止的循环，胜局随之更近；最后一次之后即被将死。",
     ),
     "rules_matter": ("The rules change this position", "循环规则改变此局面"),
     "rules_table": ("With and without the rules", "有无循环规则"),
@@ -165,13 +169,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "hint": ("Hint", "提示"),
     "hint_move": ("Show the move", "显示着法"),
     "hint_piece": ("Look at the {piece}.", "注意{piece}。"),
-    "autoplay": ("Play on", "自动走棋"),
+    "autoplay": ("Autoplay", "自动走棋"),
     "why_line": ("Show why", "演示原因"),
     "slip": (
         "{move} threw away the {was}: now it is a {now}. {best} kept it.",
         "{move}丢掉了{was}：现在是{now}。应走{best}。",
     ),
-    "slip_reply": ("{reply} shows it.", "对方走{reply}即可。"),
+    "slip_reply": ("After {reply} it is a {now}.", "对方走{reply}即成{now}局。"),
     "game_over": ("The game is over: {result} ({why})", "终局：{result}（{why}）"),
     "over_mate": ("{side} is mated", "{side}被将死"),
     "over_stalemate": ("{side} has no legal move", "{side}困毙"),
@@ -180,7 +184,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "permalink": ("Link", "链接"),
     "copy": ("Copy", "复制"),
     "copied": ("Copied", "已复制"),
-    "share": ("Take away", "分享"),
+    "share": ("Share", "分享"),
     "moving": ("Animation", "动画"),
     "embed": ("For another page", "嵌入网页"),
     "embed_open": ("Open the board", "打开棋盘"),
@@ -197,19 +201,32 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ply_check": ("check", "将军"),
     "ply_chase": ("chase", "捉"),
     "ply_idle": ("idle", "闲"),
+    "ply_forbidden": ("{what} {n}: forbidden, {side} loses", "第{n}次{what}：禁止，{side}负"),
+    "game_fault": ("Move {n} of {side}: {what}", "第{n}回合{side}：{what}"),
+    "game_kept": ("The {n} plies before it are shown.", "已显示此前的{n}步。"),
+    "made": ("{side} played {move}.", "{side}走了{move}。"),
+    "stuck": (
+        "This piece cannot move: it is blocked, or would leave its king in check.",
+        "此子不能走：被挡住，或走后本方被将军。",
+    ),
+    "stuck_check": (
+        "This piece cannot move: the king is in check, and it does not help.",
+        "此子不能走：正被将军，走它不能解将。",
+    ),
+    "copy_failed": ("Select and copy it", "请选中后复制"),
     "ladder": ("Why {side} cannot hold", "{side}为何守不住"),
     "rung_keep": (
         "{moves} again and again: forbidden (order {n})",
         "{moves}循环：禁止（{n}阶）",
     ),
     "rung_leave": ("or {move}: order {n}", "或{move}：落到{n}阶"),
-    "rung_mate": ("or {move}: mated in {n}", "或{move}：{n}被杀"),
+    "rung_mate": ("or {move}: mated in {n}", "或{move}：{n}内被将死"),
     "rung_none": ("there is nothing else", "别无他着"),
-    "rung_last": ("mated in {n}", "{n}被杀"),
-    "where": ("Where may it stand?", "它能站在哪里？"),
+    "rung_last": ("mated in {n}", "{n}内被将死"),
+    "where": ("Try a piece on every point", "换个位置会怎样？"),
     "where_note": (
-        "Each point tells the outcome for the side to move with the piece there, and in how many "
-        "moves.",
+        "Each point shows the result if the piece stood there, for the side to move, and in how "
+        "many moves.",
         "每个点表示该子在此时轮走方的结果和回合数。",
     ),
     "other_turn": ("With {side} to move", "改为{side}先走"),
@@ -217,6 +234,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "this_endgame": ("This endgame", "本残局"),
     "all_figures": ("All figures", "全部数据"),
     "longest_wins": ("Longest wins", "最长胜局"),
+    "longest_loop": ("{side}, order {n}: {moves} to the loop", "{side}，{n}阶：{moves}后进入循环"),
     "longest_of": ("{side}, {n}", "{side}，{n}"),
     "histogram": ("How long it takes", "步数分布"),
     "histogram_note": (
@@ -247,7 +265,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "new_puzzle": ("New puzzle", "新习题"),
     "score": ("You won in {n}; perfect play takes {m}.", "您用{n}取胜；最佳为{m}。"),
-    "api": ("For programs", "程序接口"),
+    "api": ("API", "程序接口"),
     "api_note": (
         "Everything on the board can be asked for over HTTP, by GET, from any origin.",
         "棋盘上的内容都可由程序读取，任何来源均可。",
@@ -309,10 +327,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "keys": (
         "Keys, while the board has the focus: arrows move the cursor, Enter chooses, space plays "
         "the best move, backspace takes back, Home goes to the beginning, f turns the board.",
-        "按键（焦点在棋盘上时）：方向键移动光标，回车选择，空格走最佳着法，退格悔棋，起始键回到开头，"
+        "按键（焦点在棋盘上时）：方向键移动光标，回车选择，空格走最佳着法，退格悔棋，「Home」键回到开头，"
         "「f」翻转棋盘。",
     ),
-    "metric_note": ("distance {to}", "距离{to}"),
+    "metric_note": ("Rules: {rules}. Numbers count {to}", "规则：{rules}。步数计{to}"),
     "order_n": ("order {n}", "{n}阶"),
     "of_order": (", order {n}", "，{n}阶"),
     "colon": (": ", "："),

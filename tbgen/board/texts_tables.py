@@ -69,13 +69,13 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "find_title": ("Find positions", "找局面"),
     "find_only_win": ("One winning move, 15 plies or more", "唯一胜着，15步以上"),
     "find_only_draw": ("One drawing move", "唯一和着"),
-    "find_zugzwang": ("Mutual zugzwang", "双方互为等着（先走者吃亏）"),
+    "find_zugzwang": ("Mutual zugzwang", "互相欠行（谁先走谁吃亏）"),
     "find_by_chase": ("Decided by a perpetual chase", "长捉定胜负"),
     "find_by_check": ("Decided by a perpetual check", "长将定胜负"),
     "find_differs": ("The rules change it", "循环规则改变结果"),
-    "find_decided": ("loser must begin", "负方立即开始"),
-    "find_least": ("plies from", "步数从"),
-    "find_most": ("plies to", "步数到"),
+    "find_decided": ("decided at once by", "立即决定于"),
+    "find_least": ("at least … plies", "至少几步"),
+    "find_most": ("at most … plies", "至多几步"),
     "find_only": ("One move alone keeps the result", "只有一着保持结果"),
     "find_others": ("Others", "换一批"),
     "find_none": (
@@ -94,7 +94,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "matrix": ("At a glance", "一览"),
     "matrix_note": (
         "Who attacks in rows, who defends in columns; the number is the longest win in plies.",
-        "行为进攻方，列为防守方；数字为最长胜局的步数。",
+        "横行是进攻方，竖列是防守方；数字为最长胜局的步数。",
     ),
     "matrix_corner": ("side", "子力"),
 }

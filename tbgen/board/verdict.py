@@ -87,14 +87,15 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         reason = text(language, "draw_why")
     metric = ""
     if result.metric is not None:
-        distance = text(language, "metric_note", to=text(language, str(result.metric)))
-        rules = rules_name(result.rule_set, language)
-        metric = f'<p class="under">{escape(rules)}{text(language, "list_stop")}{distance}</p>'
+        rules, to = rules_name(result.rule_set, language), text(language, str(result.metric))
+        note = text(language, "metric_note", rules=rules, to=to)
+        metric = f'<p class="under">{escape(note)}</p>'
     red = "" if outcome == Outcome.DRAW else f" {winner.name.lower()}-wins"
     return (
         f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
         f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
-        f'<p class="reason">{escape(reason)}</p>{_order_note(result, language)}{metric}'
+        f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, language)}'
+        f"{metric}"
     )
 
 
@@ -125,12 +126,14 @@ def _turn_and_endgame(view: View) -> str:
     return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
 
 
-def _order_note(result: ProbeResult, language: str) -> str:
+def _order_note(position: Position, result: ProbeResult, language: str) -> str:
     """What the order of a position means, where it has one."""
     if not result.order:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
-    return f'<p class="order">{escape(text(language, key, n=result.order))}</p>'
+    loser = position.side if result.outcome == Outcome.LOSS else position.side.other
+    said = text(language, key, n=result.order, side=text(language, loser.name.lower()))
+    return f'<p class="order">{escape(said)}</p>'
 
 
 # -- the moves -------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Reasons in the reader's language: `tbgen.answers.reasons` says what, `Chinese` here how.
 
 红方9步（5回合）杀                          order 0, distance to mate
-红方逼黑方炮长捉五路车（3阶），9步后        order 3
+9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 和棋
 """
 
@@ -37,18 +37,18 @@ class Chinese(reasons.Words):
         "is_stalemated": "{side}被困毙，判负",
         "wins": "{side}{distance}{mates}",
         "loses": "{other}负：{side}{distance}{mates}",
-        "has_forced": "{other}已被迫{offence}（{order}阶）",
-        "forces": "{side}逼{other}{offence}（{order}阶），{plies}后",
-        "offends": "{side}因{offence}判负（{order}阶），{plies}后",
+        "has_forced": "{other}最顽强的着法是{offence}，判负（{order}阶）",
+        "forces": "{plies}后，{other}最顽强的着法是{offence}，判负（{order}阶）",
+        "offends": "{side}再走{plies}即因{offence}判负（{order}阶）",
         "move_mates": "将死",
         "move_stalemates": "困毙，胜",
         "move_wins": "{distance}{mates}",
         "move_loses": "负：{distance}{mated}",
         "move_wins_by_capture": "转入胜局{material}",
         "move_loses_by_capture": "负：转入败局{material}",
-        "move_keeps": "保持{offence}（{order}阶）",
+        "move_keeps": "{other}最多继续{offence}，判负（{order}阶）",
         "move_forces": "逼对方{offence}（{order}阶），{plies}后",
-        "move_offends": "因{offence}判负（{order}阶），{plies}后",
+        "move_offends": "再走{plies}即因{offence}判负（{order}阶）",
         "move_unknown": "缺少{material}残局库",
         "line_mate": "{other}被将死：{side}胜",
         "line_stalemate": "{other}被困毙：{side}胜",
@@ -60,8 +60,8 @@ class Chinese(reasons.Words):
         "line_loop": "着法循环：{other}{offence}，{side}胜",
         "mates": "杀",
         "mates_or_converts": "杀或转换",
-        "mated": "被杀",
-        "mated_or_converted": "被杀或转换",
+        "mated": "内被将死",
+        "mated_or_converted": "内被将死或转换",
         Offence.CHECK: "长将",
         Offence.CHASE: "长捉",
         "check_or_chase": "长将或长捉",

@@ -9,10 +9,12 @@ board are links too (`from=`), and then the points they can go to, with what the
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html import escape
 
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.chosen import chosen_panel
+from tbgen.board.complaints import complain
 from tbgen.board.diagram import Arrow, Marks, Point, draw
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
@@ -41,6 +43,8 @@ from tbgen.board.verdict import (
     referee,
     short,
 )
+from tbgen.indexing import Side
+from tbgen.indexing.errors import MoveTextError
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.preference import RootMove
@@ -52,8 +56,8 @@ MOST_ARROWS = 3
 """Best moves that are drawn on the board; more of them would hide it."""
 
 
-def reading_page(library: Library, view: View) -> Answer:
-    """A position with all that is known of it."""
+def reading_page(library: Library, view: View, fault: MoveTextError | None = None) -> Answer:
+    """A position with all that is known of it; `fault` is of the move that was to follow."""
     study = library.study(view.positions, view.moves)
     mechanism = library.mechanism(study)
     if view.where is not None and not view.position.board[view.where]:
@@ -68,7 +72,7 @@ def reading_page(library: Library, view: View) -> Answer:
     if study.missing is not None and not card:
         card = missing_card(library, study, view)
     verdict = (
-        f"{welcome}{game_over(study.over, view)}{referee(study, view)}"
+        f"{_fault(view, fault)}{welcome}{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"
     )
     side = (
@@ -76,7 +80,22 @@ def reading_page(library: Library, view: View) -> Answer:
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )
-    return board_page(library, study, view, verdict, marks, side)
+    shown = board_page(library, study, view, verdict, marks, side)
+    return shown if fault is None else replace(shown, status=400)
+
+
+def _fault(view: View, fault: MoveTextError | None) -> str:
+    """What is wrong with the next move of a game, and where it stands."""
+    if fault is None:
+        return ""
+    language, side = view.language, view.position.side
+    number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
+    what, hint = complain(str(fault), fault.hint, language)
+    said = text(language, "game_fault", n=number, side=text(language, side.name.lower()), what=what)
+    return (
+        f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
+        f"<p>{escape(text(language, 'game_kept', n=len(view.moves)))}</p></div>"
+    )
 
 
 def board_page(
@@ -183,7 +202,8 @@ def _controls(library: Library, study: Study, view: View) -> str:
                 f"{escape(text(language, 'autoplay'))}</button>"
             )
         key = "why_line" if study.result.order else "line"
-        href = view.href(mode="line", chosen=None, where=None)
+        plays = key == "why_line"
+        href = view.href(mode="line", chosen=None, where=None, plays=plays)
         found.append(link(href, text(language, key), "button film-link"))
     found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
     return f'<div class="controls">{"".join(found)}</div>'
@@ -217,6 +237,7 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         ),
         "last": view.moves[-1].iccs if view.moves else "",
         "flip": view.href(flip=not view.flip),
+        "stuck": text(view.language, "stuck_check" if in_check(study.position) else "stuck"),
     }
     if view.chosen is not None:
         data["chosen"] = square_name(view.chosen)

@@ -107,20 +107,22 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
     found = find_mechanism(chases, position)
     assert found is not None
     assert explain_position(position, result, found) == (
-        "Black is forced into a perpetual chase of the pawn on g8 by the cannon, order 1, already"
+        "Black's longest defence is a perpetual chase of the pawn on g8 by the cannon, "
+        "which loses (order 1)"
     )
     assert explain_move(result, moves[0], found) == (
-        "keeps the perpetual chase of the pawn on g8 by the cannon, order 1"
+        "Black's best is to go on with the perpetual chase of the pawn on g8 by the cannon, "
+        "which loses (order 1)"
     )
     # A direct win of a side that is not in check is by chase, whether it is followed or not.
     assert explain_position(position, result) == (
-        "Black is forced into a perpetual chase, order 1, already"
+        "Black's longest defence is a perpetual chase, which loses (order 1)"
     )
     assert words.explain_position(position, result, "zh-Hans", found) == (
-        "黑方已被迫炮长捉三路兵（1阶）"
+        "黑方最顽强的着法是炮长捉三路兵，判负（1阶）"
     )
     assert words.explain_position(position, result, "zh-Hant", found) == (
-        "黑方已被迫炮長捉三路兵（1階）"
+        "黑方最頑強的著法是炮長捉三路兵，判負（1階）"
     )
     line = chases.mainline(position)
     assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉三路兵，红方胜"
@@ -157,8 +159,8 @@ def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
         starts[result.outcome.name, result.plies] = position
     win, loss = starts["WIN", 4], starts["LOSS", 5]
     text = explain_position(win, chases.probe(win), find_mechanism(chases, win))
-    assert text.startswith("Red forces Black into a perpetual chase of the pawn on ")
-    assert text.endswith(" by the cannon, order 1, in 4 plies")
+    assert text.startswith("In 4 plies Black's longest defence is a perpetual chase of the pawn")
+    assert text.endswith(" by the cannon, which loses (order 1)")
     text = explain_position(loss, chases.probe(loss), find_mechanism(chases, loss))
     assert text.startswith("Black loses by perpetual chase of the pawn on ")
     assert text.endswith(" by the cannon, order 1, in 5 plies")
@@ -218,7 +220,7 @@ def test_answers_have_the_mechanism(command: str) -> None:
         "by": [{"side": "black", "piece": "cannon", "square": "a8"}],
     }
     shown = run(tables, command, CHASE)
-    assert "a perpetual chase of the pawn on g8 by the cannon, order 1" in shown
+    assert "a perpetual chase of the pawn on g8 by the cannon, which loses" in shown
     if command == "line":
         assert answer["verdict"]["verdict"] == "red wins"
         assert answer["verdict"]["level"] == {"red": 0, "black": 1}
@@ -235,7 +237,7 @@ def test_answers_about_checks_have_the_mechanism() -> None:
         "victim": None,
         "by": [{"side": "black", "piece": "knight", "square": "b1"}],
     }
-    assert "perpetual check, order 1" in answer["reason"]
+    assert "perpetual check, which loses (order 1)" in answer["reason"]
     assert json.loads(run(tables, "probe", CHECK, "--json", "--no-explain"))["mechanism"] is None
     assert json.loads(run(tables, "probe", "-", "--json", stdin=CHECK))["mechanism"] is None
     explained = run(tables, "probe", "-", "--explain", "--json", stdin=CHECK)

@@ -94,7 +94,7 @@ def test_the_best_line_plays_itself_in_one_entry_of_the_history(page: Any) -> No
     one(page, ".autoplay").click()
     until(lambda: len(moves_made(page)) >= 3)
     one(page, ".autoplay").click()
-    until(lambda: one(page, ".autoplay").text == "Play on")
+    until(lambda: one(page, ".autoplay").text == "Autoplay")
     assert page.execute_script("return history.length") == before + 1
     page.back()
     until(lambda: not moves_made(page))
@@ -102,9 +102,17 @@ def test_the_best_line_plays_itself_in_one_entry_of_the_history(page: Any) -> No
 
 def test_the_forced_loop_is_shown(page: Any) -> None:
     open_page(page, f"/?{LOOP}")
-    assert "perpetual check, order 1" in one(page, ".reason").text
+    assert "perpetual check, which loses (order 1)" in one(page, ".reason").text
     page.find_element(By.LINK_TEXT, "Show why").click()
     until(lambda: count(page, ".film a.loop") == 4)
+    until(lambda: "check 1: forbidden, Black loses" in one(page, ".caption").text)  # it plays
+    assert "play=1" in page.current_url
+    one(page, ".play-line").click()
+    one(page, "[data-step=first]").click()
+    names = """return [...document.querySelectorAll(".stage .pieces use")]
+        .map((use) => use.getAttribute("aria-label") + use.dataset.square)"""
+    before = sorted(page.execute_script(names))
+    assert "Red king, d0d0" in before
     assert "Black checks on every move" in one(page, ".end").text
     assert count(page, ".ladder li") == 2
     for ply in (1, 2):
@@ -112,16 +120,41 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
         until(lambda ply=ply: one(page, ".film .now").get_attribute("data-frame") == str(ply))
     assert count(page, ".board .arrow.check") == 1
     assert "check" in one(page, ".caption").text
+    assert one(page, ".caption").text == one(page, "#said").get_attribute("textContent")
+    assert all(name[-2:] == name[-4:-2] for name in page.execute_script(names))
     one(page, "[data-step=last]").click()
     one(page, ".play-line").click()
     until(lambda: "round 2" in one(page, ".caption").text)
     one(page, ".play-line").click()
     one(page, "[data-step=first]").click()
     until(lambda: count(page, ".pieces use[data-square='d0']") == 1 and not count(page, ".now"))
+    assert sorted(page.execute_script(names)) == before
     page.find_element(By.CSS_SELECTOR, ".board").send_keys(Keys.ARROW_RIGHT)
     until(lambda: count(page, ".pieces use[data-square='d1']") == 1)
     assert "at=1" in page.current_url
     no_complaints(page)
+
+
+def test_a_film_fits_the_screen_of_a_class_with_its_caption(page: Any) -> None:
+    page.set_window_size(1280, 720)
+    try:
+        open_page(page, f"/?{LOOP}&mode=line&at=2")
+        bottom = """const box = document.querySelector(".caption").getBoundingClientRect();
+            return [box.bottom, innerHeight]"""
+        low, height = page.execute_script(bottom)
+        assert one(page, ".caption").text
+        assert low <= height
+    finally:
+        page.set_window_size(1200, 900)
+
+
+def test_a_piece_that_cannot_move_says_so(page: Any) -> None:
+    open_page(page, KNIGHT)
+    click(page, "a0")
+    assert until(lambda: one(page, "#said").get_attribute("textContent")) == "a0: b2, c1"
+    open_page(page, "/?fen=3ak4/9/9/9/9/9/9/9/4r4/R3K4_w")
+    click(page, "a0")
+    assert "cannot move" in until(lambda: one(page, ".problem.here").text)
 
 
 def test_playing_against_the_table(page: Any) -> None:
@@ -135,6 +168,9 @@ def test_playing_against_the_table(page: Any) -> None:
     assert not count(page, ".target text")
     click(page, "b2")
     until(lambda: len(moves_made(page)) == 2)  # the table has answered
+    said = one(page, "#said").get_attribute("textContent")
+    assert f"Black played {moves_made(page)[1]}" in said
+    assert ".." not in said
     until(lambda: count(page, ".plain-moves"))
     one(page, "details.hint summary").click()
     assert "Look at the Red knight" in one(page, "details.hint").text

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from tbgen import open_tablebase
 from tbgen.board import http
-from tbgen.board.http import Answer, Gate
+from tbgen.board.http import Answer, Gate, Lane
 from tbgen.board.library import Library
 from tbgen.board.limits import is_loopback
 from tbgen.board.server import create_app
@@ -32,7 +32,11 @@ ARRAY = "r1bakab1r/9/1cn1c1n2/p1p1p1p1p/9/9/P1P1P1P1P/1CN1C1N2/9/R1BAKAB1R w"
 
 
 async def ask(
-    app: Any, path: str, gone: asyncio.Event | None = None, host: bytes = b"localhost"
+    app: Any,
+    path: str,
+    gone: asyncio.Event | None = None,
+    host: bytes = b"localhost",
+    client: str = "127.0.0.1",
 ) -> int:
     """The status that an application answers to a client, who leaves when told to."""
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
@@ -50,7 +54,7 @@ async def ask(
     scope = {
         "type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
         "query_string": b"", "headers": [(b"host", host)], "root_path": "", "scheme": "http",
-        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "http_version": "1.1",
+        "server": ("127.0.0.1", 80), "client": (client, 1), "http_version": "1.1",
     }  # fmt: skip
     await app(scope, receive, send)
     return int(statuses[0])
@@ -78,7 +82,9 @@ class Work:
             return Answer({})
 
         self.app = Starlette(routes=[
-            Route("/long", self.gate.endpoint("long", long, takes_long=lambda request: True)),
+            Route("/long", self.gate.endpoint("long", long, lane=lambda request: Lane.LONG)),
+            Route("/search", self.gate.endpoint("search", long, lane=lambda request: Lane.SEARCH)),
+            Route("/page", self.gate.endpoint("page", short, lane=lambda request: Lane.PAGE)),
             Route("/short", self.gate.endpoint("short", short)),
         ])  # fmt: skip
 
@@ -136,6 +142,33 @@ def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
     assert asyncio.run(crowd()) == [503] * (60 - http.MAX_LONG)
     assert work.begun < http.MAX_LONG  # those that nobody waited for any more were not begun
     assert asyncio.run(ask(work.app, "/short")) == 200
+
+
+def test_pages_wait_for_no_search_and_a_client_has_one_at_a_time() -> None:
+    work = Work()
+
+    async def crowd() -> list[int]:
+        gone = asyncio.Event()
+        others = [
+            asyncio.ensure_future(ask(work.app, path, gone, client=f"10.0.0.{number}"))
+            for number in range(8)
+            for path in ("/search", "/long")
+        ]
+        await asyncio.sleep(0.05)
+        found = [await ask(work.app, "/page") for _ in range(3)]
+        found.append(await ask(work.app, "/search", client="10.0.0.1"))
+        assert not any(task.done() for task in others)
+        gone.set()
+        await asyncio.gather(*others)
+        again = asyncio.Event()
+        last = asyncio.ensure_future(ask(work.app, "/search", again, client="10.0.0.1"))
+        await asyncio.sleep(0.05)
+        assert not last.done()  # it is at work, and not refused
+        again.set()
+        await last
+        return found
+
+    assert asyncio.run(crowd()) == [200, 200, 200, 503]
 
 
 def test_a_busy_server_says_when_to_ask_again() -> None:

@@ -369,3 +369,15 @@ def test_settings_of_a_view_are_in_its_addresses() -> None:
     view = View(Position.from_fen(KNIGHT.replace("_", " ")), board="slate", pieces="picture")
     assert with_settings("/endgames", view) == "/endgames?pieces=picture&board=slate"
     assert view.href().endswith("&pieces=picture&board=slate")
+
+
+def test_a_game_with_a_bad_move_keeps_those_before_it(client: TestClient) -> None:
+    found = client.get("/find", params={"q": "1. 炮二平五 马8进9 hello", "lang": "en"})
+    assert found.status_code == 400
+    assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text
+    assert "The 2 plies before it are shown." in found.text
+    assert "moves=h2e2,h9i7" in found.text
+    chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
+    assert "第1回合黑方：" in chinese.text
+    alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
+    assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # a square has a small letter

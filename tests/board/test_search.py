@@ -9,6 +9,8 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from queue import LifoQueue
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,10 +18,13 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
 
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.mechanism import Offence
+from tbgen.board.helpers import Helper, Helpers, Shelf
+from tbgen.board.http import AbandonedError, RequestError
 from tbgen.board.library import Library
 from tbgen.board.search import Wanted, search
 from tbgen.board.server import create_app
@@ -237,3 +242,64 @@ def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None
     assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")
     assert page(client, "/search/KRRKRR", 404, outcome="win")
     assert "/search/KRKN" in page(client, "/endgames/KRKN")
+
+
+# -- processes -------------------------------------------------------------------------------
+
+
+def asked(query: str) -> dict[str, Any]:
+    return {
+        "type": "http", "method": "GET", "path": "/search/KRKN", "headers": [],
+        "query_string": query.encode(), "path_params": {"material": "KRKN"},
+    }  # fmt: skip
+
+
+def test_a_search_elsewhere_ends_when_nobody_waits_and_its_process_searches_on(
+    library: Library,
+) -> None:
+    helper, shelf = Helper(), Shelf.of(library)
+
+    def leave() -> None:
+        raise AbandonedError
+
+    try:
+        with pytest.raises(AbandonedError):
+            helper.ask("json", asked("zugzwang=1&differs=1"), shelf, leave)
+        answer = helper.ask("json", asked("outcome=win&limit=1"), shelf, lambda: None)
+    finally:
+        helper.end()
+    assert len(answer.body["positions"]) == 1
+
+
+def test_a_search_whose_process_has_died_says_so_and_the_next_one_has_another(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers = Helpers(library)
+    search_elsewhere = helpers.endpoint("json")
+    died = Helper()
+    died.end()
+    monkeypatch.setattr(helpers, "_free", LifoQueue())
+    helpers._free.put(died)
+    with pytest.raises(RequestError, match="ended"):
+        search_elsewhere(Request(asked("outcome=win")))
+    assert search_elsewhere(Request(asked("outcome=win"))).status == 200
+    wrong = Request(asked("outcome=maybe"))
+    with pytest.raises(RequestError, match="outcome is none of"):
+        search_elsewhere(wrong)
+    helper = helpers._free.get()
+    assert helper is not None
+    helper.end()
+
+
+def test_files_of_the_current_directory_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that searches begins with modules of Python's own."""
+    for name in ("multiprocessing", "pickle", "signal"):
+        (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
+    monkeypatch.chdir(tmp_path)
+    helper = Helper()
+    helper._connection.close()
+    helper._process.join(60)
+    assert helper._process.exitcode == 0
+    assert not (tmp_path / "planted").exists()

@@ -183,7 +183,10 @@ def test_probe_joins_the_words_of_a_position(run: Any) -> None:
 
 def test_probe_to_read(run: Any) -> None:
     shown = run("probe", DIRECT_WIN, "--rules", "check").output
-    assert "Red to move: win. Black is forced into a perpetual check, order 1, already." in shown
+    assert (
+        "Red to move: win. Black's longest defence is a perpetual check, which loses (order 1)."
+        in shown
+    )
     assert "* d0d1" in shown
     assert "in plies at order 0" in shown
     chinese = run("probe", MATE_IN_ONE, "--rules", "check", "--notation", "zh").output

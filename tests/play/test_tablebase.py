@@ -321,7 +321,7 @@ def test_history_with_gaps(check: GameTablebase) -> None:
         (MATE_IN_ONE, "Red mates in 1 ply (1 move)"),
         (MATED, "Black is mated"),
         ("3k5/R8/9/9/9/9/9/9/9/4K4 b", "Black is stalemated, which loses"),
-        (DIRECT_WIN, "Black is forced into a perpetual check, order 1, already"),
+        (DIRECT_WIN, "Black's longest defence is a perpetual check, which loses (order 1)"),
         (DIRECT_LOSS, "Black loses by perpetual check, order 1, in 1 ply"),
         ("3k1a3/9/9/9/9/9/9/9/9/4K4 w", "draw: neither side has a piece that can attack"),
     ],

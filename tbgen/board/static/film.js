@@ -1,7 +1,7 @@
 // Lines that play themselves: best play on the board of the mode "line", and move by move in the
 // mode "read". A film ends where the referee, mate or a draw ends it; a loop goes round.
 
-import { arrow, board, clear, fromFen, glide, main, mark, pieceOn, showPieces, point, still } from "./picture.js";
+import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./picture.js";
 import { go, onArrival, state } from "./travel.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -35,8 +35,12 @@ export function show(ply) {
     mark("last", shot.move.slice(2), 50);
     for (const [from, to, kind] of shot.arrows) arrow(from, to, kind);
   }
+  main().querySelector(".film .now")?.scrollIntoView({ block: "nearest" });
+  tell(shot);
+}
+
+function tell(shot) {
   const now = main().querySelector(".film .now");
-  now?.scrollIntoView({ block: "nearest" });
   const parts = [now?.textContent, shot?.label];
   if (film.rounds) parts.push(main().dataset.round.replace("@", film.rounds + 1));
   main().querySelector(".caption").textContent = parts.filter(Boolean).join(" · ");
@@ -47,7 +51,7 @@ function step(move) {
   if (!use) return;
   pieceOn(move.slice(2))?.remove();
   const [x, y] = point(move.slice(2));
-  use.dataset.square = move.slice(2);
+  call(use, use.getAttribute("href").slice(3), move.slice(2));
   use.setAttribute("transform", `translate(${x} ${y})`);
   if (!still()) glide(use, move.slice(0, 2), move.slice(2), 220);
 }
@@ -55,15 +59,14 @@ function step(move) {
 // One step of the buttons or the keys: "first", "back", "forward", "last", "loop".
 export function seek(where) {
   const last = film.shots.length;
-  film.rounds = 0;
   const to = { first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where];
-  show(to);
-  history.replaceState(null, "", withPly(to));
+  seekTo(to);
 }
 
 export function seekTo(ply) {
   film.rounds = 0;
   show(ply);
+  say(main().querySelector(".caption").textContent);
   history.replaceState(null, "", withPly(ply));
 }
 
@@ -71,6 +74,7 @@ function withPly(ply) {
   const address = new URL(location.href);
   if (ply) address.searchParams.set("at", ply);
   else address.searchParams.delete("at");
+  address.searchParams.delete("play");
   return address.href;
 }
 
@@ -126,4 +130,6 @@ onArrival(() => {
   if (state.player) label(main().querySelector(".autoplay"), true);
   if (data.mode !== "line" || !board()) return;
   film = { shots: JSON.parse(data.film), loop: data.loop === "" ? null : Number(data.loop), at: Number(data.at), rounds: 0 };
+  if (film.at) tell(film.shots[film.at - 1]);
+  if (data.play) playFilm();
 });

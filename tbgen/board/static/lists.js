@@ -48,9 +48,20 @@ document.addEventListener("click", async (event) => {
   if (head) sort(head);
   const button = event.target.closest("button.copy");
   if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
-  button.textContent = button.dataset.done;
+  button.textContent = (await copy(button)) ? button.dataset.done : button.dataset.failed;
 });
+
+// Browsers give the clipboard to encrypted pages alone; elsewhere a text is selected, and copied as by the keys.
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    return true;
+  } catch {
+    const shown = button.parentElement.querySelector("code");
+    getSelection().selectAllChildren(shown);
+    return document.execCommand("copy");
+  }
+}
 
 onArrival(() => {
   for (const boxes of main().querySelectorAll(".filters")) boxes.hidden = false;

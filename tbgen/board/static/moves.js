@@ -1,7 +1,7 @@
 // Making moves on the board: choosing a piece shows where it may go and what that is worth.
 
-import { arrow, board, clear, main, mark, target } from "./picture.js";
-import { go, onArrival, state } from "./travel.js";
+import { arrow, board, clear, main, mark, pieceOn, say, target } from "./picture.js";
+import { complain, go, onArrival, state } from "./travel.js";
 
 let known = {};
 
@@ -18,17 +18,26 @@ export function choose(name) {
   if (!own.length) return;
   state.chosen = name;
   mark("selected", name, 51);
+  say(`${name}: ${own.map((move) => move.slice(2)).join(", ")}`);
   for (const move of own) target(move.slice(2), known[move][1], known[move][2]);
 }
 
 export function press(name) {
+  main().querySelector(".problem.here")?.remove();
   if (!name) return choose(null);
   const made = state.chosen && known[state.chosen + name];
   if (made) {
     state.chosen = null;
     return go(made[0]);
   }
+  const own = pieceOn(name) && isRed(name) === (board().dataset.fen.endsWith("_w"));
+  if (own && !state.chosen && !Object.keys(known).some((move) => move.startsWith(name))) complain(main().dataset.stuck);
   return choose(name === state.chosen ? null : name);
+}
+
+function isRed(name) {
+  const letter = pieceOn(name).getAttribute("href").slice(3);
+  return letter === letter.toUpperCase();
 }
 
 function point(event) {

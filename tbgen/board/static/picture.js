@@ -85,8 +85,17 @@ export function newPiece(letter, x, y, name = "") {
   const use = document.createElementNS(SVG, "use");
   use.setAttribute("href", `#p-${letter}`);
   use.setAttribute("transform", `translate(${x} ${y})`);
-  use.dataset.square = name;
+  if (name) call(use, letter, name);
   return use;
+}
+
+// A piece with its square and its name, as readers of the screen have it.
+export function call(use, letter, name) {
+  use.dataset.square = name;
+  const names = main().dataset.names && JSON.parse(main().dataset.names);
+  if (!names) return;
+  use.setAttribute("role", "img");
+  use.setAttribute("aria-label", names.pieces[letter] + names.stop + names.points[name]);
 }
 
 export function glide(use, from, to, milliseconds = 200) {

@@ -34,7 +34,8 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("main");
   if (!next || (!answer.ok && !next.dataset.mode)) {
-    complain(next?.querySelector(".problem")?.textContent || main().dataset.failed);
+    const parts = next?.querySelectorAll(".problem > *") || [];
+    complain([...parts].map((part) => part.textContent.trim()).filter(Boolean).join(". ") || main().dataset.failed);
     return false;
   }
   const before = board() && { pieces: cells(), flip: board().dataset.flip };
@@ -76,8 +77,8 @@ export function complain(words) {
 
 // What a reader of the screen is told of a new page.
 function summary() {
-  const parts = main().querySelectorAll(".verdict h1, .verdict .turn, .notice.over, .problem li");
-  return [...parts].map((part) => part.textContent.trim()).join(". ");
+  const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, .notice.over, .problem li");
+  return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(". ");
 }
 
 // How to find the focused element again on the next page.
