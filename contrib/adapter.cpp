@@ -5,52 +5,52 @@
 #include <cstring>
 #include <memory>
 
-namespace Tablebases {
+namespace xqprobe {
 
 namespace {
 
 // Tables that live as long as any thread has a reader of them.
 struct Tables {
     explicit Tables(const Options &given)
-        : options(given), set(tb_set_new(given.rules, 0, TB_DTM)) {}
-    ~Tables() { tb_set_free(set); }
+        : options(given), set(xq_set_new(given.rules, 0, XQ_DTM)) {}
+    ~Tables() { xq_set_free(set); }
     Tables(const Tables &) = delete;
     Tables &operator=(const Tables &) = delete;
 
     Options options;
-    tb_set *set;
+    xq_set *set;
 };
 
 std::shared_ptr<const Tables> current;
 
 // The reader of a thread, renewed after `init`.
 struct ThreadReader {
-    ~ThreadReader() { tb_reader_free(reader); }
+    ~ThreadReader() { xq_reader_free(reader); }
 
-    tb_reader *get()
+    xq_reader *get()
     {
         if (tables != current) {
-            tb_reader_free(reader);
+            xq_reader_free(reader);
             tables = current;
-            reader = tables ? tb_reader_new(tables->set, tables->options.cache_bytes) : nullptr;
+            reader = tables ? xq_reader_new(tables->set, tables->options.cache_bytes) : nullptr;
         }
         return reader;
     }
 
     std::shared_ptr<const Tables> tables;
-    tb_reader *reader = nullptr;
+    xq_reader *reader = nullptr;
 };
 
 thread_local ThreadReader own;
 
-bool is_same(tb_step a, tb_step b) { return a.from == b.from && a.to == b.to; }
+bool is_same(xq_step a, xq_step b) { return a.from == b.from && a.to == b.to; }
 
 // The position after a move.
-Board after(Board board, tb_step move)
+Board after(Board board, xq_step move)
 {
     for (std::size_t i = 0; i < board.count; i++)
         if (board.squares[i] == move.to) {
-            board.key -= tb_piece_key(board.pieces[i]);
+            board.key -= xq_piece_key(board.pieces[i]);
             board.count--;
             board.pieces[i] = board.pieces[board.count];
             board.squares[i] = board.squares[board.count];
@@ -64,7 +64,7 @@ Board after(Board board, tb_step move)
 }
 
 // A distance as a number: an order counts more than any plies.
-int distance(const tb_value &value)
+int distance(const xq_value &value)
 {
     const std::int64_t plies = std::min<std::int64_t>(value.plies, 99999);
     const std::int64_t orders = std::min<std::int64_t>(value.order, 20000);
@@ -72,7 +72,7 @@ int distance(const tb_value &value)
 }
 
 // Bands: by mate or conversion, then by the rules, the lower order first.
-int score_of(const tb_value &value, int win)
+int score_of(const xq_value &value, int win)
 {
     const std::int64_t plies = std::min<std::int64_t>(value.plies, 499);
     const std::int64_t orders = std::min<std::int64_t>(value.order, 9);
@@ -85,11 +85,11 @@ int MaxCardinality = 0;
 
 void Board::put(int piece, int square)
 {
-    if (count == TB_MAX_PIECES)
+    if (count == XQ_MAX_PIECES)
         return;
     pieces[count] = std::uint8_t(piece);
     squares[count++] = std::uint8_t(square);
-    key += tb_piece_key(piece);
+    key += xq_piece_key(piece);
 }
 
 std::string init(const std::string &paths, const Options &options)
@@ -110,40 +110,40 @@ std::string init(const std::string &paths, const Options &options)
     for (std::size_t start = 0; start <= paths.size();) {
         const std::size_t end = std::min(paths.find(separator, start), paths.size());
         const std::string path = paths.substr(start, end - start);
-        const int added = path.empty() ? 0 : tb_add_directory(tables->set, path.c_str());
+        const int added = path.empty() ? 0 : xq_add_directory(tables->set, path.c_str());
         if (added < 0)
-            problems += path + ": " + tb_status_text(added) + "\n";
+            problems += path + ": " + xq_status_text(added) + "\n";
         start = end + 1;
     }
-    const int held = tb_hold(tables->set, options.hold_bytes);
+    const int held = xq_hold(tables->set, options.hold_bytes);
     if (held < 0)
-        problems += std::string("a table: ") + tb_status_text(held) + "\n";
-    MaxCardinality = tb_max_men(tables->set);
+        problems += std::string("a table: ") + xq_status_text(held) + "\n";
+    MaxCardinality = xq_max_men(tables->set);
     current = tables;
     return problems;
 }
 
 WDLScore probe_wdl(const Board &board, ProbeState *state)
 {
-    int wdl = 0, status = TB_ERR_MISSING;
-    tb_reader *reader = own.get();
+    int wdl = 0, status = XQ_ERR_MISSING;
+    xq_reader *reader = own.get();
     if (reader != nullptr) {
-        const tb_material *material = tb_find(own.tables->set, board.key);
-        status = tb_probe_cached(reader, material, board.pieces, board.squares, board.count,
+        const xq_material *material = xq_find(own.tables->set, board.key);
+        status = xq_probe_cached(reader, material, board.pieces, board.squares, board.count,
                                  board.side, &wdl);
-        if (status == TB_ERR_COLD && own.tables->options.reads_disk)
-            status = tb_probe_wdl(reader, board.pieces, board.squares, board.count, board.side, &wdl);
+        if (status == XQ_ERR_COLD && own.tables->options.reads_disk)
+            status = xq_probe_wdl(reader, board.pieces, board.squares, board.count, board.side, &wdl);
     }
-    *state = status == TB_OK ? OK : FAIL;
-    return status == TB_OK ? WDLScore(2 * wdl) : WDLScoreNone;
+    *state = status == XQ_OK ? OK : FAIL;
+    return status == XQ_OK ? WDLScore(2 * wdl) : WDLScoreNone;
 }
 
 int probe_dtz(const Board &board, ProbeState *state)
 {
-    tb_value value = {0, 0, 0, 0, TB_NO_METRIC};
-    tb_reader *reader = own.get();
-    *state = reader != nullptr && tb_probe(reader, board.pieces, board.squares, board.count,
-                                           board.side, &value) == TB_OK
+    xq_value value = {0, 0, 0, 0, XQ_NO_METRIC};
+    xq_reader *reader = own.get();
+    *state = reader != nullptr && xq_probe(reader, board.pieces, board.squares, board.count,
+                                           board.side, &value) == XQ_OK
                  ? OK
                  : FAIL;
     return *state == FAIL ? 0 : value.wdl * distance(value);
@@ -151,22 +151,22 @@ int probe_dtz(const Board &board, ProbeState *state)
 
 bool root_probe(const Game &game, RootMoves &moves)
 {
-    tb_move all[TB_MAX_MOVES], fit[TB_MAX_MOVES];
+    xq_move all[XQ_MAX_MOVES], fit[XQ_MAX_MOVES];
     std::size_t count = 0, fits = 0;
-    tb_reader *reader = own.get();
+    xq_reader *reader = own.get();
     const Board &start = game.start;
     Board now = start;
-    for (const tb_step &move : game.played)
+    for (const xq_step &move : game.played)
         now = after(now, move);
     if (reader == nullptr ||
-        tb_filter_root(reader, start.pieces, start.squares, start.count, start.side,
-                       game.played.data(), game.played.size(), nullptr, fit, &fits) != TB_OK ||
-        tb_probe_root(reader, now.pieces, now.squares, now.count, now.side, nullptr, all,
-                      &count) != TB_OK)
+        xq_filter_root(reader, start.pieces, start.squares, start.count, start.side,
+                       game.played.data(), game.played.size(), nullptr, fit, &fits) != XQ_OK ||
+        xq_probe_root(reader, now.pieces, now.squares, now.count, now.side, nullptr, all,
+                      &count) != XQ_OK)
         return false;
     const int win = own.tables->options.win;
     for (RootMove &move : moves) {
-        move.rank = -int(TB_MAX_MOVES) - 1;
+        move.rank = -int(XQ_MAX_MOVES) - 1;
         for (std::size_t i = 0; i < count; i++)
             if (is_same(move.move, {all[i].from, all[i].to})) {
                 move.rank = -int(i) - 1;
@@ -182,7 +182,7 @@ bool root_probe(const Game &game, RootMoves &moves)
 bool root_probe_wdl(const Game &game, RootMoves &moves)
 {
     Board now = game.start;
-    for (const tb_step &move : game.played)
+    for (const xq_step &move : game.played)
         now = after(now, move);
     RootMoves ranked = moves;
     for (RootMove &move : ranked) {
@@ -208,4 +208,4 @@ Config rank_root_moves(const Game &game, RootMoves &moves)
     return config;
 }
 
-} // namespace Tablebases
+} // namespace xqprobe

@@ -1,4 +1,4 @@
-// The six functions that engines of Stockfish's kind expect of endgame tables, on tbprobe. MIT licence.
+// The six functions that engines of Stockfish's kind expect of endgame tables, on xqprobe. MIT licence.
 //
 //     init              directories  ->  tables, MaxCardinality
 //     probe_wdl         in the search, right after a capture or a pawn's advance
@@ -13,17 +13,17 @@
 //
 // `init` is called while nothing is searched. All the others may be called by any number of threads
 // at the same time: each has a reader of its own.
-#ifndef TBGEN_ADAPTER_H
-#define TBGEN_ADAPTER_H
+#ifndef XQPROBE_ADAPTER_H
+#define XQPROBE_ADAPTER_H
 
-#include "tbprobe.h"
+#include "xqprobe.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace Tablebases {
+namespace xqprobe {
 
 enum WDLScore { WDLLoss = -2, WDLDraw = 0, WDLWin = 2, WDLScoreNone = -1000 };
 
@@ -32,36 +32,36 @@ enum ProbeState {
     OK = 1
 };
 
-// A position: pieces and squares as in tbprobe.h, and the material key, which the engine keeps by
-// adding and subtracting `tb_piece_key`.
+// A position: pieces and squares as in xqprobe.h, and the material key, which the engine keeps by
+// adding and subtracting `xq_piece_key`.
 struct Board {
-    std::uint8_t pieces[TB_MAX_PIECES];
-    std::uint8_t squares[TB_MAX_PIECES];
+    std::uint8_t pieces[XQ_MAX_PIECES];
+    std::uint8_t squares[XQ_MAX_PIECES];
     std::size_t count = 0;
-    int side = TB_RED;
+    int side = XQ_RED;
     std::uint64_t key = 0;
 
-    // Put a piece on an empty square; beyond TB_MAX_PIECES it is not put.
+    // Put a piece on an empty square; beyond XQ_MAX_PIECES it is not put.
     void put(int piece, int square);
 };
 
 // A game: where it began, or its position after any later move, and the moves since.
 struct Game {
     Board start;
-    std::vector<tb_step> played;
+    std::vector<xq_step> played;
 };
 
 // A legal move at the root. Moves of a higher rank are better, those of one rank are equally good:
 // the search looks at those of the highest rank alone. `score` is for the protocol.
 struct RootMove {
-    tb_step move;
+    xq_step move;
     int rank = 0;
     int score = 0;
 };
 using RootMoves = std::vector<RootMove>;
 
 struct Options {
-    tb_rules rules = TB_RULES_WXF;
+    xq_rules rules = XQ_RULES_WXF;
     std::size_t hold_bytes = std::size_t(256) << 20;  // for outcomes, shared by all threads
     std::size_t cache_bytes = std::size_t(16) << 20;  // for blocks, of every thread
     bool reads_disk = true;                           // whether probe_wdl may, in the search
@@ -88,8 +88,8 @@ WDLScore probe_wdl(const Board &board, ProbeState *state);
 // 100000 more for every order. 0 is a draw, and -1 a side that has no legal move.
 int probe_dtz(const Board &board, ProbeState *state);
 
-// Rank the moves at the end of a game by `tb_filter_root`. False, and ranks as they were, where a table
-// is missing. Moves that tbprobe does not know as legal keep the lowest rank.
+// Rank the moves at the end of a game by `xq_filter_root`. False, and ranks as they were, where a table
+// is missing. Moves that xqprobe does not know as legal keep the lowest rank.
 bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves by their outcomes: those that keep the root's are of one rank. A win is kept, but
@@ -99,6 +99,6 @@ bool root_probe_wdl(const Game &game, RootMoves &moves);
 // Rank the moves by distances, or else by outcomes, and sort them, best first.
 Config rank_root_moves(const Game &game, RootMoves &moves);
 
-} // namespace Tablebases
+} // namespace xqprobe
 
 #endif

@@ -1,9 +1,9 @@
 /* The value of a position and its moves, best first.
  *
- *     cc -std=c99 -O2 example.c tbprobe.c tbgame.c -lzstd -o example
+ *     cc -std=c99 -O2 example.c xqprobe.c xqgame.c -lzstd -o example
  *     ./example DIRECTORY [none|check|wxf|wxf-nominor] "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
  */
-#include "tbprobe.h"
+#include "xqprobe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,19 +20,19 @@ static int parse_fen(const char *fen, uint8_t *pieces, uint8_t *squares, int *si
             file = 0;
         } else if (*fen >= '1' && *fen <= '9') {
             file += *fen - '0';
-        } else if (letter == NULL || rank < 0 || file > 8 || count == TB_MAX_PIECES) {
+        } else if (letter == NULL || rank < 0 || file > 8 || count == XQ_MAX_PIECES) {
             return -1;
         } else {
             int index = (int)(letter - letters);
-            pieces[count] = (uint8_t)(index < 7 ? index + 1 : index - 7 + 1 + TB_BLACK_PIECE);
+            pieces[count] = (uint8_t)(index < 7 ? index + 1 : index - 7 + 1 + XQ_BLACK_PIECE);
             squares[count++] = (uint8_t)(9 * rank + file++);
         }
     }
-    *side = *fen == ' ' && fen[1] == 'b' ? TB_BLACK : TB_RED;
+    *side = *fen == ' ' && fen[1] == 'b' ? XQ_BLACK : XQ_RED;
     return count;
 }
 
-static void print_value(const tb_value *v)
+static void print_value(const xq_value *v)
 {
     const char *outcome = v->wdl > 0 ? "win" : v->wdl < 0 ? "loss" : "draw";
     printf("%s value %lld order %lu plies %lu", outcome, (long long)v->value,
@@ -42,43 +42,43 @@ static void print_value(const tb_value *v)
 int main(int argc, char **argv)
 {
     static const char *const rule_sets[] = {"none", "check", "wxf", "wxf-nominor"};
-    uint8_t pieces[TB_MAX_PIECES], squares[TB_MAX_PIECES];
-    tb_move moves[TB_MAX_MOVES];
-    tb_value value;
+    uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
+    xq_move moves[XQ_MAX_MOVES];
+    xq_value value;
     size_t move_count = 0;
-    int side = TB_RED, rules = 0;
+    int side = XQ_RED, rules = 0;
     if (argc != 4) {
         fprintf(stderr, "usage: %s DIRECTORY RULES FEN\n", argv[0]);
         return 2;
     }
     while (rules < 3 && strcmp(argv[2], rule_sets[rules]) != 0)
         rules++;
-    tb_set *set = tb_set_new((tb_rules)rules, 0, TB_DTM);
-    int status = tb_add_directory(set, argv[1]);
+    xq_set *set = xq_set_new((xq_rules)rules, 0, XQ_DTM);
+    int status = xq_add_directory(set, argv[1]);
     if (status < 0)
-        fprintf(stderr, "%s: %s\n", argv[1], tb_status_text(status));
-    tb_reader *reader = tb_reader_new(set, (size_t)16 << 20);
+        fprintf(stderr, "%s: %s\n", argv[1], xq_status_text(status));
+    xq_reader *reader = xq_reader_new(set, (size_t)16 << 20);
     int count = parse_fen(argv[3], pieces, squares, &side);
-    status = count < 0 ? TB_ERR_POSITION
-                       : tb_probe_root(reader, pieces, squares, (size_t)count, side, &value, moves,
+    status = count < 0 ? XQ_ERR_POSITION
+                       : xq_probe_root(reader, pieces, squares, (size_t)count, side, &value, moves,
                                        &move_count);
-    if (status != TB_OK) {
-        fprintf(stderr, "%s\n", tb_status_text(status));
+    if (status != XQ_OK) {
+        fprintf(stderr, "%s\n", xq_status_text(status));
     } else {
         print_value(&value);
         printf("\n");
         for (size_t i = 0; i < move_count; i++) {
-            const tb_move *m = &moves[i];
+            const xq_move *m = &moves[i];
             printf("%c%d%c%d%c ", 'a' + m->from % 9, m->from / 9, 'a' + m->to % 9, m->to / 9,
                    m->best ? '*' : ' ');
-            if (m->status == TB_OK)
+            if (m->status == XQ_OK)
                 print_value(&m->worth);
             else
-                printf("%s", tb_status_text(m->status));
+                printf("%s", xq_status_text(m->status));
             printf("\n");
         }
     }
-    tb_reader_free(reader);
-    tb_set_free(set);
-    return status == TB_OK ? 0 : 1;
+    xq_reader_free(reader);
+    xq_set_free(set);
+    return status == XQ_OK ? 0 : 1;
 }

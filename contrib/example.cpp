@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <cstring>
 
-static Tablebases::Board board_of(const std::string &fen)
+static xqprobe::Board board_of(const std::string &fen)
 {
     static const char letters[] = " KABRNCP";
-    Tablebases::Board board;
+    xqprobe::Board board;
     int rank = 9, file = 0;
     std::size_t at = 0;
     for (; at < fen.size() && fen[at] != ' '; at++) {
@@ -21,17 +21,17 @@ static Tablebases::Board board_of(const std::string &fen)
             rank--;
             file = 0;
         } else if (letter != nullptr && rank >= 0 && file < 9) {
-            const int black = std::islower(fen[at]) ? TB_BLACK_PIECE : 0;
+            const int black = std::islower(fen[at]) ? XQ_BLACK_PIECE : 0;
             board.put(int(letter - letters) + black, 9 * rank + file++);
         } else {
             file += fen[at] - '0';
         }
     }
-    board.side = fen.compare(at, 2, " b") == 0 ? TB_BLACK : TB_RED;
+    board.side = fen.compare(at, 2, " b") == 0 ? XQ_BLACK : XQ_RED;
     return board;
 }
 
-static tb_step step_of(const std::string &text)
+static xq_step step_of(const std::string &text)
 {
     if (text.size() != 4)
         return {0, 0};
@@ -45,30 +45,30 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: %s DIRECTORY FEN [MOVE...]\n", argv[0]);
         return 2;
     }
-    const std::string problems = Tablebases::init(argv[1]);
+    const std::string problems = xqprobe::init(argv[1]);
     std::fputs(problems.c_str(), stderr);
-    Tablebases::Game game;
+    xqprobe::Game game;
     game.start = board_of(argv[2]);
     for (int i = 3; i < argc; i++)
         game.played.push_back(step_of(argv[i]));
-    Tablebases::ProbeState state;
-    const int distance = Tablebases::probe_dtz(game.start, &state);
-    if (state == Tablebases::FAIL) {
+    xqprobe::ProbeState state;
+    const int distance = xqprobe::probe_dtz(game.start, &state);
+    if (state == xqprobe::FAIL) {
         std::fprintf(stderr, "there is no table of this position\n");
         return 1;
     }
     std::printf("at the start: %d\n", distance);
     // An engine has its legal moves; here every pair of squares is offered, and the illegal sorted out.
-    Tablebases::RootMoves moves;
+    xqprobe::RootMoves moves;
     for (int from = 0; from < 90; from++)
         for (int to = 0; to < 90; to++)
             moves.push_back({{std::uint8_t(from), std::uint8_t(to)}, 0, 0});
-    if (!Tablebases::root_probe(game, moves)) {
+    if (!xqprobe::root_probe(game, moves)) {
         std::fprintf(stderr, "a table is missing, or a move is not legal\n");
         return 1;
     }
-    for (int rank = 0; rank >= -int(TB_MAX_MOVES); rank--)
-        for (const Tablebases::RootMove &move : moves)
+    for (int rank = 0; rank >= -int(XQ_MAX_MOVES); rank--)
+        for (const xqprobe::RootMove &move : moves)
             if (move.rank == rank)
                 std::printf("%c%d%c%d rank %d score %d\n", 'a' + move.move.from % 9,
                             move.move.from / 9, 'a' + move.move.to % 9, move.move.to / 9, rank,

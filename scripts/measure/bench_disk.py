@@ -91,13 +91,13 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
 
 
 def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
-    """Cold answers of contrib/tbprobe.c."""
+    """Cold answers of contrib/xqprobe.c."""
     if shutil.which("gcc") is None:
         print("C reader: gcc is not installed")
         return
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "harness")
-        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c", ROOT / "contrib" / "tbprobe.c"]
+        sources = [ROOT / "tests" / "probing" / "xqprobe_harness.c", ROOT / "contrib" / "xqprobe.c"]
         command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
         subprocess.run([*command, program], check=True)
         output = subprocess.run(

@@ -2,16 +2,16 @@
  *
  *     open RULES DIRECTORY    milliseconds to open all files of a directory, best of ten
  *     warm RULES BYTES FILE...  records from stdin (a side, ninety piece codes): nanoseconds for
- *                             tb_find and tb_probe_cached on outcomes in memory, best of ten; for
- *                             the same where tb_prefetch was called eight positions before, that
+ *                             xq_find and xq_probe_cached on outcomes in memory, best of ten; for
+ *                             the same where xq_prefetch was called eight positions before, that
  *                             call included; and for a read in so many bytes, its address being
  *                             what was read before
- *     cold RULES BYTES FILE...  the same records: microseconds for tb_probe_wdl with a cache of one
+ *     cold RULES BYTES FILE...  the same records: microseconds for xq_probe_wdl with a cache of one
  *                             block
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../../contrib/tbprobe.h"
+#include "../../contrib/xqprobe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,25 +52,25 @@ static position *read_positions(size_t *count)
             if (record[1 + square] != 0) {
                 p->pieces[p->count] = record[1 + square];
                 p->squares[p->count++] = (uint8_t)square;
-                p->key += tb_piece_key(record[1 + square]);
+                p->key += xq_piece_key(record[1 + square]);
             }
     }
     return list;
 }
 
-static int bench_open(tb_rules rules, const char *directory)
+static int bench_open(xq_rules rules, const char *directory)
 {
     double best = 1e9;
     size_t size = 0;
     for (int run = 0; run < RUNS; run++) {
         double start = seconds();
-        tb_set *set = tb_set_new(rules, 0, TB_DTM);
-        if (tb_add_directory(set, directory) < 0)
+        xq_set *set = xq_set_new(rules, 0, XQ_DTM);
+        if (xq_add_directory(set, directory) < 0)
             return 1;
         double took = seconds() - start;
         best = took < best ? took : best;
-        size = tb_set_size(set);
-        tb_set_free(set);
+        size = xq_set_size(set);
+        xq_set_free(set);
     }
     printf("%lu %.2f\n", (unsigned long)size, best * 1e3);
     return 0;
@@ -106,7 +106,7 @@ static double memory_read(size_t bytes)
     return at == UINT32_MAX ? 0 : best * 1e9 / (double)reads;
 }
 
-static double probe_all(const tb_set *set, tb_reader *reader, const position *list, size_t count,
+static double probe_all(const xq_set *set, xq_reader *reader, const position *list, size_t count,
                         way how)
 {
     long sum = 0;
@@ -116,15 +116,15 @@ static double probe_all(const tb_set *set, tb_reader *reader, const position *li
         int wdl = 0, status;
         if (how == PREFETCHED && i + AHEAD < count) {
             const position *next = p + AHEAD;
-            tb_prefetch(reader, tb_find(set, next->key), next->pieces, next->squares, next->count,
+            xq_prefetch(reader, xq_find(set, next->key), next->pieces, next->squares, next->count,
                         next->side);
         }
         if (how == COLD)
-            status = tb_probe_wdl(reader, p->pieces, p->squares, p->count, p->side, &wdl);
+            status = xq_probe_wdl(reader, p->pieces, p->squares, p->count, p->side, &wdl);
         else
-            status = tb_probe_cached(reader, tb_find(set, p->key), p->pieces, p->squares, p->count,
+            status = xq_probe_cached(reader, xq_find(set, p->key), p->pieces, p->squares, p->count,
                                      p->side, &wdl);
-        if (status != TB_OK)
+        if (status != XQ_OK)
             exit(1);
         sum += wdl;
     }
@@ -132,7 +132,7 @@ static double probe_all(const tb_set *set, tb_reader *reader, const position *li
     return sum == (long)count + 1 ? 0 : took / (double)count;
 }
 
-static double best_of(const tb_set *set, tb_reader *reader, const position *list, size_t count,
+static double best_of(const xq_set *set, xq_reader *reader, const position *list, size_t count,
                       way how)
 {
     double best = 1e9;
@@ -148,18 +148,18 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     size_t bytes = (size_t)strtoul(argv[3], NULL, 10);
-    tb_rules rules = (tb_rules)atoi(argv[2]);
+    xq_rules rules = (xq_rules)atoi(argv[2]);
     if (strcmp(argv[1], "open") == 0)
         return bench_open(rules, argv[3]);
     int cold = strcmp(argv[1], "cold") == 0;
-    tb_set *set = tb_set_new(rules, 0, TB_DTM);
+    xq_set *set = xq_set_new(rules, 0, XQ_DTM);
     for (int i = 4; i < argc; i++)
-        if (tb_add_file(set, argv[i]) != TB_OK)
+        if (xq_add_file(set, argv[i]) != XQ_OK)
             return 1;
-    tb_reader *reader = tb_reader_new(set, 0);
+    xq_reader *reader = xq_reader_new(set, 0);
     size_t count;
     position *list = read_positions(&count);
-    if (!cold && tb_hold(set, SIZE_MAX) < 0)
+    if (!cold && xq_hold(set, SIZE_MAX) < 0)
         return 1;
     if (cold)
         printf("%.1f\n", best_of(set, reader, list, count, COLD) * 1e6);
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         printf("%.1f %.1f %.1f\n", best_of(set, reader, list, count, WARM) * 1e9,
                best_of(set, reader, list, count, PREFETCHED) * 1e9, memory_read(bytes));
     free(list);
-    tb_reader_free(reader);
-    tb_set_free(set);
+    xq_reader_free(reader);
+    xq_set_free(set);
     return 0;
 }

@@ -106,7 +106,7 @@ def report(tables: Path | None, rules: str) -> None:
     """
     with tempfile.TemporaryDirectory() as folder:
         program, made, packed = (Path(folder) / name for name in ("bench", "made", "packed"))
-        sources = [ROOT / "scripts" / "measure" / "bench_probe_c.c", ROOT / "contrib" / "tbprobe.c"]
+        sources = [ROOT / "scripts" / "measure" / "bench_probe_c.c", ROOT / "contrib" / "xqprobe.c"]
         command = ["gcc", "-std=c99", "-O2", *map(str, sources), "-lzstd", "-o", str(program)]
         subprocess.run(command, check=True)
         made.mkdir()
@@ -128,7 +128,7 @@ def report(tables: Path | None, rules: str) -> None:
         warm, ahead, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
         cold = records[: COLD_POSITIONS * 91]
         (seconds,) = ask(program, "cold", number, "0", *wdl, records=cold)
-    print(f"C, warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with tb_prefetch before: {ahead:.1f} ns")
+    print(f"C, warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with xq_prefetch before: {ahead:.1f} ns")
     print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
     print(f"C, cold: {seconds:.1f} us")
     print(GOALS)

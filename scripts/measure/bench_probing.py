@@ -3,7 +3,7 @@
     python scripts/measure/bench_probing.py batch     Tablebase.probe_many
     python scripts/measure/bench_probing.py single    Tablebase.probe
     python scripts/measure/bench_probing.py numba     tbgen.probing.probe, inside a compiled loop
-    python scripts/measure/bench_probing.py c         contrib/tbprobe.c (needs gcc and libzstd-dev)
+    python scripts/measure/bench_probing.py c         contrib/xqprobe.c (needs gcc and libzstd-dev)
 
 `--tables DIR` takes the positions from the tables there; without it KRKN and what it needs are
 built in a temporary directory first. Warm: every block has been decoded before the clock starts.
@@ -125,8 +125,8 @@ def c(tablebase: Tablebase) -> float:
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "harness")
-        sources = [ROOT / "tests" / "probing" / "tbprobe_harness.c"]
-        sources += [ROOT / "contrib" / name for name in ("tbprobe.c", "tbgame.c")]
+        sources = [ROOT / "tests" / "probing" / "xqprobe_harness.c"]
+        sources += [ROOT / "contrib" / name for name in ("xqprobe.c", "xqgame.c")]
         command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
         subprocess.run([*command, program], check=True)
         arguments = [program, "bench", str(list(Rules).index(rules or Rules.NONE))]

@@ -111,7 +111,7 @@ def test_the_library_as_engine_authors_install_it(tmp_path: Path) -> None:
     """The session of docs/engines.md, with the page's own code as `yours.c`."""
     page = text_of(DOCS / "engines.md")
     shutil.copytree(ROOT / "contrib", tmp_path / "contrib")
-    code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("egtb") == TB_OK; }\n'
+    code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("egtb") == XQ_OK; }\n'
     (tmp_path / "yours.c").write_text(code)
     commands = [command for block in blocks(page, "console") for command, _ in steps_of(block)]
     assert len(commands) > 2

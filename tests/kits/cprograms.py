@@ -1,7 +1,7 @@
 """Programs of the C reader, compiled once per test run, and what they read and write.
 
 The sources are contrib/ and the harnesses of tests/probing; records are a side and ninety piece
-codes, answers four numbers (tests/probing/tbprobe_harness.c).
+codes, answers four numbers (tests/probing/xqprobe_harness.c).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tests.kits.boards import Boards
 from tests.kits.paths import ROOT
 
 CONTRIB = ROOT / "contrib"
-READER = [CONTRIB / "tbprobe.c", CONTRIB / "tbgame.c"]
-HARNESS = ROOT / "tests" / "probing" / "tbprobe_harness.c"
+READER = [CONTRIB / "xqprobe.c", CONTRIB / "xqgame.c"]
+HARNESS = ROOT / "tests" / "probing" / "xqprobe_harness.c"
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 THREADS = ("-O1", "-g", "-fsanitize=thread")
 ADDRESSES = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -113,7 +113,7 @@ def library() -> Path:
 def mock_engine() -> Path:
     """The engine that stands for those that the adapter is for."""
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
-    sources.append(library() / "libtbprobe.a")
+    sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
     return _once("mock_engine", lambda program: _compile(compiler, sources, program))
 

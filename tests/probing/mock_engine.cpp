@@ -1,7 +1,7 @@
 // An engine of a hundred lines, which stands for those that contrib/adapter.h is for: alpha-beta, no
 // evaluation but material, tables in the search and at the root.
 //
-//     mock_engine RULES DEPTH DIRECTORIES     RULES as the numbers of tb_rules
+//     mock_engine RULES DEPTH DIRECTORIES     RULES as the numbers of xq_rules
 //     stdin:   a line per game so far: the FEN's board, its side, the moves since
 //     stdout:  bestmove MOVE score SCORE tbhits HITS root 0|1, or "bestmove (none)"
 #include "../../contrib/adapter.h"
@@ -30,11 +30,11 @@ int kind_of(int piece) { return piece & 7; }
 
 void put(Position &p, int square, int piece)
 {
-    p.key += tb_piece_key(piece) - tb_piece_key(p.board[square]);
+    p.key += xq_piece_key(piece) - xq_piece_key(p.board[square]);
     p.board[square] = piece;
 }
 
-Position after(Position p, tb_step move)
+Position after(Position p, xq_step move)
 {
     const int piece = p.board[move.from];
     put(p, move.from, 0);
@@ -45,17 +45,17 @@ Position after(Position p, tb_step move)
 
 bool is_at_home(int side, int rank, int file)
 {
-    const int own = side == TB_RED ? rank : 9 - rank;
+    const int own = side == XQ_RED ? rank : 9 - rank;
     return own <= 2 && file >= 3 && file <= 5;
 }
 
 // Squares that the piece on a square may go to, the safety of its king apart.
-void add_moves(const Position &p, int from, std::vector<tb_step> &moves)
+void add_moves(const Position &p, int from, std::vector<xq_step> &moves)
 {
     static const int line[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
     static const int corner[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
     const int side = side_of(p.board[from]), kind = kind_of(p.board[from]);
-    const int rank = from / 9, file = from % 9, forward = side == TB_RED ? 1 : -1;
+    const int rank = from / 9, file = from % 9, forward = side == XQ_RED ? 1 : -1;
     const auto try_square = [&](int r, int f) {
         if (r < 0 || r > 9 || f < 0 || f > 8)
             return false;
@@ -78,7 +78,7 @@ void add_moves(const Position &p, int from, std::vector<tb_step> &moves)
             for (int turn = -1; turn <= 1; turn += 2)
                 try_square(r + way[0] + turn * (way[0] == 0), f + way[1] + turn * (way[1] == 0));
         } else if (kind == PAWN) {
-            if (way[0] == forward || (way[0] == 0 && (side == TB_RED ? rank > 4 : rank < 5)))
+            if (way[0] == forward || (way[0] == 0 && (side == XQ_RED ? rank > 4 : rank < 5)))
                 try_square(r, f);
         } else if (kind == ROOK || kind == CANNON) {
             int step = 1;
@@ -98,9 +98,9 @@ void add_moves(const Position &p, int from, std::vector<tb_step> &moves)
     }
 }
 
-std::vector<tb_step> pseudo_legal(const Position &p)
+std::vector<xq_step> pseudo_legal(const Position &p)
 {
-    std::vector<tb_step> moves;
+    std::vector<xq_step> moves;
     for (int from = 0; from < 90; from++)
         if (p.board[from] != 0 && side_of(p.board[from]) == p.side)
             add_moves(p, from, moves);
@@ -110,7 +110,7 @@ std::vector<tb_step> pseudo_legal(const Position &p)
 // Whether the side to move could take the king, along an open file too.
 bool takes_king(const Position &p)
 {
-    for (const tb_step &move : pseudo_legal(p))
+    for (const xq_step &move : pseudo_legal(p))
         if (kind_of(p.board[move.to]) == KING)
             return true;
     int seen = 0;
@@ -124,25 +124,25 @@ bool takes_king(const Position &p)
     return false;
 }
 
-std::vector<tb_step> legal(const Position &p)
+std::vector<xq_step> legal(const Position &p)
 {
-    std::vector<tb_step> moves;
-    for (const tb_step &move : pseudo_legal(p))
+    std::vector<xq_step> moves;
+    for (const xq_step &move : pseudo_legal(p))
         if (!takes_king(after(p, move)))
             moves.push_back(move);
     return moves;
 }
 
 // A capture or a pawn's advance: no repetition reaches back beyond it.
-bool is_final(const Position &p, tb_step move)
+bool is_final(const Position &p, xq_step move)
 {
     return p.board[move.to] != 0 ||
            (kind_of(p.board[move.from]) == PAWN && move.from % 9 == move.to % 9);
 }
 
-Tablebases::Board board_of(const Position &p)
+xqprobe::Board board_of(const Position &p)
 {
-    Tablebases::Board board;
+    xqprobe::Board board;
     for (int square = 0; square < 90; square++)
         if (p.board[square] != 0)
             board.put(p.board[square], square);
@@ -159,7 +159,7 @@ int men(const Position &p)
 }
 
 struct Search {
-    Tablebases::Config config;
+    xqprobe::Config config;
     long hits = 0;
 
     int evaluate(const Position &p) const
@@ -174,18 +174,18 @@ struct Search {
     int alpha_beta(const Position &p, int alpha, int beta, int depth, int ply, bool final_move)
     {
         if (final_move && !config.root_in_tb && men(p) <= config.cardinality) {
-            Tablebases::ProbeState state;
-            const int wdl = Tablebases::probe_wdl(board_of(p), &state);
-            hits += state == Tablebases::OK;
-            if (state == Tablebases::OK)
+            xqprobe::ProbeState state;
+            const int wdl = xqprobe::probe_wdl(board_of(p), &state);
+            hits += state == xqprobe::OK;
+            if (state == xqprobe::OK)
                 return wdl == 0 ? 0 : wdl > 0 ? 20000 - ply : ply - 20000;
         }
-        const std::vector<tb_step> moves = legal(p);
+        const std::vector<xq_step> moves = legal(p);
         if (moves.empty())
             return ply - MATE;
         if (depth == 0)
             return evaluate(p);
-        for (const tb_step &move : moves) {
+        for (const xq_step &move : moves) {
             alpha = std::max(alpha, -alpha_beta(after(p, move), -beta, -alpha, depth - 1, ply + 1,
                                                 is_final(p, move)));
             if (alpha >= beta)
@@ -195,7 +195,7 @@ struct Search {
     }
 };
 
-tb_step step_of(const std::string &text)
+xq_step step_of(const std::string &text)
 {
     return {std::uint8_t(9 * (text[1] - '0') + text[0] - 'a'),
             std::uint8_t(9 * (text[3] - '0') + text[2] - 'a')};
@@ -213,9 +213,9 @@ Position parse(const std::string &board, const std::string &side)
             square += c - '0';
         else
             put(p, square++, int(std::strchr(letters, std::toupper(c)) - letters) +
-                                 (std::islower(c) ? TB_BLACK_PIECE : 0));
+                                 (std::islower(c) ? XQ_BLACK_PIECE : 0));
     }
-    p.side = side == "b" ? TB_BLACK : TB_RED;
+    p.side = side == "b" ? XQ_BLACK : XQ_RED;
     return p;
 }
 
@@ -224,24 +224,24 @@ void answer(std::istream &line, int depth)
     std::string board, side, text;
     line >> board >> side;
     Position p = parse(board, side);
-    Tablebases::Game game;
+    xqprobe::Game game;
     game.start = board_of(p);
     while (line >> text) {
         game.played.push_back(step_of(text));
         p = after(p, game.played.back());
     }
-    Tablebases::RootMoves moves;
-    for (const tb_step &move : legal(p))
+    xqprobe::RootMoves moves;
+    for (const xq_step &move : legal(p))
         moves.push_back({move, 0, 0});
     if (moves.empty()) {
         std::cout << "bestmove (none)" << std::endl;
         return;
     }
     Search search;
-    search.config = Tablebases::rank_root_moves(game, moves);
+    search.config = xqprobe::rank_root_moves(game, moves);
     int best = -INFINITE;
-    Tablebases::RootMove chosen = moves.front();
-    for (const Tablebases::RootMove &move : moves) {
+    xqprobe::RootMove chosen = moves.front();
+    for (const xqprobe::RootMove &move : moves) {
         if (search.config.root_in_tb && move.rank != moves.front().rank)
             break;
         const int score = -search.alpha_beta(after(p, move.move), -INFINITE, INFINITE, depth - 1, 1,
@@ -251,7 +251,7 @@ void answer(std::istream &line, int depth)
             chosen = move;
         }
     }
-    const tb_step m = chosen.move;
+    const xq_step m = chosen.move;
     std::cout << "bestmove " << char('a' + m.from % 9) << m.from / 9 << char('a' + m.to % 9)
               << m.to / 9 << " score " << (search.config.root_in_tb ? chosen.score : best)
               << " tbhits " << search.hits + search.config.root_in_tb * long(moves.size())
@@ -264,9 +264,9 @@ int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
-    Tablebases::Options options;
-    options.rules = tb_rules(std::atoi(argv[1]));
-    const std::string problems = Tablebases::init(argv[3], options);
+    xqprobe::Options options;
+    options.rules = xq_rules(std::atoi(argv[1]));
+    const std::string problems = xqprobe::init(argv[3], options);
     if (!problems.empty()) {
         std::cerr << problems;
         return 1;

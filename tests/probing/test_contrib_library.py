@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(c|cpp)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 C = ["gcc", "-std=c99", *STRICT]
 CXX = ["g++", "-std=c++17", *STRICT]
-PROTOTYPE = re.compile(r"^[a-z].*?\b(tb_[a-z_]+)\(", re.MULTILINE)
+PROTOTYPE = re.compile(r"^[a-z].*?\b(xq_[a-z_]+)\(", re.MULTILINE)
 
 
 def check(command: list[str], text: str | None = None) -> str:
@@ -31,7 +31,7 @@ def check(command: list[str], text: str | None = None) -> str:
 
 
 @needs_cxx
-@pytest.mark.parametrize("source", [*READER, CONTRIB / "tbprobe.h"], ids=lambda path: path.name)
+@pytest.mark.parametrize("source", [*READER, CONTRIB / "xqprobe.h"], ids=lambda path: path.name)
 def test_sources_are_cpp_too(source: Path) -> None:
     check([*CXX, "-fsyntax-only", "-x", "c++", str(source)])
 
@@ -52,23 +52,23 @@ def test_an_installed_library(tmp_path: Path) -> None:
     """A program that finds it by pkg-config; the library shows what the header declares, alone."""
     folder = cprograms.library()
     cprograms.make("install", f"OUT={folder}", f"PREFIX={tmp_path}")
-    described = (tmp_path / "lib" / "pkgconfig" / "tbprobe.pc").read_text()
+    described = (tmp_path / "lib" / "pkgconfig" / "xqprobe.pc").read_text()
     assert f"prefix={tmp_path}\n" in described
     assert "@" not in described
-    symbols = check(["nm", "-D", "--defined-only", str(tmp_path / "lib" / "libtbprobe.so")])
-    declared = set(PROTOTYPE.findall((tmp_path / "include" / "tbprobe.h").read_text()))
+    symbols = check(["nm", "-D", "--defined-only", str(tmp_path / "lib" / "libxqprobe.so")])
+    declared = set(PROTOTYPE.findall((tmp_path / "include" / "xqprobe.h").read_text()))
     assert {line.split()[-1] for line in symbols.splitlines()} == declared
     flags = [
         f"-I{tmp_path}/include",
         f"-L{tmp_path}/lib",
-        "-ltbprobe",
+        "-lxqprobe",
         f"-Wl,-rpath,{tmp_path}/lib",
     ]
     if shutil.which("pkg-config"):
         command = ["env", f"PKG_CONFIG_PATH={tmp_path}/lib/pkgconfig", "pkg-config"]
-        stated = check([*command, "--cflags", "--libs", "tbprobe"]).split()
+        stated = check([*command, "--cflags", "--libs", "xqprobe"]).split()
         assert stated == flags[:3]
-    source = "#include <tbprobe.h>\nint main(void) { return tb_max_men(0) + tb_may_stand(1, 0); }\n"
+    source = "#include <xqprobe.h>\nint main(void) { return xq_max_men(0) + xq_may_stand(1, 0); }\n"
     program = tmp_path / "program"
     check([*C, "-x", "c", "-", "-x", "none", *flags, "-o", str(program)], source)
     check([str(program)])

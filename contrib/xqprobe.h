@@ -1,21 +1,21 @@
-/* tbprobe: xiangqi endgame tables of tbgen (.xqt files), read from C99. MIT licence.
+/* xqprobe: xiangqi endgame tables of tbgen (.xqt files), read from C99. MIT licence.
  *
  *     set of tables  ---->  reader (one per thread)  ---->  value of a position, in a search
  *     immutable once        decoder and block cache         ranked moves, at the root
  *     tables are added
  *
- * Needs tbprobe.c and zstd, and tbgame.c for the root (cc -std=c99 yours.c tbprobe.c tbgame.c -lzstd),
+ * Needs xqprobe.c and zstd, and xqgame.c for the root (cc -std=c99 yours.c xqprobe.c xqgame.c -lzstd),
  * or the library that the Makefile makes of them. There is no global state. A set may be used by
  * any number of threads once all tables have been added and held; a reader belongs to one thread
- * at a time. Files are not trusted: damage is reported as TB_ERR_CORRUPT, and no input
+ * at a time. Files are not trusted: damage is reported as XQ_ERR_CORRUPT, and no input
  * makes the reader touch memory that is not its own. The file format is docs/format.md.
  *
  * Squares are 9 * rank + file: a0, Red's left corner seen from Red, is 0, i9 is 89. Pieces are
- * tb_piece codes. A position is two arrays of equal length, pieces and squares, in any order,
+ * xq_piece codes. A position is two arrays of equal length, pieces and squares, in any order,
  * and the side to move.
  */
-#ifndef TBPROBE_H
-#define TBPROBE_H
+#ifndef XQPROBE_H
+#define XQPROBE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,47 +30,47 @@ extern "C" {
 #endif
 
 /* A side, for `side` arguments. */
-enum { TB_RED = 0, TB_BLACK = 1 };
+enum { XQ_RED = 0, XQ_BLACK = 1 };
 
 /* A piece: Red's codes are 1 to 7; Black's are the same plus 8. */
-enum tb_piece {
-    TB_KING = 1, TB_ADVISOR, TB_ELEPHANT, TB_ROOK, TB_KNIGHT, TB_CANNON, TB_PAWN,
-    TB_BLACK_PIECE = 8
+enum xq_piece {
+    XQ_KING = 1, XQ_ADVISOR, XQ_ELEPHANT, XQ_ROOK, XQ_KNIGHT, XQ_CANNON, XQ_PAWN,
+    XQ_BLACK_PIECE = 8
 };
 
-enum { TB_MAX_PIECES = 32, TB_MAX_MOVES = 128, TB_MAX_PLAYED = 10000 };
+enum { XQ_MAX_PIECES = 32, XQ_MAX_MOVES = 128, XQ_MAX_PLAYED = 10000 };
 
-/* What functions return: TB_OK, or the reason why there is no answer. */
+/* What functions return: XQ_OK, or the reason why there is no answer. */
 typedef enum {
-    TB_OK = 0,
-    TB_ERR_MISSING = -1,   /* no table of this material has been added */
-    TB_ERR_POSITION = -2,  /* no placement: kings, counts, squares or overlaps are wrong */
-    TB_ERR_ILLEGAL = -3,   /* the kings face each other, or the side not to move is in check */
-    TB_ERR_CORRUPT = -4,   /* the file is damaged, or no table at all */
-    TB_ERR_VERSION = -5,   /* the file is of a later format */
-    TB_ERR_IO = -6,        /* the file or directory cannot be read */
-    TB_ERR_MEMORY = -7,    /* out of memory */
-    TB_ERR_ARGUMENT = -8,  /* a null pointer, or a number out of its range */
-    TB_ERR_OTHER_SET = -9, /* the table is of another rule set than this set of tables */
-    TB_ERR_NAME = -10,     /* the file holds another table than its name says */
-    TB_ERR_COLD = -11      /* the answer is on disk, and only memory was to be looked at */
-} tb_status;
+    XQ_OK = 0,
+    XQ_ERR_MISSING = -1,   /* no table of this material has been added */
+    XQ_ERR_POSITION = -2,  /* no placement: kings, counts, squares or overlaps are wrong */
+    XQ_ERR_ILLEGAL = -3,   /* the kings face each other, or the side not to move is in check */
+    XQ_ERR_CORRUPT = -4,   /* the file is damaged, or no table at all */
+    XQ_ERR_VERSION = -5,   /* the file is of a later format */
+    XQ_ERR_IO = -6,        /* the file or directory cannot be read */
+    XQ_ERR_MEMORY = -7,    /* out of memory */
+    XQ_ERR_ARGUMENT = -8,  /* a null pointer, or a number out of its range */
+    XQ_ERR_OTHER_SET = -9, /* the table is of another rule set than this set of tables */
+    XQ_ERR_NAME = -10,     /* the file holds another table than its name says */
+    XQ_ERR_COLD = -11      /* the answer is on disk, and only memory was to be looked at */
+} xq_status;
 
 /* One sentence for a status, never NULL. */
-const char *tb_status_text(int status);
+const char *xq_status_text(int status);
 
 /* Rule sets. Tables of different rule sets answer different questions and are never mixed. Under
- * TB_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
+ * XQ_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
  * by attacking it; the names of such tables say `wxf-nominor`. */
 typedef enum {
-    TB_RULES_NONE = 0,
-    TB_RULES_CHECK = 1,
-    TB_RULES_WXF = 2,
-    TB_RULES_WXF_NO_MINOR = 3
-} tb_rules;
+    XQ_RULES_NONE = 0,
+    XQ_RULES_CHECK = 1,
+    XQ_RULES_WXF = 2,
+    XQ_RULES_WXF_NO_MINOR = 3
+} xq_rules;
 
 /* What distances of order 0 count to: mate, or the capture that converts (or mate). */
-typedef enum { TB_DTM = 0, TB_DTC = 1, TB_NO_METRIC = 2 } tb_metric;
+typedef enum { XQ_DTM = 0, XQ_DTC = 1, XQ_NO_METRIC = 2 } xq_metric;
 
 /* What a position is worth to the side to move.
  *
@@ -82,7 +82,7 @@ typedef enum { TB_DTM = 0, TB_DTC = 1, TB_NO_METRIC = 2 } tb_metric;
  *     plies  0 for a draw
  *     value  the number as Fang, Hsu & Hsu print it: 0 draw, odd n win in n, even n loss in n
  *            (0 also for a side already mated: look at wdl); 255 - plies for order k >= 1
- *     metric the table's; TB_NO_METRIC for a draw for want of pieces that could win
+ *     metric the table's; XQ_NO_METRIC for a draw for want of pieces that could win
  *
  * A winner who prefers order 0, then the lowest order, then the fewest plies always makes
  * progress. A table knows no move counter and no history.
@@ -92,108 +92,108 @@ typedef struct {
     uint32_t order;
     uint32_t plies;
     int64_t value;
-    tb_metric metric;
-} tb_value;
+    xq_metric metric;
+} xq_value;
 
-typedef struct tb_set tb_set;
-typedef struct tb_reader tb_reader;
-typedef struct tb_material tb_material;
+typedef struct xq_set xq_set;
+typedef struct xq_reader xq_reader;
+typedef struct xq_material xq_material;
 
 /* -- tables -------------------------------------------------------------------------------- */
 
 /* An empty set for tables of one rule set; NULL if out of memory or if `rules` is none of
- * tb_rules. `orders` is the limit on orders that the tables were built with, 0 for none. Of two
+ * xq_rules. `orders` is the limit on orders that the tables were built with, 0 for none. Of two
  * tables of one material in different metrics, the one in `preferred` is used. */
-tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred);
+xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred);
 
 /* Free a set; its readers must be gone. NULL is fine. */
-void tb_set_free(tb_set *set);
+void xq_set_free(xq_set *set);
 
 /* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems;
  * elsewhere it is read into memory). It must have the name that its contents have (docs/format.md,
- * "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns TB_OK, also for a second table
+ * "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns XQ_OK, also for a second table
  * of the same material. Outcomes come from a win-draw-loss file where there is one. */
-int tb_add_file(tb_set *set, const char *path);
+int xq_add_file(xq_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
-int tb_add_memory(tb_set *set, const void *data, size_t size);
+int xq_add_memory(xq_set *set, const void *data, size_t size);
 
 /* Add every file of a directory whose name ends in ".xqt" and whose header names this rule set.
  * Returns how many tables were added, or an error: of the first file that could not be read, all
- * others are added nevertheless. TB_ERR_IO where there is no POSIX. */
-int tb_add_directory(tb_set *set, const char *path);
+ * others are added nevertheless. XQ_ERR_IO where there is no POSIX. */
+int xq_add_directory(xq_set *set, const char *path);
 
 /* The number of materials in the set. */
-size_t tb_set_size(const tb_set *set);
+size_t xq_set_size(const xq_set *set);
 
 /* The most men, kings included, of any material in the set; 0 for an empty one. */
-int tb_max_men(const tb_set *set);
+int xq_max_men(const xq_set *set);
 
 /* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, as long
  * as `bytes` last. Readers of all threads share them, and their outcomes are then never cold.
  * Returns how many materials are held, or an error: of the first table that could not be read.
  * Like adding, this is done before threads start. */
-int tb_hold(tb_set *set, size_t bytes);
+int xq_hold(xq_set *set, size_t bytes);
 
 /* -- materials ----------------------------------------------------------------------------- */
 
 /* What a piece adds to a position's material key: 1 << 4 * piece, or 0 for what is no piece. The key is
  * the sum over all pieces, kings included, and so has the count of each; a capture subtracts one
  * number, and nothing is hashed. */
-uint64_t tb_piece_key(int piece);
+uint64_t xq_piece_key(int piece);
 
 /* What the set has of a material, NULL if no table; never NULL where neither side can win, which is
  * a draw without one. It holds until another table is added. Takes no position and touches one
  * line of memory, so that a search can ask at every node. */
-const tb_material *tb_find(const tb_set *set, uint64_t key);
+const xq_material *xq_find(const xq_set *set, uint64_t key);
 
 /* -- probing ------------------------------------------------------------------------------- */
 
 /* A reader that keeps at most `cache_bytes` of decoded blocks (and always the last one); NULL if
  * out of memory. 16 MiB or more is sensible. */
-tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes);
+xq_reader *xq_reader_new(const xq_set *set, size_t cache_bytes);
 
 /* Free a reader. NULL is fine. */
-void tb_reader_free(tb_reader *reader);
+void xq_reader_free(xq_reader *reader);
 
-/* The value of a legal position, for which a table of distances is needed: TB_ERR_MISSING where there
+/* The value of a legal position, for which a table of distances is needed: XQ_ERR_MISSING where there
  * is a win-draw-loss file alone. Legality is not looked at, which makes this fit for use inside
  * a search: the value of an illegal position is arbitrary. */
-int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-             int side, tb_value *value);
+int xq_probe(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+             int side, xq_value *value);
 
 /* The outcome alone: *wdl becomes 1, 0 or -1. */
-int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                  int side, int *wdl);
 
 /* The outcome alone, of a position whose material is `material`, and only if it is in memory:
- * TB_ERR_COLD where the disk would have to be read, TB_ERR_MISSING where `material` is NULL. It
- * allocates nothing. A material that is not that of the pieces is TB_ERR_POSITION. */
-int tb_probe_cached(tb_reader *reader, const tb_material *material, const uint8_t *pieces,
+ * XQ_ERR_COLD where the disk would have to be read, XQ_ERR_MISSING where `material` is NULL. It
+ * allocates nothing. A material that is not that of the pieces is XQ_ERR_POSITION. */
+int xq_probe_cached(xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl);
 
-/* Ask the processor for the memory that `tb_probe_cached` will read, where outcomes are held. */
-void tb_prefetch(const tb_reader *reader, const tb_material *material, const uint8_t *pieces,
+/* Ask the processor for the memory that `xq_probe_cached` will read, where outcomes are held. */
+void xq_prefetch(const xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                  const uint8_t *squares, size_t count, int side);
 
 /* A value as one number, which orders values as the side to move prefers them: larger is better, 0
  * is a draw, and the opponent's number for the same value is the negative (docs/values.md,
  * "Preference"). Numbers are comparable, and mean nothing else. 0 for NULL. */
-int64_t tb_rank(const tb_value *value);
+int64_t xq_rank(const xq_value *value);
 
-/* -- the root: tbgame.c -------------------------------------------------------------------- */
+/* -- the root: xqgame.c -------------------------------------------------------------------- */
 
 /* Whether a piece may stand on a square at all. */
-int tb_may_stand(int piece, int square);
+int xq_may_stand(int piece, int square);
 
 /* A move: from a square to another. */
 typedef struct {
     uint8_t from, to;
-} tb_step;
+} xq_step;
 
 /* A legal move at the root.
  *
- *     status  TB_OK, or TB_ERR_MISSING where the table of the position after it is not there;
+ *     status  XQ_OK, or XQ_ERR_MISSING where the table of the position after it is not there;
  *             `after` and `worth` are then draws without a metric
  *     after   the value of the position it leads to, for the opponent
  *     worth   the value for the side that makes it: one ply more; 1 or 2 plies where it captures
@@ -206,19 +206,19 @@ typedef struct {
     int check;
     int best;
     int status;
-    tb_value after;
-    tb_value worth;
-} tb_move;
+    xq_value after;
+    xq_value worth;
+} xq_move;
 
 /* The value of a position, and its legal moves, best first: wins before draws before unknown
  * moves before losses; wins by order and plies ascending, losses descending; then moves that end
  * the game, captures, the better position after it, and the text of the move ("a0a1"). `*count`
  * is 0 for a side that is mated or stalemated. `value` may be NULL. */
-int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                  int side, tb_value *value, tb_move moves[TB_MAX_MOVES], size_t *move_count);
+int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                  int side, xq_value *value, xq_move moves[XQ_MAX_MOVES], size_t *move_count);
 
 /* The moves at the root that are fit to be played, knowing the game: the position is where the
- * game began, or any later one, and `played` are the moves since, at most TB_MAX_PLAYED.
+ * game began, or any later one, and `played` are the moves since, at most XQ_MAX_PLAYED.
  *
  *     won        the best moves: fewer plies or a lower order each time, so that nothing repeats
  *     won at 0   plies of an order >= 1 (the opponent must offend for ever): of the best moves those
@@ -231,11 +231,11 @@ int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squar
  * The rest is left out. A search may choose among what is left by any taste of its own. Where no
  * idle move can be forced within 16 moves and 4000 positions, the least offences that have been
  * repeated least are left: such positions are rare, and the one case in which the referee's
- * verdict on what the search chooses should be asked. TB_ERR_ARGUMENT for a played move that is not
- * legal; otherwise as `tb_probe_root`, whose order the moves keep. */
-int tb_filter_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                   int side, const tb_step *played, size_t played_count, tb_value *value,
-                   tb_move moves[TB_MAX_MOVES], size_t *move_count);
+ * verdict on what the search chooses should be asked. XQ_ERR_ARGUMENT for a played move that is not
+ * legal; otherwise as `xq_probe_root`, whose order the moves keep. */
+int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                   int side, const xq_step *played, size_t played_count, xq_value *value,
+                   xq_move moves[XQ_MAX_MOVES], size_t *move_count);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

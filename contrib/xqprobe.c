@@ -1,4 +1,4 @@
-/* tbprobe: xiangqi endgame tables of tbgen, read from C99. MIT licence. See tbprobe.h.
+/* xqprobe: xiangqi endgame tables of tbgen, read from C99. MIT licence. See xqprobe.h.
  *
  *     areas, binomials                       what every layout is computed from
  *     layout      material -> index          docs/format.md, "The index"
@@ -6,23 +6,23 @@
  *     reader      block -> bytes -> code     "Blocks", "Codes"
  *     held sides  two bits a slot            outcomes in memory, for the search
  *
- * Moves and what they are worth at the root are tbgame.c's.
+ * Moves and what they are worth at the root are xqgame.c's.
  */
-#if !defined(_WIN32) && !defined(TB_IN_MEMORY)
+#if !defined(_WIN32) && !defined(XQ_IN_MEMORY)
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* madvise */
 #define _FILE_OFFSET_BITS 64
-#define TB_POSIX 1
+#define XQ_POSIX 1
 #endif
 
-#include "tbinternal.h"
+#include "xqinternal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-#ifdef TB_POSIX
+#ifdef XQ_POSIX
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -86,11 +86,11 @@ static int red_may_stand(int kind, int square)
     }
 }
 
-int tb_may_stand(int piece, int square)
+int xq_may_stand(int piece, int square)
 {
     if (piece < 0 || piece >= CODES || (piece & 7) == 0 || square < 0 || square >= SQUARES)
         return 0;
-    return red_may_stand((piece & 7) - 1, piece < TB_BLACK_PIECE ? square : flipped(square));
+    return red_may_stand((piece & 7) - 1, piece < XQ_BLACK_PIECE ? square : flipped(square));
 }
 
 static void fill_area(area *a, int side, int kind)
@@ -98,7 +98,7 @@ static void fill_area(area *a, int side, int kind)
     a->size = 0;
     for (int square = 0; square < SQUARES; square++) {
         a->place[square] = NO_PLACE;
-        if (tb_may_stand(8 * side + kind + 1, square)) {
+        if (xq_may_stand(8 * side + kind + 1, square)) {
             a->place[square] = (uint8_t)a->size;
             a->squares[a->size++] = (uint8_t)square;
         }
@@ -161,7 +161,7 @@ typedef struct {
     uint8_t count[CODES]; /* of each piece code */
     slot_index layout;
     int is_wdl; /* a win-draw-loss file: codes are 1 loss, 2 draw, 3 win, and no distances */
-    tb_metric metric;
+    xq_metric metric;
     int width;
     uint32_t span;
     uint32_t block_slots;
@@ -180,16 +180,16 @@ typedef struct {
 } table_file;
 
 /* What a set has of a material in one of its two colourings. */
-struct tb_material {
+struct xq_material {
     uint64_t key;
     table_file *distances, *outcomes; /* either may be NULL; both are in no material without a table */
     int swap; /* whether the files have the colours exchanged */
 };
 
-struct tb_set {
-    tb_rules rules;
+struct xq_set {
+    xq_rules rules;
     uint32_t orders;
-    tb_metric preferred;
+    xq_metric preferred;
     area areas[SIDES][KINDS];
     uint8_t flip[SQUARES], mirror[SQUARES];
     uint32_t choose[SQUARES + 1][MAX_COUNT + 1];
@@ -199,7 +199,7 @@ struct tb_set {
     uint8_t outcome[TRIT_BYTES][TRITS]; /* what a byte of a win-draw-loss block says of each slot */
     table_file **tables;
     size_t count, capacity, materials;
-    tb_material *found; /* by hash of the key, 0 where it is free */
+    xq_material *found; /* by hash of the key, 0 where it is free */
     size_t found_mask;
     int max_men;
     uint64_t blocks;
@@ -214,8 +214,8 @@ typedef struct entry {
     struct entry *next;          /* in the same bucket */
 } entry;
 
-struct tb_reader {
-    const tb_set *set;
+struct xq_reader {
+    const xq_set *set;
     ZSTD_DCtx *decoder;
     uint8_t *packed; /* scratch for the compressed bytes of a block */
     size_t packed_bytes;
@@ -239,7 +239,7 @@ static uint32_t get_code(const uint8_t *p, int width)
 }
 
 /* Eight bytes at a time: the checksum of a block is a fifth of what a cold probe takes. */
-static uint32_t crc32_of(const tb_set *set, uint32_t crc, const uint8_t *data, size_t size)
+static uint32_t crc32_of(const xq_set *set, uint32_t crc, const uint8_t *data, size_t size)
 {
     const uint32_t(*step)[256] = set->crc_table;
     crc = ~crc;
@@ -293,7 +293,7 @@ static int can_win(uint64_t key)
     return (key & ATTACKERS) != 0;
 }
 
-uint64_t tb_piece_key(int piece)
+uint64_t xq_piece_key(int piece)
 {
     if (piece < 0 || piece >= CODES || (piece & 7) == 0)
         return 0;
@@ -347,7 +347,7 @@ static int add_square(placement *p, int code, int square)
 }
 
 /* The squares of a code, ascending; in the mirror image if wanted, which `image` then holds. */
-static const uint8_t *squares_of(const tb_set *set, const placement *p, int code, int in_mirror,
+static const uint8_t *squares_of(const xq_set *set, const placement *p, int code, int in_mirror,
                                  uint8_t image[MAX_COUNT])
 {
     if (!in_mirror)
@@ -363,7 +363,7 @@ static const uint8_t *squares_of(const tb_set *set, const placement *p, int code
 }
 
 /* The rank of the first `count` pieces of a kind: areas ascend, so that place numbers do too. */
-static uint32_t rank_of(const tb_set *set, const placement *p, int side, int kind, int count,
+static uint32_t rank_of(const xq_set *set, const placement *p, int side, int kind, int count,
                         int in_mirror)
 {
     uint8_t image[MAX_COUNT];
@@ -375,7 +375,7 @@ static uint32_t rank_of(const tb_set *set, const placement *p, int side, int kin
     return rank;
 }
 
-static int defender_rank(const tb_set *set, const defender_ranks *d, const placement *p, int side,
+static int defender_rank(const xq_set *set, const defender_ranks *d, const placement *p, int side,
                          int in_mirror)
 {
     return d->rank[rank_of(set, p, side, KING, 1, in_mirror)]
@@ -390,7 +390,7 @@ static int placements(int area_size, int count)
 }
 
 /* Add none, one or two pieces of a rank. */
-static void add_ranked(const tb_set *set, placement *p, int side, int kind, int count, int rank)
+static void add_ranked(const xq_set *set, placement *p, int side, int kind, int count, int rank)
 {
     const uint8_t *squares = set->areas[side][kind].squares;
     int second = 1;
@@ -404,7 +404,7 @@ static void add_ranked(const tb_set *set, placement *p, int side, int kind, int 
 
 /* The defenders of a king's place number and the ranks of advisors and elephants; 0 if they
  * overlap. */
-static int place_defenders(const tb_set *set, const defender_ranks *d, placement *p, int side, int king,
+static int place_defenders(const xq_set *set, const defender_ranks *d, placement *p, int side, int king,
                            int advisors, int elephants)
 {
     uint8_t taken[SQUARES] = {0};
@@ -420,7 +420,7 @@ static int place_defenders(const tb_set *set, const defender_ranks *d, placement
 }
 
 /* The ranks of a side's defenders, which many materials share; NULL if out of memory. */
-static const defender_ranks *find_defenders(tb_set *set, int side, const uint8_t *count)
+static const defender_ranks *find_defenders(xq_set *set, int side, const uint8_t *count)
 {
     defender_ranks **shared = &set->defenders[side][3 * count[ADVISOR] + count[ELEPHANT]];
     placement p;
@@ -470,7 +470,7 @@ static void choose_inner(const piece_counts *m, int *side, int *kind)
 
 
 /* The leads of two sides' defenders, which many materials share; NULL if out of memory. */
-static lead_numbers *find_leads(tb_set *set, const defender_ranks *red, const defender_ranks *black)
+static lead_numbers *find_leads(xq_set *set, const defender_ranks *red, const defender_ranks *black)
 {
     lead_numbers **shared = &set->leads[3 * red->advisors + red->elephants]
                                 [3 * black->advisors + black->elephants];
@@ -509,18 +509,18 @@ static const uint32_t *leads_by_black(lead_numbers *l, const defender_ranks *red
     return l->by_black;
 }
 
-/* The index of a material; TB_ERR_CORRUPT if its slots are too many for 64 bits. */
-static int fill_layout(tb_set *set, slot_index *l, const piece_counts *m)
+/* The index of a material; XQ_ERR_CORRUPT if its slots are too many for 64 bits. */
+static int fill_layout(xq_set *set, slot_index *l, const piece_counts *m)
 {
     static const uint8_t attackers[4] = {ROOK, KNIGHT, CANNON, PAWN};
     for (int side = 0; side < SIDES; side++) {
         l->side[side] = find_defenders(set, side, m->count[side]);
         if (l->side[side] == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
     }
-    l->leads = find_leads(set, l->side[TB_RED], l->side[TB_BLACK]);
+    l->leads = find_leads(set, l->side[XQ_RED], l->side[XQ_BLACK]);
     if (l->leads == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     choose_inner(m, &l->inner_side, &l->inner_kind);
     l->inner_size =
         l->inner_kind < 0 ? 1 : (uint64_t)set->areas[l->inner_side][l->inner_kind].size;
@@ -539,32 +539,32 @@ static int fill_layout(tb_set *set, slot_index *l, const piece_counts *m)
             g->count = count - is_inner;
             g->size = set->choose[set->areas[side][kind].size][g->count];
             if (g->size > most / l->lead_slots)
-                return TB_ERR_CORRUPT;
+                return XQ_ERR_CORRUPT;
             l->lead_slots *= g->size;
         }
     l->slots = l->lead_slots * l->leads->count;
-    return TB_OK;
+    return XQ_OK;
 }
 
-/* One side's map from its bytes of the header: TB_OK, TB_ERR_CORRUPT or TB_ERR_MEMORY. */
-static int fill_map(tb_set *set, block_map *m, const slot_index *l, uint64_t tile_leads,
+/* One side's map from its bytes of the header: XQ_OK, XQ_ERR_CORRUPT or XQ_ERR_MEMORY. */
+static int fill_map(xq_set *set, block_map *m, const slot_index *l, uint64_t tile_leads,
                     uint64_t block_slots, const uint8_t *h)
 {
     uint64_t all = l->leads->count, size[MAX_AXES];
     if (h[0] > 1 || tile_leads < 1 || tile_leads > all)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     m->axes = l->groups + 2;
     unsigned seen = 0;
     for (int i = 0; i < MAX_AXES; i++) {
         if (i < m->axes ? h[1 + i] >= m->axes : h[1 + i] != NO_AXIS)
-            return TB_ERR_CORRUPT;
+            return XQ_ERR_CORRUPT;
         if (i < m->axes) {
             m->order[i] = h[1 + i];
             seen |= 1u << m->order[i];
         }
     }
     if (seen != (1u << m->axes) - 1)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     for (int i = 0; i < l->groups; i++)
         size[1 + i] = l->group[i].size;
     size[m->axes - 1] = l->inner_size;
@@ -583,16 +583,16 @@ static int fill_map(tb_set *set, block_map *m, const slot_index *l, uint64_t til
     m->blocks =
         m->last_tile * m->blocks_per_tile + (last_leads * l->lead_slots - 1) / block_slots + 1;
     if (h[0]) {
-        lead_numbers *shared = find_leads(set, l->side[TB_RED], l->side[TB_BLACK]);
-        m->file_lead = leads_by_black(shared, l->side[TB_RED], l->side[TB_BLACK]);
+        lead_numbers *shared = find_leads(set, l->side[XQ_RED], l->side[XQ_BLACK]);
+        m->file_lead = leads_by_black(shared, l->side[XQ_RED], l->side[XQ_BLACK]);
         if (m->file_lead == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
     }
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* The digits behind the lead. */
-static void attacker_digits(const tb_set *set, const slot_index *l, const placement *p, int in_mirror,
+static void attacker_digits(const xq_set *set, const slot_index *l, const placement *p, int in_mirror,
                             digits *d)
 {
     uint8_t image[MAX_COUNT];
@@ -611,7 +611,7 @@ static void attacker_digits(const tb_set *set, const slot_index *l, const placem
 }
 
 /* The digits of the slot of a placement of this material without overlaps. */
-static void digits_of(const tb_set *set, const slot_index *l, const placement *p, digits *d)
+static void digits_of(const xq_set *set, const slot_index *l, const placement *p, digits *d)
 {
     int rank[SIDES], image[SIDES];
     for (int side = 0; side < SIDES; side++) {
@@ -637,32 +637,32 @@ static void digits_of(const tb_set *set, const slot_index *l, const placement *p
 
 /* -- sets ---------------------------------------------------------------------------------- */
 
-const char *tb_status_text(int status)
+const char *xq_status_text(int status)
 {
     switch (status) {
-    case TB_OK:
+    case XQ_OK:
         return "no error";
-    case TB_ERR_MISSING:
+    case XQ_ERR_MISSING:
         return "there is no table of this material";
-    case TB_ERR_POSITION:
+    case XQ_ERR_POSITION:
         return "the pieces cannot stand on these squares";
-    case TB_ERR_ILLEGAL:
+    case XQ_ERR_ILLEGAL:
         return "the kings face each other, or the side that is not to move is in check";
-    case TB_ERR_CORRUPT:
+    case XQ_ERR_CORRUPT:
         return "the file is damaged or no table";
-    case TB_ERR_VERSION:
+    case XQ_ERR_VERSION:
         return "the file has a later format than this reader knows";
-    case TB_ERR_IO:
+    case XQ_ERR_IO:
         return "the file or directory cannot be read";
-    case TB_ERR_MEMORY:
+    case XQ_ERR_MEMORY:
         return "out of memory";
-    case TB_ERR_ARGUMENT:
+    case XQ_ERR_ARGUMENT:
         return "an argument is missing or out of its range";
-    case TB_ERR_OTHER_SET:
+    case XQ_ERR_OTHER_SET:
         return "the table is of another rule set";
-    case TB_ERR_NAME:
+    case XQ_ERR_NAME:
         return "the file holds another table than its name says";
-    case TB_ERR_COLD:
+    case XQ_ERR_COLD:
         return "the answer is not in memory";
     default:
         return "unknown status";
@@ -682,11 +682,11 @@ static void fill_crc_table(uint32_t step[8][256])
             step[n][i] = step[0][step[n - 1][i] & 255] ^ step[n - 1][i] >> 8;
 }
 
-tb_set *tb_set_new(tb_rules rules, uint32_t orders, tb_metric preferred)
+xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred)
 {
-    if ((int)rules < TB_RULES_NONE || rules > TB_RULES_WXF_NO_MINOR)
+    if ((int)rules < XQ_RULES_NONE || rules > XQ_RULES_WXF_NO_MINOR)
         return NULL;
-    tb_set *set = (tb_set *)calloc(1, sizeof *set);
+    xq_set *set = (xq_set *)calloc(1, sizeof *set);
     if (set == NULL)
         return NULL;
     set->rules = rules;
@@ -714,7 +714,7 @@ static void free_table(table_file *t)
 {
     if (t == NULL)
         return;
-#ifdef TB_POSIX
+#ifdef XQ_POSIX
     if (t->file >= 0)
         close(t->file);
 #endif
@@ -726,15 +726,15 @@ static void free_table(table_file *t)
     free(t);
 }
 
-void tb_set_free(tb_set *set)
+void xq_set_free(xq_set *set)
 {
     if (set == NULL)
         return;
     for (size_t i = 0; i < set->count; i++)
         free_table(set->tables[i]);
     for (int a = 0; a < ARMIES; a++) {
-        free(set->defenders[TB_RED][a]);
-        free(set->defenders[TB_BLACK][a]);
+        free(set->defenders[XQ_RED][a]);
+        free(set->defenders[XQ_BLACK][a]);
         for (int b = 0; b < ARMIES; b++) {
             if (set->leads[a][b] != NULL)
                 free(set->leads[a][b]->by_black);
@@ -746,20 +746,20 @@ void tb_set_free(tb_set *set)
     free(set);
 }
 
-size_t tb_set_size(const tb_set *set) { return set == NULL ? 0 : set->materials; }
+size_t xq_set_size(const xq_set *set) { return set == NULL ? 0 : set->materials; }
 
-int tb_max_men(const tb_set *set) { return set == NULL ? 0 : set->max_men; }
+int xq_max_men(const xq_set *set) { return set == NULL ? 0 : set->max_men; }
 
 /* -- finding a material -------------------------------------------------------------------- */
 
 /* Where the search for a key begins. */
-static size_t home_of(const tb_set *set, uint64_t key)
+static size_t home_of(const xq_set *set, uint64_t key)
 {
     return (size_t)(key * 0x9E3779B97F4A7C15u >> 32) & set->found_mask;
 }
 
 /* The place of a key, or the free one where it belongs; there is always a free one. */
-static tb_material *place_of_key(const tb_set *set, uint64_t key)
+static xq_material *place_of_key(const xq_set *set, uint64_t key)
 {
     size_t at = home_of(set, key);
     while (set->found[at].key != 0 && set->found[at].key != key)
@@ -767,15 +767,15 @@ static tb_material *place_of_key(const tb_set *set, uint64_t key)
     return &set->found[at];
 }
 
-const tb_material *tb_find(const tb_set *set, uint64_t key)
+const xq_material *xq_find(const xq_set *set, uint64_t key)
 {
     /* What neither side can win needs no table. */
-    static const tb_material drawn = {0, NULL, NULL, 0};
+    static const xq_material drawn = {0, NULL, NULL, 0};
     if (!can_win(key))
         return &drawn;
     if (set == NULL || set->found == NULL)
         return NULL;
-    const tb_material *m = place_of_key(set, key);
+    const xq_material *m = place_of_key(set, key);
     return m->key == 0 ? NULL : m;
 }
 
@@ -783,23 +783,23 @@ static uint64_t key_of_table(const table_file *t)
 {
     uint64_t key = 0;
     for (int code = 1; code < CODES; code++)
-        key += t->count[code] * tb_piece_key(code);
+        key += t->count[code] * xq_piece_key(code);
     return key;
 }
 
 /* The file that outcomes come from; of a material that has one. */
-static const table_file *file_of_outcomes(const tb_material *m)
+static const table_file *file_of_outcomes(const xq_material *m)
 {
     return m->outcomes != NULL ? m->outcomes : m->distances;
 }
 
 /* A table under its key and under that with the colours exchanged: equal armies have one key. */
-static void enter(tb_set *set, table_file *t)
+static void enter(xq_set *set, table_file *t)
 {
     uint64_t key = key_of_table(t);
     for (int swap = 1; swap >= 0; swap--) {
         uint64_t seen = swap ? exchanged_key(key) : key;
-        tb_material *m = place_of_key(set, seen);
+        xq_material *m = place_of_key(set, seen);
         m->key = seen;
         m->swap = swap;
         *(t->is_wdl ? &m->outcomes : &m->distances) = t;
@@ -807,17 +807,17 @@ static void enter(tb_set *set, table_file *t)
 }
 
 /* Make room for two more keys, and at least as many free places. */
-static int reserve(tb_set *set)
+static int reserve(xq_set *set)
 {
     if (set->count == set->capacity) {
         size_t capacity = set->capacity ? 2 * set->capacity : 16;
         table_file **tables = (table_file **)realloc(set->tables, capacity * sizeof *tables);
         if (tables == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
         set->tables = tables;
-        tb_material *found = (tb_material *)calloc(4 * capacity, sizeof *found);
+        xq_material *found = (xq_material *)calloc(4 * capacity, sizeof *found);
         if (found == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
         free(set->found);
         set->found = found;
         set->found_mask = 4 * capacity - 1;
@@ -825,7 +825,7 @@ static int reserve(tb_set *set)
         for (size_t i = 0; i < set->count; i++)
             enter(set, set->tables[i]);
     }
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* -- opening a table ----------------------------------------------------------------------- */
@@ -834,25 +834,25 @@ static int reserve(tb_set *set)
 static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t size)
 {
     if (offset > t->size || size > t->size - offset)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     if (t->memory != NULL) {
         memcpy(out, t->memory + offset, size);
-        return TB_OK;
+        return XQ_OK;
     }
-#ifdef TB_POSIX
+#ifdef XQ_POSIX
     while (size > 0) {
         ssize_t got = pread(t->file, out, size, (off_t)offset);
         if (got < 0)
-            return TB_ERR_IO;
+            return XQ_ERR_IO;
         if (got == 0)
-            return TB_ERR_CORRUPT; /* the file has become shorter */
+            return XQ_ERR_CORRUPT; /* the file has become shorter */
         out += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
     }
-    return TB_OK;
+    return XQ_OK;
 #else
-    return TB_ERR_IO;
+    return XQ_ERR_IO;
 #endif
 }
 
@@ -861,9 +861,9 @@ static int rule_set_of(const uint8_t *h)
 {
     int rules = h[11];
     uint32_t options = get16(h + 14);
-    if (rules != TB_RULES_WXF)
+    if (rules != XQ_RULES_WXF)
         return options == 0 ? rules : -1;
-    return options == 0 ? TB_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? TB_RULES_WXF : -1;
+    return options == 0 ? XQ_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? XQ_RULES_WXF : -1;
 }
 
 /* The fields that say what a slot of the file holds. */
@@ -871,82 +871,82 @@ static int read_coding(table_file *t, const uint8_t *h)
 {
     uint32_t version = get16(h + 8);
     t->is_wdl = h[12] == WDL_METRIC;
-    t->metric = t->is_wdl ? TB_NO_METRIC : (tb_metric)h[12];
+    t->metric = t->is_wdl ? XQ_NO_METRIC : (xq_metric)h[12];
     t->width = h[10];
     t->span = get32(h + 16);
     t->block_slots = get32(h + 24);
     if (version > WDL_VERSION)
-        return TB_ERR_VERSION;
+        return XQ_ERR_VERSION;
     if (t->is_wdl)
         return version == WDL_VERSION && t->width == 0 && t->span == 0 && t->block_slots >= 1 &&
                        t->block_slots <= MAX_WDL_SLOTS
-                   ? TB_OK
-                   : TB_ERR_CORRUPT;
-    return version == TABLE_VERSION && h[12] <= TB_DTC &&
+                   ? XQ_OK
+                   : XQ_ERR_CORRUPT;
+    return version == TABLE_VERSION && h[12] <= XQ_DTC &&
                    (t->width == 1 || t->width == 2 || t->width == 4) && t->span >= 1 &&
                    t->span <= draw_code(t) - 1 && t->block_slots >= 1 &&
                    t->block_slots <= MAX_BLOCK_BYTES
-               ? TB_OK
-               : TB_ERR_CORRUPT;
+               ? XQ_OK
+               : XQ_ERR_CORRUPT;
 }
 
 /* Everything of the header but the checksum; sizes are compared before anything is allocated. */
-static int read_header(tb_set *set, table_file *t, const uint8_t *h)
+static int read_header(xq_set *set, table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
     if (memcmp(h, magic, sizeof magic) != 0)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     int status = read_coding(t, h);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
-    if (h[11] > TB_RULES_WXF || rule_set_of(h) < 0 ||
+    if (h[11] > XQ_RULES_WXF || rule_set_of(h) < 0 ||
         !parse_material(h + MATERIAL_AT, &t->material))
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
     if (slots > MAX_SLOTS || metadata_length > MAX_METADATA)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     for (int side = 0; side < SIDES; side++) {
         uint64_t blocks = t->blocks[side] = get64(h + 40 + 8 * side);
         uint32_t constant = t->constant[side] = get32(h + 56 + 4 * side);
         if (blocks == 0 ? constant < 1 || constant > top_code(t) : constant != 0)
-            return TB_ERR_CORRUPT;
+            return XQ_ERR_CORRUPT;
         if (blocks > t->size / ENTRY_BYTES)
-            return TB_ERR_CORRUPT;
+            return XQ_ERR_CORRUPT;
     }
     uint64_t table_bytes = ENTRY_BYTES * (t->blocks[0] + t->blocks[1]);
     if (table_offset < HEADER_BYTES || table_offset > t->size ||
         table_bytes > t->size - table_offset || metadata_offset != table_offset + table_bytes ||
         metadata_length != t->size - metadata_offset)
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     status = fill_layout(set, &t->layout, &t->material);
-    if (status != TB_OK || slots != t->layout.slots)
-        return status != TB_OK ? status : TB_ERR_CORRUPT;
+    if (status != XQ_OK || slots != t->layout.slots)
+        return status != XQ_OK ? status : XQ_ERR_CORRUPT;
     t->tile_leads = get32(h + TILE_LEADS_AT);
     for (int side = 0; side < SIDES; side++) {
         status = fill_map(set, &t->map[side], &t->layout, t->tile_leads, t->block_slots,
                           h + ARRANGEMENT_AT + ARRANGEMENT_BYTES * side);
-        if (status != TB_OK)
+        if (status != XQ_OK)
             return status;
         if (t->blocks[side] != 0 && t->blocks[side] != t->map[side].blocks)
-            return TB_ERR_CORRUPT;
+            return XQ_ERR_CORRUPT;
     }
     if (rule_set_of(h) != (int)set->rules || get32(h + 20) != set->orders)
-        return TB_ERR_OTHER_SET;
-    return TB_OK;
+        return XQ_ERR_OTHER_SET;
+    return XQ_OK;
 }
 
 /* The block table, once the header's checksum, which covers it, is known to be right. */
 /* The block table, once the header's checksum, which covers it, is known to be right. */
-static int read_block_table(const tb_set *set, table_file *t, const uint8_t *header)
+static int read_block_table(const xq_set *set, table_file *t, const uint8_t *header)
 {
     uint64_t count = t->blocks[0] + t->blocks[1], table_offset = get64(header + 64);
     if (count > (SIZE_MAX - sizeof(uint64_t)) / sizeof(uint64_t))
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     t->offsets = (uint64_t *)malloc((size_t)(count + 1) * sizeof *t->offsets);
     t->checks = (uint32_t *)malloc((size_t)(count + 1) * sizeof *t->checks);
     if (t->offsets == NULL || t->checks == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     uint32_t crc = crc32_of(set, 0, header, CRC_AT);
     uint64_t longest = 2 * max_content(t, t->block_slots) + 1024;
     uint64_t offset = HEADER_BYTES;
@@ -957,7 +957,7 @@ static int read_block_table(const tb_set *set, table_file *t, const uint8_t *hea
         size_t entries = left < 512 ? (size_t)left : 512;
         size_t bytes = entries * ENTRY_BYTES;
         int status = read_bytes(t, table_offset + ENTRY_BYTES * block, chunk, bytes);
-        if (status != TB_OK)
+        if (status != XQ_OK)
             return status;
         crc = crc32_of(set, crc, chunk, bytes);
         for (size_t i = 0; i < entries; i++, block++) {
@@ -969,8 +969,8 @@ static int read_block_table(const tb_set *set, table_file *t, const uint8_t *hea
         }
     }
     t->offsets[count] = offset;
-    return sound && crc == get32(header + CRC_AT) && offset == table_offset ? TB_OK
-                                                                           : TB_ERR_CORRUPT;
+    return sound && crc == get32(header + CRC_AT) && offset == table_offset ? XQ_OK
+                                                                           : XQ_ERR_CORRUPT;
 }
 
 /* Whether a file has the name of the table that its header, which has been checked, is of. */
@@ -994,10 +994,10 @@ static int bears_name(const char *path, const uint8_t *h)
 
 
 /* Put a checked table into the set, which then owns it. */
-static int insert(tb_set *set, table_file *t)
+static int insert(xq_set *set, table_file *t)
 {
     int men = 0, status = reserve(set);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     for (int side = 0; side < SIDES; side++)
         for (int kind = 0; kind < KINDS; kind++) {
@@ -1018,7 +1018,7 @@ static int insert(tb_set *set, table_file *t)
         /* A second file of the kind: that of the preferred metric stays, else the first. */
         if (set->tables[at]->metric == set->preferred || t->metric != set->preferred) {
             free_table(t);
-            return TB_OK;
+            return XQ_OK;
         }
         free_table(set->tables[at]);
     }
@@ -1027,27 +1027,27 @@ static int insert(tb_set *set, table_file *t)
     set->blocks += t->blocks[0] + t->blocks[1];
     set->max_men = men > set->max_men ? men : set->max_men;
     enter(set, t);
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* Read and check header and block table, and take the table over whatever comes of it. `path` is
  * where the file is, NULL for one that has no name. */
-static int add_table(tb_set *set, table_file *t, const char *path)
+static int add_table(xq_set *set, table_file *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
     int status = read_bytes(t, 0, header, sizeof header);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         status = read_header(set, t, header);
     /* Damage may look like another rule set: only a right checksum makes it one. */
-    if (status == TB_OK || status == TB_ERR_OTHER_SET) {
+    if (status == XQ_OK || status == XQ_ERR_OTHER_SET) {
         int read = read_block_table(set, t, header);
-        status = read == TB_OK ? status : read;
-        if (read == TB_OK && path != NULL && !bears_name(path, header))
-            status = TB_ERR_NAME;
+        status = read == XQ_OK ? status : read;
+        if (read == XQ_OK && path != NULL && !bears_name(path, header))
+            status = XQ_ERR_NAME;
     }
-    if (status == TB_OK)
+    if (status == XQ_OK)
         status = insert(set, t);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         free_table(t);
     return status;
 }
@@ -1060,89 +1060,89 @@ static table_file *new_table(void)
     return t;
 }
 
-int tb_add_memory(tb_set *set, const void *data, size_t size)
+int xq_add_memory(xq_set *set, const void *data, size_t size)
 {
     if (set == NULL || data == NULL)
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     table_file *t = new_table();
     if (t == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     t->memory = (const uint8_t *)data;
     t->size = size;
     return add_table(set, t, NULL);
 }
 
-#ifdef TB_POSIX
+#ifdef XQ_POSIX
 
-int tb_add_file(tb_set *set, const char *path)
+int xq_add_file(xq_set *set, const char *path)
 {
     if (set == NULL || path == NULL)
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     table_file *t = new_table();
     if (t == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     struct stat status;
     /* Not to wait: a pipe of this name may never have a writer. */
     t->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (t->file < 0 || fstat(t->file, &status) != 0 || !S_ISREG(status.st_mode)) {
         free_table(t);
-        return TB_ERR_IO;
+        return XQ_ERR_IO;
     }
     t->size = (uint64_t)status.st_size;
     return add_table(set, t, path);
 }
 
-int tb_add_directory(tb_set *set, const char *path)
+int xq_add_directory(xq_set *set, const char *path)
 {
     static const char suffix[] = ".xqt";
     if (set == NULL || path == NULL)
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     DIR *directory = opendir(path);
     if (directory == NULL)
-        return TB_ERR_IO;
-    int added = 0, failure = TB_OK;
+        return XQ_ERR_IO;
+    int added = 0, failure = XQ_OK;
     for (struct dirent *item; (item = readdir(directory)) != NULL;) {
         size_t length = strlen(item->d_name), folder = strlen(path);
         if (item->d_name[0] == '.' || length < sizeof suffix ||
             strcmp(item->d_name + length - 4, suffix) != 0)
             continue;
         char *full = (char *)malloc(folder + length + 2);
-        int status = TB_ERR_MEMORY;
+        int status = XQ_ERR_MEMORY;
         if (full != NULL) {
             memcpy(full, path, folder);
             full[folder] = '/';
             memcpy(full + folder + 1, item->d_name, length + 1);
-            status = tb_add_file(set, full);
+            status = xq_add_file(set, full);
             free(full);
         }
-        if (status == TB_OK)
+        if (status == XQ_OK)
             added++;
-        else if (status != TB_ERR_OTHER_SET && failure == TB_OK)
+        else if (status != XQ_ERR_OTHER_SET && failure == XQ_OK)
             failure = status;
     }
     closedir(directory);
-    return failure != TB_OK ? failure : added;
+    return failure != XQ_OK ? failure : added;
 }
 
 #else
 
-int tb_add_file(tb_set *set, const char *path)
+int xq_add_file(xq_set *set, const char *path)
 {
     if (set == NULL || path == NULL)
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return TB_ERR_IO;
+        return XQ_ERR_IO;
     table_file *t = new_table();
     size_t size = 0, capacity = 0, got = 0;
     uint8_t *data = NULL;
-    int status = t == NULL ? TB_ERR_MEMORY : TB_OK;
-    while (status == TB_OK) {
+    int status = t == NULL ? XQ_ERR_MEMORY : XQ_OK;
+    while (status == XQ_OK) {
         if (size == capacity) {
             capacity = capacity ? 2 * capacity : 65536;
             uint8_t *larger = capacity > size ? (uint8_t *)realloc(data, capacity) : NULL;
             if (larger == NULL) {
-                status = TB_ERR_MEMORY;
+                status = XQ_ERR_MEMORY;
                 break;
             }
             data = larger;
@@ -1152,10 +1152,10 @@ int tb_add_file(tb_set *set, const char *path)
             break;
         size += got;
     }
-    if (status == TB_OK && ferror(file))
-        status = TB_ERR_IO;
+    if (status == XQ_OK && ferror(file))
+        status = XQ_ERR_IO;
     fclose(file);
-    if (status != TB_OK) {
+    if (status != XQ_OK) {
         free(data);
         free_table(t);
         return status;
@@ -1165,20 +1165,20 @@ int tb_add_file(tb_set *set, const char *path)
     return add_table(set, t, path);
 }
 
-int tb_add_directory(tb_set *set, const char *path)
+int xq_add_directory(xq_set *set, const char *path)
 {
-    return set == NULL || path == NULL ? TB_ERR_ARGUMENT : TB_ERR_IO;
+    return set == NULL || path == NULL ? XQ_ERR_ARGUMENT : XQ_ERR_IO;
 }
 
 #endif
 
 /* -- readers: blocks, and codes out of them ------------------------------------------------ */
 
-tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes)
+xq_reader *xq_reader_new(const xq_set *set, size_t cache_bytes)
 {
     if (set == NULL)
         return NULL;
-    tb_reader *reader = (tb_reader *)calloc(1, sizeof *reader);
+    xq_reader *reader = (xq_reader *)calloc(1, sizeof *reader);
     if (reader == NULL)
         return NULL;
     size_t buckets = 64;
@@ -1190,13 +1190,13 @@ tb_reader *tb_reader_new(const tb_set *set, size_t cache_bytes)
     reader->decoder = ZSTD_createDCtx();
     reader->buckets = (entry **)calloc(buckets, sizeof *reader->buckets);
     if (reader->decoder == NULL || reader->buckets == NULL) {
-        tb_reader_free(reader);
+        xq_reader_free(reader);
         return NULL;
     }
     return reader;
 }
 
-void tb_reader_free(tb_reader *reader)
+void xq_reader_free(xq_reader *reader)
 {
     if (reader == NULL)
         return;
@@ -1212,19 +1212,19 @@ void tb_reader_free(tb_reader *reader)
     free(reader);
 }
 
-static entry **bucket_of(tb_reader *reader, uint64_t block)
+static entry **bucket_of(xq_reader *reader, uint64_t block)
 {
     return &reader->buckets[(block * 0x9E3779B97F4A7C15u >> 32) & reader->bucket_mask];
 }
 
 /* Take an entry out of the list by last use. */
-static void unlink_entry(tb_reader *reader, entry *e)
+static void unlink_entry(xq_reader *reader, entry *e)
 {
     *(e->newer ? &e->newer->older : &reader->newest) = e->older;
     *(e->older ? &e->older->newer : &reader->oldest) = e->newer;
 }
 
-static void link_newest(tb_reader *reader, entry *e)
+static void link_newest(xq_reader *reader, entry *e)
 {
     e->newer = NULL;
     e->older = reader->newest;
@@ -1232,7 +1232,7 @@ static void link_newest(tb_reader *reader, entry *e)
     reader->newest = e;
 }
 
-static void drop_oldest(tb_reader *reader)
+static void drop_oldest(xq_reader *reader)
 {
     entry *e = reader->oldest;
     entry **link = bucket_of(reader, e->block);
@@ -1245,7 +1245,7 @@ static void drop_oldest(tb_reader *reader)
     free(e);
 }
 
-static entry *find_entry(tb_reader *reader, uint64_t block)
+static entry *find_entry(xq_reader *reader, uint64_t block)
 {
     for (entry *e = *bucket_of(reader, block); e != NULL; e = e->next)
         if (e->block == block) {
@@ -1308,79 +1308,79 @@ static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
 
 /* Unpack the one zstd frame that a block is, or take the bytes as they are; `*content` is the
  * caller's to free. */
-static int unpack_bytes(tb_reader *reader, const table_file *t, size_t length, size_t slots,
+static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, size_t slots,
                         uint8_t **content, size_t *size)
 {
     const size_t most = max_content(t, slots);
     if (t->is_wdl && length == most) {
         *content = (uint8_t *)malloc(length);
         if (*content == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
         memcpy(*content, reader->packed, length);
         *size = length;
-        return TB_OK;
+        return XQ_OK;
     }
     /* The two error values of this function are the largest numbers there are. */
     unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
     if (unpacked > most || (t->is_wdl && length > most))
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
     if (ZSTD_isError(frame))
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     *content = (uint8_t *)malloc((size_t)unpacked + 1);
     if (*content == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
     if (ZSTD_isError(*size) || *size != unpacked) {
         free(*content);
         *content = NULL;
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     }
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* Read, check and unpack a block; `*content` is the caller's to free. */
-static int unpack_block(tb_reader *reader, const table_file *t, uint64_t block, size_t slots,
+static int unpack_block(xq_reader *reader, const table_file *t, uint64_t block, size_t slots,
                         uint8_t **content, size_t *size)
 {
     size_t length = (size_t)(t->offsets[block + 1] - t->offsets[block]);
     if (length > reader->packed_bytes) {
         uint8_t *larger = (uint8_t *)realloc(reader->packed, length);
         if (larger == NULL)
-            return TB_ERR_MEMORY;
+            return XQ_ERR_MEMORY;
         reader->packed = larger;
         reader->packed_bytes = length;
     }
     int status = read_bytes(t, t->offsets[block], reader->packed, length);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     if (crc32_of(reader->set, 0, reader->packed, length) != t->checks[block])
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     status = unpack_bytes(reader, t, length, slots, content, size);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     if (t->is_wdl ? !is_wdl_block(*content, *size, slots)
                   : !is_block(*content, *size, slots, t->width)) {
         free(*content);
         *content = NULL;
-        return TB_ERR_CORRUPT;
+        return XQ_ERR_CORRUPT;
     }
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* Read a block that is not in the cache, and put it there. */
-static int load_block(tb_reader *reader, const table_file *t, uint64_t block, size_t slots, entry **out)
+static int load_block(xq_reader *reader, const table_file *t, uint64_t block, size_t slots, entry **out)
 {
     uint64_t number = t->first_block + block;
     uint8_t *content;
     size_t size;
     int status = unpack_block(reader, t, block, slots, &content, &size);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     entry *e = (entry *)malloc(sizeof *e);
     if (e == NULL) {
         free(content);
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     }
     e->block = number;
     e->content = content;
@@ -1392,7 +1392,7 @@ static int load_block(tb_reader *reader, const table_file *t, uint64_t block, si
     link_newest(reader, e);
     reader->bytes += e->bytes;
     *out = e;
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* Where a slot of a side is: its tile, and its place in the tile. */
@@ -1419,7 +1419,7 @@ static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint6
 }
 
 /* The code at a place of a block. */
-static uint32_t code_in_block(const tb_set *set, const table_file *t, const uint8_t *content,
+static uint32_t code_in_block(const xq_set *set, const table_file *t, const uint8_t *content,
                               size_t slots, size_t index)
 {
     if (t->is_wdl)
@@ -1436,31 +1436,31 @@ static uint32_t code_in_block(const tb_set *set, const table_file *t, const uint
 }
 
 /* The code of a slot, for the side that the material names first (0) or the other one to move;
- * TB_ERR_COLD if it is not in the cache and the file may not be read. */
-static int code_of_slot(tb_reader *reader, const table_file *t, int side, const digits *d, int may_read,
+ * XQ_ERR_COLD if it is not in the cache and the file may not be read. */
+static int code_of_slot(xq_reader *reader, const table_file *t, int side, const digits *d, int may_read,
                         uint32_t *code)
 {
     if (t->blocks[side] == 0) {
         *code = t->constant[side];
-        return TB_OK;
+        return XQ_OK;
     }
     uint64_t tile, place = place_of(t, side, d, &tile), in_tile = place / t->block_slots;
     uint64_t block = tile * t->map[side].blocks_per_tile + in_tile;
-    if (side == TB_BLACK)
-        block += t->blocks[TB_RED];
+    if (side == XQ_BLACK)
+        block += t->blocks[XQ_RED];
     if (t->offsets[block + 1] == t->offsets[block]) {
         *code = t->checks[block];
-        return *code >= 1 && *code <= top_code(t) ? TB_OK : TB_ERR_CORRUPT;
+        return *code >= 1 && *code <= top_code(t) ? XQ_OK : XQ_ERR_CORRUPT;
     }
     size_t slots = slots_of_block(t, side, tile, in_tile);
     entry *e = find_entry(reader, t->first_block + block);
     if (e == NULL) {
-        int status = may_read ? load_block(reader, t, block, slots, &e) : TB_ERR_COLD;
-        if (status != TB_OK)
+        int status = may_read ? load_block(reader, t, block, slots, &e) : XQ_ERR_COLD;
+        if (status != XQ_OK)
             return status;
     }
     *code = code_in_block(reader->set, t, e->content, slots, (size_t)(place % t->block_slots));
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* -- values -------------------------------------------------------------------------------- */
@@ -1470,7 +1470,7 @@ static int outcome_of_code(const table_file *t, uint32_t code)
     return (code > draw_code(t)) - (code < draw_code(t));
 }
 
-static tb_value value_of_code(const table_file *t, uint32_t code)
+static xq_value value_of_code(const table_file *t, uint32_t code)
 {
     uint32_t top = top_code(t), draw = draw_code(t);
     if (code == draw)
@@ -1482,7 +1482,7 @@ static tb_value value_of_code(const table_file *t, uint32_t code)
     return make_value(win ? 1 : -1, order, 2 * (rank % t->span) + odd, t->metric);
 }
 
-int64_t tb_rank(const tb_value *value)
+int64_t xq_rank(const xq_value *value)
 {
     if (value == NULL || value->wdl == 0)
         return 0;
@@ -1495,7 +1495,7 @@ int64_t tb_rank(const tb_value *value)
 enum { OUTCOMES_PER_BYTE = 4 };
 
 /* Write the outcomes of a block, the first of which is number `first` of its side. */
-static void hold_block(const tb_set *set, const table_file *t, uint8_t *held, uint64_t first, size_t slots,
+static void hold_block(const xq_set *set, const table_file *t, uint8_t *held, uint64_t first, size_t slots,
                        const uint8_t *content, uint32_t constant)
 {
     for (size_t i = 0; i < slots; i++) {
@@ -1509,7 +1509,7 @@ static void hold_block(const tb_set *set, const table_file *t, uint8_t *held, ui
 /* Zeros for outcomes. Probes jump about in them, which large pages make cheaper by a fifth. */
 static uint8_t *allocate_held(size_t bytes)
 {
-#if defined(TB_POSIX) && defined(MADV_HUGEPAGE)
+#if defined(XQ_POSIX) && defined(MADV_HUGEPAGE)
     const size_t page = (size_t)1 << 21;
     void *memory = NULL;
     if (bytes >= page) {
@@ -1522,39 +1522,39 @@ static uint8_t *allocate_held(size_t bytes)
     return (uint8_t *)calloc(bytes, 1);
 }
 
-static int hold_side(tb_reader *reader, table_file *t, int side)
+static int hold_side(xq_reader *reader, table_file *t, int side)
 {
     uint8_t *held = allocate_held((size_t)(t->layout.slots / OUTCOMES_PER_BYTE) + 1);
-    int status = held == NULL ? TB_ERR_MEMORY : TB_OK;
-    for (uint64_t number = 0; number < t->blocks[side] && status == TB_OK; number++) {
+    int status = held == NULL ? XQ_ERR_MEMORY : XQ_OK;
+    for (uint64_t number = 0; number < t->blocks[side] && status == XQ_OK; number++) {
         uint64_t tile = number / t->map[side].blocks_per_tile;
         uint64_t in_tile = number % t->map[side].blocks_per_tile;
         uint64_t first = tile * t->map[side].tile_slots + in_tile * t->block_slots;
-        uint64_t block = side == TB_RED ? number : t->blocks[TB_RED] + number;
+        uint64_t block = side == XQ_RED ? number : t->blocks[XQ_RED] + number;
         size_t slots = slots_of_block(t, side, tile, in_tile), size;
         uint8_t *content = NULL;
         uint32_t constant = t->checks[block];
         if (t->offsets[block + 1] != t->offsets[block])
             status = unpack_block(reader, t, block, slots, &content, &size);
         else if (constant < 1 || constant > top_code(t))
-            status = TB_ERR_CORRUPT;
-        if (status == TB_OK)
+            status = XQ_ERR_CORRUPT;
+        if (status == XQ_OK)
             hold_block(reader->set, t, held, first, slots, content, constant);
         free(content);
     }
-    if (status != TB_OK) {
+    if (status != XQ_OK) {
         free(held);
         return status;
     }
     t->held[side] = held;
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* The bytes that a table's outcomes take in memory. */
 static uint64_t held_bytes(const table_file *t)
 {
     uint64_t side = t->layout.slots / OUTCOMES_PER_BYTE + 1;
-    return side * (uint64_t)((t->blocks[TB_RED] != 0) + (t->blocks[TB_BLACK] != 0));
+    return side * (uint64_t)((t->blocks[XQ_RED] != 0) + (t->blocks[XQ_BLACK] != 0));
 }
 
 static int compare_held_bytes(const void *first, const void *second)
@@ -1563,146 +1563,146 @@ static int compare_held_bytes(const void *first, const void *second)
     return (a > b) - (a < b);
 }
 
-int tb_hold(tb_set *set, size_t bytes)
+int xq_hold(xq_set *set, size_t bytes)
 {
     if (set == NULL)
-        return TB_ERR_ARGUMENT;
-    int held = 0, failure = TB_OK;
+        return XQ_ERR_ARGUMENT;
+    int held = 0, failure = XQ_OK;
     size_t count = 0;
     table_file **smallest = (table_file **)malloc((set->count + 1) * sizeof *smallest);
-    tb_reader *reader = tb_reader_new(set, 0);
+    xq_reader *reader = xq_reader_new(set, 0);
     if (smallest == NULL || reader == NULL) {
         free(smallest);
-        tb_reader_free(reader);
-        return TB_ERR_MEMORY;
+        xq_reader_free(reader);
+        return XQ_ERR_MEMORY;
     }
     for (size_t i = 0; i < set->count; i++)
         if (file_of_outcomes(place_of_key(set, key_of_table(set->tables[i]))) == set->tables[i])
             smallest[count++] = set->tables[i];
     qsort(smallest, count, sizeof *smallest, compare_held_bytes);
     for (size_t i = 0; i < count && held_bytes(smallest[i]) <= bytes; i++) {
-        int status = TB_OK;
-        for (int side = 0; side < SIDES && status == TB_OK; side++)
+        int status = XQ_OK;
+        for (int side = 0; side < SIDES && status == XQ_OK; side++)
             if (smallest[i]->blocks[side] != 0 && smallest[i]->held[side] == NULL)
                 status = hold_side(reader, smallest[i], side);
-        if (status == TB_OK) {
+        if (status == XQ_OK) {
             bytes -= (size_t)held_bytes(smallest[i]);
             held++;
-        } else if (failure == TB_OK) {
+        } else if (failure == XQ_OK) {
             failure = status;
         }
     }
     free(smallest);
-    tb_reader_free(reader);
-    return failure != TB_OK ? failure : held;
+    xq_reader_free(reader);
+    return failure != XQ_OK ? failure : held;
 }
 
 /* -- probing ------------------------------------------------------------------------------- */
 
 /* The position sorted by piece, in the colours of its table. */
-static int sort_pieces(const tb_set *set, int swap, const uint8_t *pieces, const uint8_t *squares,
+static int sort_pieces(const xq_set *set, int swap, const uint8_t *pieces, const uint8_t *squares,
                        size_t count, placement *p)
 {
     uint64_t taken[2] = {0, 0};
     memset(p->count, 0, sizeof p->count);
-    if (count > TB_MAX_PIECES)
-        return TB_ERR_POSITION;
+    if (count > XQ_MAX_PIECES)
+        return XQ_ERR_POSITION;
     for (size_t i = 0; i < count; i++) {
         if (pieces[i] >= CODES || (pieces[i] & 7) == 0 || squares[i] >= SQUARES)
-            return TB_ERR_POSITION;
-        int code = swap ? pieces[i] ^ TB_BLACK_PIECE : pieces[i];
+            return XQ_ERR_POSITION;
+        int code = swap ? pieces[i] ^ XQ_BLACK_PIECE : pieces[i];
         int square = swap ? set->flip[squares[i]] : squares[i];
         uint64_t bit = (uint64_t)1 << (square & 63);
         if ((taken[square >> 6] & bit) != 0 ||
             set->areas[side_of((uint8_t)code)][kind_of((uint8_t)code)].place[square] == NO_PLACE ||
             !add_square(p, code, square))
-            return TB_ERR_POSITION;
+            return XQ_ERR_POSITION;
         taken[square >> 6] |= bit;
     }
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* The key of a position's material, if each side has a king and no more than a set of pieces. */
 static int key_of(const uint8_t *pieces, size_t count, uint64_t *key)
 {
     uint8_t counts[SIDES][KINDS] = {{0}};
-    if (count > TB_MAX_PIECES)
-        return TB_ERR_POSITION;
+    if (count > XQ_MAX_PIECES)
+        return XQ_ERR_POSITION;
     for (size_t i = 0; i < count; i++) {
         if (pieces[i] >= CODES || (pieces[i] & 7) == 0 ||
             ++counts[side_of(pieces[i])][kind_of(pieces[i])] > SET_COUNT[kind_of(pieces[i])])
-            return TB_ERR_POSITION;
+            return XQ_ERR_POSITION;
     }
     *key = 0;
     for (size_t i = 0; i < count; i++)
-        *key += tb_piece_key(pieces[i]);
-    return counts[TB_RED][KING] && counts[TB_BLACK][KING] ? TB_OK : TB_ERR_POSITION;
+        *key += xq_piece_key(pieces[i]);
+    return counts[XQ_RED][KING] && counts[XQ_BLACK][KING] ? XQ_OK : XQ_ERR_POSITION;
 }
 
-static int are_arguments(const tb_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+static int are_arguments(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
                          int side, const void *answer)
 {
     return reader != NULL && pieces != NULL && squares != NULL && answer != NULL &&
-           (side == TB_RED || side == TB_BLACK);
+           (side == XQ_RED || side == XQ_BLACK);
 }
 
 /* The digits of a position whose material has a table. */
-static int locate(const tb_set *set, const tb_material *m, const uint8_t *pieces,
+static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces,
                   const uint8_t *squares, size_t count, digits *d)
 {
     placement p;
     int status = sort_pieces(set, m->swap, pieces, squares, count, &p);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     const table_file *t = file_of_outcomes(m);
     /* A key that is not of these pieces. */
     if (memcmp(p.count, t->count, sizeof p.count) != 0)
-        return TB_ERR_POSITION;
+        return XQ_ERR_POSITION;
     digits_of(set, &t->layout, &p, d);
-    return TB_OK;
+    return XQ_OK;
 }
 
-/* The material of a position, and its digits where it has a table; TB_ERR_MISSING without one. */
-static int find_position(const tb_set *set, const uint8_t *pieces, const uint8_t *squares,
-                         size_t count, const tb_material **m, digits *d)
+/* The material of a position, and its digits where it has a table; XQ_ERR_MISSING without one. */
+static int find_position(const xq_set *set, const uint8_t *pieces, const uint8_t *squares,
+                         size_t count, const xq_material **m, digits *d)
 {
     placement p;
     uint64_t key;
     int status = key_of(pieces, count, &key);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
-    *m = tb_find(set, key);
+    *m = xq_find(set, key);
     if (*m != NULL && (*m)->key != 0)
         return locate(set, *m, pieces, squares, count, d);
     status = sort_pieces(set, 0, pieces, squares, count, &p);
-    return status == TB_OK && *m == NULL ? TB_ERR_MISSING : status;
+    return status == XQ_OK && *m == NULL ? XQ_ERR_MISSING : status;
 }
 
-int tb_probe(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-             int side, tb_value *value)
+int xq_probe(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+             int side, xq_value *value)
 {
-    const tb_material *m;
+    const xq_material *m;
     digits d;
     uint32_t code;
     if (!are_arguments(reader, pieces, squares, side, value))
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     int status = find_position(reader->set, pieces, squares, count, &m, &d);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     if (m->key == 0) {
-        *value = make_value(0, 0, 0, TB_NO_METRIC);
-        return TB_OK;
+        *value = make_value(0, 0, 0, XQ_NO_METRIC);
+        return XQ_OK;
     }
     if (m->distances == NULL)
-        return TB_ERR_MISSING;
+        return XQ_ERR_MISSING;
     status = code_of_slot(reader, m->distances, side ^ m->swap, &d, 1, &code);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         *value = value_of_code(m->distances, code);
     return status;
 }
 
 /* The outcome at a slot: from memory if it is held there, else from a block. */
-static int outcome_of_slot(tb_reader *reader, const tb_material *m, int side, const digits *d,
+static int outcome_of_slot(xq_reader *reader, const xq_material *m, int side, const digits *d,
                            int may_read, int *wdl)
 {
     const table_file *t = file_of_outcomes(m);
@@ -1712,46 +1712,46 @@ static int outcome_of_slot(tb_reader *reader, const tb_material *m, int side, co
         uint64_t tile, place = place_of(t, side, d, &tile);
         uint64_t number = tile * t->map[side].tile_slots + place;
         *wdl = (t->held[side][number / OUTCOMES_PER_BYTE] >> number % OUTCOMES_PER_BYTE * 2 & 3) - 1;
-        return TB_OK;
+        return XQ_OK;
     }
     int status = code_of_slot(reader, t, side, d, may_read, &code);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         *wdl = outcome_of_code(t, code);
     return status;
 }
 
-int tb_probe_wdl(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                  int side, int *wdl)
 {
-    const tb_material *m;
+    const xq_material *m;
     digits d;
     if (!are_arguments(reader, pieces, squares, side, wdl))
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     int status = find_position(reader->set, pieces, squares, count, &m, &d);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     if (m->key == 0) {
         *wdl = 0;
-        return TB_OK;
+        return XQ_OK;
     }
     return outcome_of_slot(reader, m, side, &d, 1, wdl);
 }
 
-int tb_probe_cached(tb_reader *reader, const tb_material *m, const uint8_t *pieces,
+int xq_probe_cached(xq_reader *reader, const xq_material *m, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl)
 {
     digits d;
     if (m == NULL || !are_arguments(reader, pieces, squares, side, wdl))
-        return m == NULL ? TB_ERR_MISSING : TB_ERR_ARGUMENT;
+        return m == NULL ? XQ_ERR_MISSING : XQ_ERR_ARGUMENT;
     if (m->key == 0) {
         *wdl = 0;
-        return TB_OK;
+        return XQ_OK;
     }
     int status = locate(reader->set, m, pieces, squares, count, &d);
-    return status == TB_OK ? outcome_of_slot(reader, m, side, &d, 0, wdl) : status;
+    return status == XQ_OK ? outcome_of_slot(reader, m, side, &d, 0, wdl) : status;
 }
 
-void tb_prefetch(const tb_reader *reader, const tb_material *m, const uint8_t *pieces,
+void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *pieces,
                  const uint8_t *squares, size_t count, int side)
 {
     digits d;
@@ -1759,10 +1759,10 @@ void tb_prefetch(const tb_reader *reader, const tb_material *m, const uint8_t *p
         return;
     const table_file *t = file_of_outcomes(m);
     side ^= m->swap;
-    if (t->held[side] == NULL || locate(reader->set, m, pieces, squares, count, &d) != TB_OK)
+    if (t->held[side] == NULL || locate(reader->set, m, pieces, squares, count, &d) != XQ_OK)
         return;
     uint64_t tile, place = place_of(t, side, &d, &tile);
     TOUCH(t->held[side] + (tile * t->map[side].tile_slots + place) / OUTCOMES_PER_BYTE);
 }
 
-tb_rules tb_internal_rules(const tb_reader *reader) { return reader->set->rules; }
+xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }

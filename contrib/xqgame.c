@@ -1,4 +1,4 @@
-/* tbgame: what tables are worth at the root of a search, in C99. MIT licence. See tbprobe.h.
+/* xqgame: what tables are worth at the root of a search, in C99. MIT licence. See xqprobe.h.
  *
  *     board       moves, checks                          pieces on squares
  *     offences    checks, and attacks that are new       docs/referee.md, section 2, points 1 to 6
@@ -8,7 +8,7 @@
  * The referee's verdicts (who loses a loop) are not here: the filter needs none, since it keeps to
  * moves after which there is nothing to judge, wherever there are such.
  */
-#include "tbinternal.h"
+#include "xqinternal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ static const int DIAGONAL[4][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 
 static int on_board(int rank, int file) { return rank >= 0 && rank < 10 && file >= 0 && file < 9; }
 
-static int has_crossed(int side, int rank) { return side == TB_RED ? rank >= 5 : rank <= 4; }
+static int has_crossed(int side, int rank) { return side == XQ_RED ? rank >= 5 : rank <= 4; }
 
-static size_t add_step(const uint8_t *board, int side, int from, int to, tb_step *steps, size_t count)
+static size_t add_step(const uint8_t *board, int side, int from, int to, xq_step *steps, size_t count)
 {
-    if (count < TB_MAX_MOVES && (board[to] == 0 || side_of(board[to]) != side)) {
+    if (count < XQ_MAX_MOVES && (board[to] == 0 || side_of(board[to]) != side)) {
         steps[count].from = (uint8_t)from;
         steps[count].to = (uint8_t)to;
         count++;
@@ -33,7 +33,7 @@ static size_t add_step(const uint8_t *board, int side, int from, int to, tb_step
 }
 
 /* Moves along ranks and files: any distance, captures at the first piece or behind one. */
-static size_t slide(const uint8_t *board, int from, int mounts, tb_step *steps, size_t count)
+static size_t slide(const uint8_t *board, int from, int mounts, xq_step *steps, size_t count)
 {
     for (int d = 0; d < 4; d++) {
         int rank = from / 9, file = from % 9, seen = 0;
@@ -55,7 +55,7 @@ static size_t slide(const uint8_t *board, int from, int mounts, tb_step *steps, 
     return count;
 }
 
-static size_t leap(const uint8_t *board, int from, tb_step *steps, size_t count)
+static size_t leap(const uint8_t *board, int from, xq_step *steps, size_t count)
 {
     int rank = from / 9, file = from % 9;
     for (int leg = 0; leg < 4; leg++) {
@@ -73,18 +73,18 @@ static size_t leap(const uint8_t *board, int from, tb_step *steps, size_t count)
 }
 
 /* Steps of kings, advisors, elephants and pawns; they stay where they belong. */
-static size_t walk(const uint8_t *board, int from, tb_step *steps, size_t count)
+static size_t walk(const uint8_t *board, int from, xq_step *steps, size_t count)
 {
     int side = side_of(board[from]), kind = kind_of(board[from]);
     int rank = from / 9, file = from % 9;
-    int forward = side == TB_RED ? 1 : -1, crossed = has_crossed(side, rank);
+    int forward = side == XQ_RED ? 1 : -1, crossed = has_crossed(side, rank);
     int diagonal = kind == ADVISOR || kind == ELEPHANT, length = kind == ELEPHANT ? 2 : 1;
     for (int d = 0; d < 4; d++) {
         int r = diagonal ? DIAGONAL[d][0] : DIRECTION[d][0];
         int f = diagonal ? DIAGONAL[d][1] : DIRECTION[d][1];
         int to = from + length * (9 * r + f);
         if (!on_board(rank + length * r, file + length * f) ||
-            !tb_may_stand(board[from], to))
+            !xq_may_stand(board[from], to))
             continue;
         if (kind == ELEPHANT && board[from + 9 * r + f] != 0)
             continue;
@@ -96,7 +96,7 @@ static size_t walk(const uint8_t *board, int from, tb_step *steps, size_t count)
 }
 
 /* Pseudo-legal moves: the safety of the mover's king is not looked at. */
-static size_t generate(const uint8_t *board, int side, tb_step *steps)
+static size_t generate(const uint8_t *board, int side, xq_step *steps)
 {
     size_t count = 0;
     for (int from = 0; from < SQUARES; from++) {
@@ -122,7 +122,7 @@ static size_t generate(const uint8_t *board, int side, tb_step *steps)
 static int find_king(const uint8_t *board, int side)
 {
     int square = 0;
-    while (square < SQUARES - 1 && board[square] != 8 * side + TB_KING)
+    while (square < SQUARES - 1 && board[square] != 8 * side + XQ_KING)
         square++;
     return square;
 }
@@ -146,12 +146,12 @@ static int attacks(const uint8_t *board, int from, int to)
     int ranks = abs(rank), files = abs(file);
     switch (kind_of(board[from])) {
     case KING:
-        return ranks + files == 1 && tb_may_stand(board[from], to);
+        return ranks + files == 1 && xq_may_stand(board[from], to);
     case ADVISOR:
-        return ranks == 1 && files == 1 && tb_may_stand(board[from], to);
+        return ranks == 1 && files == 1 && xq_may_stand(board[from], to);
     case ELEPHANT:
         return ranks == 2 && files == 2 && board[(from + to) / 2] == 0 &&
-               tb_may_stand(board[from], to);
+               xq_may_stand(board[from], to);
     case ROOK:
         return pieces_between(board, from, to) == 0;
     case CANNON:
@@ -160,7 +160,7 @@ static int attacks(const uint8_t *board, int from, int to)
         return (ranks == 2 && files == 1 && board[from + 9 * (rank / 2)] == 0) ||
                (ranks == 1 && files == 2 && board[from + file / 2] == 0);
     default:
-        return (files == 0 && rank == (side == TB_RED ? 1 : -1)) ||
+        return (files == 0 && rank == (side == XQ_RED ? 1 : -1)) ||
                (ranks == 0 && files == 1 && has_crossed(side, from / 9));
     }
 }
@@ -184,7 +184,7 @@ static int in_check(const uint8_t *board, int side)
 }
 
 /* Make a move, and return what it takes. */
-static uint8_t make_step(uint8_t *board, tb_step s)
+static uint8_t make_step(uint8_t *board, xq_step s)
 {
     uint8_t taken = board[s.to];
     board[s.to] = board[s.from];
@@ -192,14 +192,14 @@ static uint8_t make_step(uint8_t *board, tb_step s)
     return taken;
 }
 
-static void unmake_step(uint8_t *board, tb_step s, uint8_t taken)
+static void unmake_step(uint8_t *board, xq_step s, uint8_t taken)
 {
     board[s.from] = board[s.to];
     board[s.to] = taken;
 }
 
 /* Whether a side's king is safe after a move of that side. */
-static int is_safe_after(uint8_t *board, int side, tb_step s)
+static int is_safe_after(uint8_t *board, int side, xq_step s)
 {
     uint8_t taken = make_step(board, s);
     int safe = !in_check(board, side);
@@ -208,7 +208,7 @@ static int is_safe_after(uint8_t *board, int side, tb_step s)
 }
 
 /* The legal moves of a side; the board is put back as it was. */
-static size_t generate_legal(uint8_t *board, int side, tb_step *steps)
+static size_t generate_legal(uint8_t *board, int side, xq_step *steps)
 {
     size_t count = generate(board, side, steps), legal = 0;
     for (size_t i = 0; i < count; i++)
@@ -221,9 +221,9 @@ static size_t generate_legal(uint8_t *board, int side, tb_step *steps)
 
 /* Q is the attacker, V the victim, as in docs/referee.md, section 2. */
 
-static tb_step take(int attacker, int victim)
+static xq_step take(int attacker, int victim)
 {
-    tb_step s = {(uint8_t)attacker, (uint8_t)victim};
+    xq_step s = {(uint8_t)attacker, (uint8_t)victim};
     return s;
 }
 
@@ -268,7 +268,7 @@ static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 }
 
 /* Point 4a: V is worth taking for Q even if it is protected. */
-static int is_unequal(int attacker_kind, int victim_kind, tb_rules rules)
+static int is_unequal(int attacker_kind, int victim_kind, xq_rules rules)
 {
     switch (attacker_kind) {
     case KNIGHT:
@@ -276,7 +276,7 @@ static int is_unequal(int attacker_kind, int victim_kind, tb_rules rules)
         return victim_kind == ROOK;
     case ADVISOR:
     case ELEPHANT:
-        return rules == TB_RULES_WXF &&
+        return rules == XQ_RULES_WXF &&
                (victim_kind == ROOK || victim_kind == KNIGHT || victim_kind == CANNON);
     default:
         return 0;
@@ -284,7 +284,7 @@ static int is_unequal(int attacker_kind, int victim_kind, tb_rules rules)
 }
 
 /* Points 1 to 5 of any two squares: taking V is legal and wins something. */
-static int threatens(uint8_t *board, int attacker, int victim, int is_before, tb_rules rules)
+static int threatens(uint8_t *board, int attacker, int victim, int is_before, xq_rules rules)
 {
     uint8_t q = board[attacker], v = board[victim];
     if (q == 0 || v == 0 || side_of(q) == side_of(v) || kind_of(q) == KING ||
@@ -304,13 +304,13 @@ static int threatens(uint8_t *board, int attacker, int victim, int is_before, tb
  * to 6), or a check. Only the reply tells whether an attack is a chase (point 7). */
 typedef enum { IDLE, ATTACK, CHECK } offence;
 
-static offence offence_of(uint8_t *board, int side, tb_step s, tb_rules rules)
+static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
     offence found = IDLE;
-    if (rules != TB_RULES_NONE && in_check(board, 1 - side))
+    if (rules != XQ_RULES_NONE && in_check(board, 1 - side))
         found = CHECK;
-    if (found == IDLE && rules != TB_RULES_NONE && rules != TB_RULES_CHECK) {
+    if (found == IDLE && rules != XQ_RULES_NONE && rules != XQ_RULES_CHECK) {
         memcpy(before, board, sizeof before);
         unmake_step(before, s, taken);
         for (int q = 0; q < SQUARES && found == IDLE; q++)
@@ -325,7 +325,7 @@ static offence offence_of(uint8_t *board, int side, tb_step s, tb_rules rules)
 }
 
 /* A capture or a pawn's advance: no repetition reaches back beyond it. */
-static int is_irreversible(const uint8_t *board, tb_step s)
+static int is_irreversible(const uint8_t *board, xq_step s)
 {
     return board[s.to] != 0 || (kind_of(board[s.from]) == PAWN && s.from % 9 == s.to % 9);
 }
@@ -335,7 +335,7 @@ static int is_irreversible(const uint8_t *board, tb_step s)
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 /* Negative if a side prefers `a` to `b`; what is unknown lies between a draw and a loss. */
-static int compare_values(const tb_value *a, int a_known, const tb_value *b, int b_known)
+static int compare_values(const xq_value *a, int a_known, const xq_value *b, int b_known)
 {
     int rank_a = a_known ? (a->wdl < 0 ? 3 : 1 - a->wdl) : 2;
     int rank_b = b_known ? (b->wdl < 0 ? 3 : 1 - b->wdl) : 2;
@@ -346,27 +346,27 @@ static int compare_values(const tb_value *a, int a_known, const tb_value *b, int
     return sign * (by_order != 0 ? by_order : compare(a->plies, b->plies));
 }
 
-static tb_step step_of(const tb_move *m)
+static xq_step step_of(const xq_move *m)
 {
-    tb_step s = {m->from, m->to};
+    xq_step s = {m->from, m->to};
     return s;
 }
 
-static int ends_game(const tb_move *m)
+static int ends_game(const xq_move *m)
 {
-    return m->status == TB_OK && m->after.wdl < 0 && m->after.order == 0 && m->after.plies == 0;
+    return m->status == XQ_OK && m->after.wdl < 0 && m->after.order == 0 && m->after.plies == 0;
 }
 
 /* The order of the moves' texts: file before rank. */
-static int text_key(const tb_move *m)
+static int text_key(const xq_move *m)
 {
     return ((m->from % 9 * 10 + m->from / 9) * 9 + m->to % 9) * 10 + m->to / 9;
 }
 
 static int compare_moves(const void *first, const void *second)
 {
-    const tb_move *a = (const tb_move *)first, *b = (const tb_move *)second;
-    int known_a = a->status == TB_OK, known_b = b->status == TB_OK;
+    const xq_move *a = (const xq_move *)first, *b = (const xq_move *)second;
+    int known_a = a->status == XQ_OK, known_b = b->status == XQ_OK;
     int by_worth = compare_values(&a->worth, known_a, &b->worth, known_b);
     if (by_worth != 0)
         return by_worth;
@@ -374,14 +374,14 @@ static int compare_moves(const void *first, const void *second)
         return ends_game(b) - ends_game(a);
     if (a->capture != b->capture)
         return b->capture - a->capture;
-    tb_value after_a = a->after, after_b = b->after;
+    xq_value after_a = a->after, after_b = b->after;
     after_a.wdl = -after_a.wdl;
     after_b.wdl = -after_b.wdl;
     int by_after = compare_values(&after_a, known_a, &after_b, known_b);
     return by_after != 0 ? by_after : compare(text_key(a), text_key(b));
 }
 
-static tb_value worth_of(const tb_value *after, int converts, tb_metric metric)
+static xq_value worth_of(const xq_value *after, int converts, xq_metric metric)
 {
     if (after->wdl == 0)
         return make_value(0, 0, 0, metric);
@@ -392,46 +392,46 @@ static tb_value worth_of(const tb_value *after, int converts, tb_metric metric)
 
 /* Mark the moves that are as good as the first one of those that keep the root's outcome; where
  * none is known to, of those that are unknown; else of all. Moves are sorted. */
-static void mark_best(const tb_value *root, tb_move *moves, size_t count)
+static void mark_best(const xq_value *root, xq_move *moves, size_t count)
 {
     size_t best = count;
     for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status == TB_OK && moves[i].worth.wdl == root->wdl)
+        if (moves[i].status == XQ_OK && moves[i].worth.wdl == root->wdl)
             best = i;
     for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status != TB_OK)
+        if (moves[i].status != XQ_OK)
             best = i;
     if (best == count)
         best = 0;
-    int known = count > 0 && moves[best].status == TB_OK;
+    int known = count > 0 && moves[best].status == XQ_OK;
     for (size_t i = best; i < count; i++)
-        moves[i].best = (moves[i].status == TB_OK) == known &&
+        moves[i].best = (moves[i].status == XQ_OK) == known &&
                         compare_values(&moves[best].worth, known, &moves[i].worth, known) == 0;
 }
 
 /* The value of the position on a board. Where its table is missing, a side without a legal move
  * has lost nevertheless. */
-static int probe_board(tb_reader *reader, uint8_t *board, int side, tb_value *value)
+static int probe_board(xq_reader *reader, uint8_t *board, int side, xq_value *value)
 {
-    uint8_t pieces[TB_MAX_PIECES], squares[TB_MAX_PIECES];
-    tb_step steps[TB_MAX_MOVES];
+    uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
+    xq_step steps[XQ_MAX_MOVES];
     size_t count = 0;
     for (int square = 0; square < SQUARES; square++)
         if (board[square] != 0) {
             pieces[count] = board[square];
             squares[count++] = (uint8_t)square;
         }
-    int status = tb_probe(reader, pieces, squares, count, side, value);
-    if (status == TB_ERR_MISSING && generate_legal(board, side, steps) == 0) {
-        *value = make_value(-1, 0, 0, TB_NO_METRIC);
-        return TB_OK;
+    int status = xq_probe(reader, pieces, squares, count, side, value);
+    if (status == XQ_ERR_MISSING && generate_legal(board, side, steps) == 0) {
+        *value = make_value(-1, 0, 0, XQ_NO_METRIC);
+        return XQ_OK;
     }
     return status;
 }
 
 /* What a move leads to; an error other than a missing table. */
-static int probe_step(tb_reader *reader, uint8_t *board, int side, tb_step s, tb_metric root_metric,
-                      tb_move *m)
+static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq_metric root_metric,
+                      xq_move *m)
 {
     uint8_t taken = make_step(board, s);
     memset(m, 0, sizeof *m);
@@ -441,60 +441,60 @@ static int probe_step(tb_reader *reader, uint8_t *board, int side, tb_step s, tb
     m->check = in_check(board, 1 - side);
     m->status = probe_board(reader, board, 1 - side, &m->after);
     unmake_step(board, s, taken);
-    if (m->status == TB_OK)
-        m->worth = worth_of(&m->after, m->capture && root_metric == TB_DTC, root_metric);
+    if (m->status == XQ_OK)
+        m->worth = worth_of(&m->after, m->capture && root_metric == XQ_DTC, root_metric);
     else
-        m->after = m->worth = make_value(0, 0, 0, TB_NO_METRIC);
-    return m->status == TB_ERR_MISSING ? TB_OK : m->status;
+        m->after = m->worth = make_value(0, 0, 0, XQ_NO_METRIC);
+    return m->status == XQ_ERR_MISSING ? XQ_OK : m->status;
 }
 
 /* A legal position on a board, and an error for what is none. */
-static int set_board(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+static int set_board(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                      int side, uint8_t *board)
 {
-    tb_value ignored;
+    xq_value ignored;
     /* Says whether the arguments are a placement at all, before a board is made of them. */
-    int status = tb_probe(reader, pieces, squares, count, side, &ignored);
-    if (status != TB_OK && status != TB_ERR_MISSING)
+    int status = xq_probe(reader, pieces, squares, count, side, &ignored);
+    if (status != XQ_OK && status != XQ_ERR_MISSING)
         return status;
     memset(board, 0, SQUARES);
     for (size_t i = 0; i < count; i++)
         board[squares[i]] = pieces[i];
-    return in_check(board, 1 - side) ? TB_ERR_ILLEGAL : TB_OK;
+    return in_check(board, 1 - side) ? XQ_ERR_ILLEGAL : XQ_OK;
 }
 
 /* The value of the position on a board, and its moves, best first. */
-static int rank_moves(tb_reader *reader, uint8_t *board, int side, tb_value *root, tb_move *moves,
+static int rank_moves(xq_reader *reader, uint8_t *board, int side, xq_value *root, xq_move *moves,
                       size_t *count)
 {
-    tb_step steps[TB_MAX_MOVES];
+    xq_step steps[XQ_MAX_MOVES];
     int status = probe_board(reader, board, side, root);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     size_t legal = generate_legal(board, side, steps);
     for (size_t i = 0; i < legal; i++) {
         status = probe_step(reader, board, side, steps[i], root->metric, &moves[i]);
-        if (status != TB_OK)
+        if (status != XQ_OK)
             return status;
     }
     qsort(moves, legal, sizeof *moves, compare_moves);
     mark_best(root, moves, legal);
     *count = legal;
-    return TB_OK;
+    return XQ_OK;
 }
 
-int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                  int side, tb_value *value, tb_move moves[TB_MAX_MOVES], size_t *move_count)
+int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                  int side, xq_value *value, xq_move moves[XQ_MAX_MOVES], size_t *move_count)
 {
     uint8_t board[SQUARES];
-    tb_value root;
+    xq_value root;
     if (moves == NULL || move_count == NULL)
-        return TB_ERR_ARGUMENT;
+        return XQ_ERR_ARGUMENT;
     *move_count = 0;
     int status = set_board(reader, pieces, squares, count, side, board);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         status = rank_moves(reader, board, side, &root, moves, move_count);
-    if (status == TB_OK && value != NULL)
+    if (status == XQ_OK && value != NULL)
         *value = root;
     return status;
 }
@@ -503,13 +503,13 @@ int tb_probe_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squar
 
 enum { MAX_DEPTH = 16, MAX_NODES = 4000 };
 
-static int is_direct_win(const tb_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
+static int is_direct_win(const xq_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
 
 /* What is looked for: a move that is no offence, in positions worth as much as the root. */
 typedef struct {
-    tb_reader *reader;
-    tb_rules rules;
-    tb_value root;
+    xq_reader *reader;
+    xq_rules rules;
+    xq_value root;
     int nodes; /* that may still be looked at */
     int status;
 } quest;
@@ -519,24 +519,24 @@ static int can_rest(quest *q, uint8_t *board, int side, int depth);
 /* Whether the position after a reply is worth what the root is; what is worth more needs no care. */
 static int matters(quest *q, uint8_t *board, int side)
 {
-    tb_value v;
+    xq_value v;
     int status = probe_board(q->reader, board, side, &v);
-    if (status != TB_OK) {
+    if (status != XQ_OK) {
         q->status = status;
         return 0;
     }
     return q->root.wdl == 0 ? v.wdl == 0 : is_direct_win(&v) && v.order == q->root.order;
 }
 
-static int is_idle(quest *q, uint8_t *board, int side, tb_step s)
+static int is_idle(quest *q, uint8_t *board, int side, xq_step s)
 {
     return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
 }
 
 /* Whether after a move, whatever the reply, an idle move follows within `depth` moves. */
-static int rests_after(quest *q, uint8_t *board, int side, tb_step s, int depth)
+static int rests_after(quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
-    tb_step replies[TB_MAX_MOVES];
+    xq_step replies[XQ_MAX_MOVES];
     uint8_t taken = make_step(board, s);
     size_t count = generate_legal(board, 1 - side, replies);
     int rests = 1;
@@ -548,20 +548,20 @@ static int rests_after(quest *q, uint8_t *board, int side, tb_step s, int depth)
         unmake_step(board, replies[i], answer);
     }
     unmake_step(board, s, taken);
-    return rests && q->status == TB_OK;
+    return rests && q->status == XQ_OK;
 }
 
 /* Whether the side to move can force an idle move within `depth` moves of its own. */
 static int can_rest(quest *q, uint8_t *board, int side, int depth)
 {
-    tb_move moves[TB_MAX_MOVES];
-    tb_value value;
+    xq_move moves[XQ_MAX_MOVES];
+    xq_value value;
     size_t count = 0;
-    if (q->nodes-- <= 0 || q->status != TB_OK)
+    if (q->nodes-- <= 0 || q->status != XQ_OK)
         return 0;
     q->status = rank_moves(q->reader, board, side, &value, moves, &count);
     for (int sought = 0; sought < (depth > 1 ? 2 : 1); sought++)
-        for (size_t i = 0; i < count && q->status == TB_OK; i++)
+        for (size_t i = 0; i < count && q->status == XQ_OK; i++)
             if (moves[i].best && (sought == 0 ? is_idle(q, board, side, step_of(&moves[i]))
                                               : rests_after(q, board, side, step_of(&moves[i]),
                                                             depth - 1)))
@@ -587,7 +587,7 @@ static int occurrences(const record *game, const uint8_t *board, size_t plies)
     return count;
 }
 
-static int occurrences_after(const record *game, uint8_t *board, tb_step s)
+static int occurrences_after(const record *game, uint8_t *board, xq_step s)
 {
     uint8_t taken = make_step(board, s);
     int count = occurrences(game, board, 1);
@@ -596,9 +596,9 @@ static int occurrences_after(const record *game, uint8_t *board, tb_step s)
 }
 
 /* Whether neither a move nor a reply to it repeats a position. */
-static int is_fresh(const record *game, uint8_t *board, tb_step s)
+static int is_fresh(const record *game, uint8_t *board, xq_step s)
 {
-    tb_step replies[TB_MAX_MOVES];
+    xq_step replies[XQ_MAX_MOVES];
     uint8_t taken = make_step(board, s);
     int fresh = occurrences(game, board, 1) == 0;
     size_t count = generate_legal(board, 1 - game->side, replies);
@@ -612,12 +612,12 @@ static int is_fresh(const record *game, uint8_t *board, tb_step s)
 }
 
 /* Of the best moves, those that come soonest to an idle move; `*kept` 0 if that is not known. */
-static void keep_soonest(quest *q, uint8_t *board, const record *game, const tb_move *moves,
+static void keep_soonest(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                          size_t count, uint8_t *keep, size_t *kept)
 {
     for (int depth = 0; depth < MAX_DEPTH && *kept == 0 && q->nodes > 0; depth++)
-        for (size_t i = 0; i < count && q->status == TB_OK; i++) {
-            tb_step s = step_of(&moves[i]);
+        for (size_t i = 0; i < count && q->status == XQ_OK; i++) {
+            xq_step s = step_of(&moves[i]);
             if (!moves[i].best)
                 continue;
             keep[i] = (uint8_t)(depth == 0 ? is_idle(q, board, game->side, s)
@@ -627,17 +627,17 @@ static void keep_soonest(quest *q, uint8_t *board, const record *game, const tb_
 }
 
 /* The draws that are offences, repeat nothing, and can be followed by an idle move at once. */
-static void keep_fresh(quest *q, uint8_t *board, const record *game, const tb_move *moves,
+static void keep_fresh(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
-    for (size_t i = 0; i < count && q->status == TB_OK; i++)
+    for (size_t i = 0; i < count && q->status == XQ_OK; i++)
         if (moves[i].best && !keep[i])
             keep[i] = (uint8_t)(is_fresh(game, board, step_of(&moves[i])) &&
                                 rests_after(q, board, game->side, step_of(&moves[i]), 1));
 }
 
 /* The least of the offences that have led to the fewest repetitions. */
-static void keep_least(quest *q, uint8_t *board, const record *game, const tb_move *moves,
+static void keep_least(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
     int least = -1;
@@ -645,7 +645,7 @@ static void keep_least(quest *q, uint8_t *board, const record *game, const tb_mo
         for (size_t i = 0; i < count; i++) {
             if (!moves[i].best)
                 continue;
-            tb_step s = step_of(&moves[i]);
+            xq_step s = step_of(&moves[i]);
             int cost = occurrences_after(game, board, s) * (CHECK + 1) +
                        (int)offence_of(board, game->side, s, q->rules);
             if (marking)
@@ -655,47 +655,47 @@ static void keep_least(quest *q, uint8_t *board, const record *game, const tb_mo
         }
 }
 
-/* Play the moves of a game; TB_ERR_ARGUMENT for one that is not legal. */
-static int replay(record *game, int side, const tb_step *played, size_t count)
+/* Play the moves of a game; XQ_ERR_ARGUMENT for one that is not legal. */
+static int replay(record *game, int side, const xq_step *played, size_t count)
 {
     for (size_t n = 0; n < count; n++, side = 1 - side) {
-        tb_step legal[TB_MAX_MOVES];
+        xq_step legal[XQ_MAX_MOVES];
         uint8_t *board = game->boards + SQUARES * (n + 1);
         memcpy(board, board - SQUARES, SQUARES);
         size_t moves = generate_legal(board, side, legal), i = 0;
         while (i < moves && (legal[i].from != played[n].from || legal[i].to != played[n].to))
             i++;
         if (i == moves)
-            return TB_ERR_ARGUMENT;
+            return XQ_ERR_ARGUMENT;
         if (is_irreversible(board, played[n]))
             game->first = n + 1;
         make_step(board, played[n]);
     }
     game->last = count;
     game->side = side;
-    return TB_OK;
+    return XQ_OK;
 }
 
 /* Leave the moves that are fit to be played at the end of a game. */
-static int filter(tb_reader *reader, const record *game, tb_value *value, tb_move *moves,
+static int filter(xq_reader *reader, const record *game, xq_value *value, xq_move *moves,
                   size_t *count)
 {
     /* A copy, since moves are tried on it, and the record is compared with what they lead to. */
-    uint8_t board[SQUARES], keep[TB_MAX_MOVES];
+    uint8_t board[SQUARES], keep[XQ_MAX_MOVES];
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
-    quest q = {reader, tb_internal_rules(reader), {0, 0, 0, 0, TB_NO_METRIC}, MAX_NODES, TB_OK};
+    quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
     size_t kept = 0, all = 0;
     int status = rank_moves(reader, board, game->side, &q.root, moves, &all);
-    if (status != TB_OK)
+    if (status != XQ_OK)
         return status;
     *value = q.root;
     for (size_t i = 0; i < all; i++)
         keep[i] = (uint8_t)moves[i].best;
     if (q.root.wdl == 0 || is_direct_win(&q.root)) {
         keep_soonest(&q, board, game, moves, all, keep, &kept);
-        if (kept == 0 && q.status == TB_OK)
+        if (kept == 0 && q.status == XQ_OK)
             keep_least(&q, board, game, moves, all, keep);
-        else if (q.root.wdl == 0 && q.status == TB_OK)
+        else if (q.root.wdl == 0 && q.status == XQ_OK)
             keep_fresh(&q, board, game, moves, all, keep);
     }
     for (size_t i = 0; i < all; i++)
@@ -704,26 +704,26 @@ static int filter(tb_reader *reader, const record *game, tb_value *value, tb_mov
     return q.status;
 }
 
-int tb_filter_root(tb_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                   int side, const tb_step *played, size_t played_count, tb_value *value,
-                   tb_move moves[TB_MAX_MOVES], size_t *move_count)
+int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                   int side, const xq_step *played, size_t played_count, xq_value *value,
+                   xq_move moves[XQ_MAX_MOVES], size_t *move_count)
 {
-    tb_value root;
+    xq_value root;
     if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
-        played_count > TB_MAX_PLAYED)
-        return TB_ERR_ARGUMENT;
+        played_count > XQ_MAX_PLAYED)
+        return XQ_ERR_ARGUMENT;
     *move_count = 0;
     record game = {(uint8_t *)malloc(SQUARES * (played_count + 1)), 0, 0, side};
     if (game.boards == NULL)
-        return TB_ERR_MEMORY;
+        return XQ_ERR_MEMORY;
     int status = set_board(reader, pieces, squares, count, side, game.boards);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         status = replay(&game, side, played, played_count);
-    if (status == TB_OK)
+    if (status == XQ_OK)
         status = filter(reader, &game, &root, moves, move_count);
-    if (status == TB_OK && value != NULL)
+    if (status == XQ_OK && value != NULL)
         *value = root;
-    if (status != TB_OK)
+    if (status != XQ_OK)
         *move_count = 0;
     free(game.boards);
     return status;

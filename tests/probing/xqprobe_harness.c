@@ -1,4 +1,4 @@
-/* What the tests ask of contrib/tbprobe.c and tbgame.c.
+/* What the tests ask of contrib/xqprobe.c and xqgame.c.
  *
  *     probe   RULES CACHE FILE...   records from stdin: side, 90 piece codes
  *                                   to stdout: 4 int32 each: status, wdl, order, plies; the latter
@@ -21,7 +21,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../../contrib/tbprobe.h"
+#include "../../contrib/xqprobe.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -45,29 +45,29 @@ static position parse(const uint8_t *record)
         if (record[1 + square] != 0) {
             p.pieces[p.count] = record[1 + square];
             p.squares[p.count++] = (uint8_t)square;
-            p.key += tb_piece_key(record[1 + square]);
+            p.key += xq_piece_key(record[1 + square]);
         }
     return p;
 }
 
 /* Every way to the same answer. */
-static void probe_record(const tb_set *set, tb_reader *reader, const uint8_t *record,
+static void probe_record(const xq_set *set, xq_reader *reader, const uint8_t *record,
                          int32_t *answer)
 {
     position p = parse(record);
-    tb_value v = {0, 0, 0, 0, TB_NO_METRIC};
+    xq_value v = {0, 0, 0, 0, XQ_NO_METRIC};
     int wdl = 0, cached = 0;
-    int status = tb_probe(reader, p.pieces, p.squares, p.count, p.side, &v);
-    int outcome = tb_probe_wdl(reader, p.pieces, p.squares, p.count, p.side, &wdl);
-    if ((status != outcome && status != TB_ERR_MISSING) || (status == TB_OK && wdl != v.wdl))
+    int status = xq_probe(reader, p.pieces, p.squares, p.count, p.side, &v);
+    int outcome = xq_probe_wdl(reader, p.pieces, p.squares, p.count, p.side, &wdl);
+    if ((status != outcome && status != XQ_ERR_MISSING) || (status == XQ_OK && wdl != v.wdl))
         abort();
-    int64_t rank = tb_rank(&v);
+    int64_t rank = xq_rank(&v);
     if ((rank > 0) - (rank < 0) != v.wdl)
         abort();
-    tb_prefetch(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side);
-    int third = tb_probe_cached(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side,
+    xq_prefetch(reader, xq_find(set, p.key), p.pieces, p.squares, p.count, p.side);
+    int third = xq_probe_cached(reader, xq_find(set, p.key), p.pieces, p.squares, p.count, p.side,
                                 &cached);
-    if (outcome == TB_OK && (third != TB_OK || cached != wdl))
+    if (outcome == XQ_OK && (third != XQ_OK || cached != wdl))
         abort();
     answer[0] = outcome;
     answer[1] = wdl;
@@ -75,30 +75,30 @@ static void probe_record(const tb_set *set, tb_reader *reader, const uint8_t *re
     answer[3] = (int32_t)v.plies;
 }
 
-static void probe_held(const tb_set *set, tb_reader *reader, const uint8_t *record, int32_t *answer)
+static void probe_held(const xq_set *set, xq_reader *reader, const uint8_t *record, int32_t *answer)
 {
     position p = parse(record);
     int wdl = 0;
     memset(answer, 0, ANSWER * sizeof *answer);
-    answer[0] = tb_probe_cached(reader, tb_find(set, p.key), p.pieces, p.squares, p.count, p.side,
+    answer[0] = xq_probe_cached(reader, xq_find(set, p.key), p.pieces, p.squares, p.count, p.side,
                                 &wdl);
     answer[1] = wdl;
 }
 
-static void print_root(tb_reader *reader, const uint8_t *record)
+static void print_root(xq_reader *reader, const uint8_t *record)
 {
     position p = parse(record);
     size_t moves = 0;
-    tb_value v;
-    tb_move list[TB_MAX_MOVES];
-    int status = tb_probe_root(reader, p.pieces, p.squares, p.count, p.side, &v, list, &moves);
-    if (status != TB_OK) {
+    xq_value v;
+    xq_move list[XQ_MAX_MOVES];
+    int status = xq_probe_root(reader, p.pieces, p.squares, p.count, p.side, &v, list, &moves);
+    if (status != XQ_OK) {
         printf("status %d\n", status);
         return;
     }
     printf("%d %u %lld", v.wdl, (unsigned)v.order, (long long)v.value);
     for (size_t i = 0; i < moves; i++) {
-        const tb_move *m = &list[i];
+        const xq_move *m = &list[i];
         printf(" %d-%d:%d:%d%d%d:%d,%u,%lld:%d,%u,%u", m->from, m->to, m->status, m->capture,
                m->check, m->best, m->after.wdl, (unsigned)m->after.order,
                (long long)m->after.value, m->worth.wdl, (unsigned)m->worth.order,
@@ -108,17 +108,17 @@ static void print_root(tb_reader *reader, const uint8_t *record)
 }
 
 /* One record of `filter`; returns where the next one begins. */
-static const uint8_t *print_filtered(tb_reader *reader, const uint8_t *record)
+static const uint8_t *print_filtered(xq_reader *reader, const uint8_t *record)
 {
     position p = parse(record);
     size_t moves = 0, played = record[RECORD];
-    tb_step steps[256];
-    tb_move list[TB_MAX_MOVES];
+    xq_step steps[256];
+    xq_move list[XQ_MAX_MOVES];
     for (size_t i = 0; i < played; i++) {
         steps[i].from = record[RECORD + 1 + 2 * i];
         steps[i].to = record[RECORD + 2 + 2 * i];
     }
-    int status = tb_filter_root(reader, p.pieces, p.squares, p.count, p.side, steps, played, NULL,
+    int status = xq_filter_root(reader, p.pieces, p.squares, p.count, p.side, steps, played, NULL,
                                 list, &moves);
     printf("%d", status);
     for (size_t i = 0; i < moves; i++)
@@ -128,9 +128,9 @@ static const uint8_t *print_filtered(tb_reader *reader, const uint8_t *record)
 }
 
 typedef struct {
-    const tb_set *set;
+    const xq_set *set;
     int held;
-    tb_reader *reader;
+    xq_reader *reader;
     const uint8_t *records;
     int32_t *answers;
     size_t count;
@@ -184,7 +184,7 @@ static int32_t peak_kib(void)
     return kib;
 }
 
-static void run_mutants(tb_rules rules, size_t cache, const char *path)
+static void run_mutants(xq_rules rules, size_t cache, const char *path)
 {
     int32_t count, length;
     if (fread(&count, sizeof count, 1, stdin) != 1)
@@ -207,19 +207,19 @@ static void run_mutants(tb_rules rules, size_t cache, const char *path)
         int32_t before = peak_kib();
         double begun = seconds();
         for (int from_memory = 0; from_memory < 2; from_memory++) {
-            tb_set *set = tb_set_new(rules, 0, TB_DTM);
-            tb_reader *reader = tb_reader_new(set, cache);
+            xq_set *set = xq_set_new(rules, 0, XQ_DTM);
+            xq_reader *reader = xq_reader_new(set, cache);
             int32_t *own = answers + (size_t)from_memory * answers_count;
-            status[from_memory] = from_memory ? tb_add_memory(set, data, (size_t)length)
-                                              : tb_add_file(set, path);
+            status[from_memory] = from_memory ? xq_add_memory(set, data, (size_t)length)
+                                              : xq_add_file(set, path);
             for (int32_t i = 0; i < count; i++)
                 probe_record(set, reader, records + RECORD * i, own + ANSWER * i);
-            tb_reader_free(reader);
-            tb_set_free(set);
+            xq_reader_free(reader);
+            xq_set_free(set);
         }
         result[3] = (int32_t)((seconds() - begun) * 1e6);
         result[4] = peak_kib() - before;
-        if (status[0] != TB_ERR_NAME &&
+        if (status[0] != XQ_ERR_NAME &&
             (memcmp(answers, answers + answers_count, answers_count * sizeof *answers) != 0 ||
              status[0] != status[1]))
             abort();
@@ -229,7 +229,7 @@ static void run_mutants(tb_rules rules, size_t cache, const char *path)
         }
         result[0] = status[0];
         for (size_t i = 0; i < answers_count; i += ANSWER) {
-            if (answers[i] != TB_OK)
+            if (answers[i] != XQ_OK)
                 result[1]++;
             else if (memcmp(answers + i, first + i, ANSWER * sizeof *answers) != 0)
                 result[2]++;
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 {
     if (argc < 5)
         return 2;
-    tb_rules rules = (tb_rules)atoi(argv[2]);
+    xq_rules rules = (xq_rules)atoi(argv[2]);
     size_t cache = (size_t)strtoul(argv[3], NULL, 10), size, count;
     if (strcmp(argv[1], "mutants") == 0) {
         run_mutants(rules, cache, argv[4]);
@@ -255,16 +255,16 @@ int main(int argc, char **argv)
     }
     int threads = strcmp(argv[1], "threads") == 0 ? THREADS : 1;
     int held = strcmp(argv[1], "held") == 0;
-    tb_set *sets[2] = {tb_set_new(rules, 0, TB_DTM), tb_set_new(rules, 0, TB_DTM)};
+    xq_set *sets[2] = {xq_set_new(rules, 0, XQ_DTM), xq_set_new(rules, 0, XQ_DTM)};
     for (int s = 0; s < 2; s++)
         for (int i = 4; i < argc; i++) {
-            int status = tb_add_file(sets[s], argv[i]);
-            if (status != TB_OK) {
-                fprintf(stderr, "%s: %s\n", argv[i], tb_status_text(status));
+            int status = xq_add_file(sets[s], argv[i]);
+            if (status != XQ_OK) {
+                fprintf(stderr, "%s: %s\n", argv[i], xq_status_text(status));
                 return 1;
             }
         }
-    if ((held || threads > 1) && tb_hold(sets[1], SIZE_MAX) != (int)tb_set_size(sets[1]))
+    if ((held || threads > 1) && xq_hold(sets[1], SIZE_MAX) != (int)xq_set_size(sets[1]))
         return 1;
     uint8_t *records = read_all(&size);
     count = size / RECORD;
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < threads; i++) {
         jobs[i].set = sets[(held + i) % 2];
         jobs[i].held = held;
-        jobs[i].reader = tb_reader_new(jobs[i].set, cache);
+        jobs[i].reader = xq_reader_new(jobs[i].set, cache);
         jobs[i].records = records;
         jobs[i].answers = malloc((count + 1) * ANSWER * sizeof(int32_t));
         jobs[i].count = count;
@@ -304,11 +304,11 @@ int main(int argc, char **argv)
         fwrite(jobs[0].answers, ANSWER * sizeof(int32_t), count, stdout);
     }
     for (int i = 0; i < threads; i++) {
-        tb_reader_free(jobs[i].reader);
+        xq_reader_free(jobs[i].reader);
         free(jobs[i].answers);
     }
-    tb_set_free(sets[0]);
-    tb_set_free(sets[1]);
+    xq_set_free(sets[0]);
+    xq_set_free(sets[1]);
     free(records);
     return 0;
 }

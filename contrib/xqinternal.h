@@ -1,0 +1,35 @@
+/* What xqprobe.c and xqgame.c share: the board's geometry, and how values are made. Programs
+ * include xqprobe.h alone. MIT licence.
+ */
+#ifndef XQINTERNAL_H
+#define XQINTERNAL_H
+
+#include "xqprobe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SIDES = 2, KINDS = 7, SQUARES = 90 };
+enum { KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN };
+
+static inline int flipped(int square) { return 81 - 9 * (square / 9) + square % 9; }
+
+static inline int side_of(uint8_t code) { return code >> 3; }
+
+static inline int kind_of(uint8_t code) { return (code & 7) - 1; }
+
+static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_metric metric)
+{
+    xq_value v = {wdl, order, plies, order ? 255 - (int64_t)plies : (int64_t)plies, metric};
+    return v;
+}
+
+/* The rule set of a reader's tables: which moves are offences. */
+xq_rules xq_internal_rules(const xq_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
