@@ -74,7 +74,7 @@ class Tablebase:
     ) -> None:
         self._choice = RuleChoice(None if rules is None else Rules(rules), orders, minor_chases)
         self._asked = self._choice.rule_set
-        self._metric = None if metric is None else Metric(metric)
+        self.metric = None if metric is None else Metric(metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
         self._paths: dict[TableName | WdlName, Path] = {}
@@ -177,11 +177,6 @@ class Tablebase:
         return self._paths[name]
 
     @property
-    def metric(self) -> Metric | None:
-        """What decides between two tables of one material; None where nothing was asked for."""
-        return self._metric
-
-    @property
     def cache_info(self) -> CacheInfo:
         """Statistics of the cache of blocks."""
         return self._cache.info
@@ -218,7 +213,7 @@ class Tablebase:
         if not names:
             raise MissingTableError(material.name, rule_set)
         if len(names) > 1:
-            names = [name for name in names if name.metric == self._metric]
+            names = [name for name in names if name.metric == self.metric]
             if not names:
                 raise RulesMismatchError(
                     f"several metrics of {material}",
