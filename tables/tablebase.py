@@ -112,13 +112,13 @@ class Tablebase:
         """Add the tables and win-draw-loss files of a directory, and return how many were new.
 
         Files are recognised by name (`names.py`) and opened later; of two files of one name in
-        different directories the first one added is used. A link that leads nowhere is no file.
+        different directories the first one added is used. A folder is no file.
         Raises `OSError` if there is no such directory.
         """
         added = 0
         for file in sorted(Path(path).iterdir()):
             name = parse_name(file.name)
-            if name is not None and file.exists():
+            if name is not None and file.is_file():
                 added += self._add(name, file)
         return added
 

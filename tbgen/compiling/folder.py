@@ -7,8 +7,9 @@
     none                                         every command compiles for itself
 
 The digest is that of the sources, because numba notices a change only in the file that holds a
-kernel, and not in the functions it calls. To load a kernel is to run it, so that a folder which
-anybody may make counts only if nobody else can write there. Nothing here imports numba.
+kernel, and not in the functions it calls. To load a kernel is to run it: a folder counts only if it
+is the user's own and nobody else can write there, and it is closed to others, whatever the umask.
+Nothing here imports numba.
 """
 
 from __future__ import annotations
@@ -74,17 +75,31 @@ def _private_folder() -> Path | None:
     try:
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        return folder if _is_own(folder) and not folder.is_symlink() else None
     except OSError:
         return None
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder is this user's and no other user can write there.
+
+    Always true on a system without user ids. Raises `OSError` where there is nothing.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    found = folder.stat()
     own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return folder if own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+    return own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _is_writable(folder: Path) -> bool:
-    """Create the folder; return whether files and the lock can be written there."""
+    """Create the folder; return whether it is this user's own and files can be written there."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_own(folder):
+            return False
+        if folder.name == source_digest():  # and not one that the user has named
+            folder.chmod(0o700)
         with open_lock(folder), tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

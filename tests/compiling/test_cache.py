@@ -156,6 +156,32 @@ def test_without_a_home_there_is_a_folder_of_the_users_own(
     assert find_kernel_folder() == KernelFolder(None, usual)
 
 
+def test_the_usual_folder_is_closed_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the umask; one that others may have written to is not used."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
+    before = os.umask(0)
+    try:
+        usual = find_kernel_folder().path
+    finally:
+        os.umask(before)
+    assert usual == tmp_path / "cache" / "tbgen" / source_digest()
+    assert usual.stat().st_mode & 0o777 == 0o700
+    usual.chmod(0o755)  # as before
+    assert find_kernel_folder().path == usual
+    assert usual.stat().st_mode & 0o777 == 0o700
+    instead = tmp_path / f"tbgen-{os.getuid()}" / source_digest()
+    usual.chmod(0o777)
+    assert find_kernel_folder().path == instead
+    if os.getuid() == 0:
+        usual.chmod(0o755)
+        os.chown(usual, 65534, 65534)
+        assert find_kernel_folder().path == instead
+
+
 def test_of_a_user_whom_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")

@@ -186,6 +186,11 @@ def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> Non
         Tablebase(rules="axf")
 
 
+def test_a_folder_named_like_a_table_is_none(tmp_path: Path) -> None:
+    (tmp_path / "KRK.check.dtm.xqt").mkdir()
+    assert Tablebase(rules=Rules.CHECK).add_directory(tmp_path) == 0
+
+
 def test_tables_of_other_options_never_mix(tmp_path: Path) -> None:
     add(tmp_path, spec_of("KRK", rules=Rules.WXF))
     add(tmp_path, spec_of("KRK", rules=Rules.WXF, minor_chases=False), seed=2)
