@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -80,11 +80,10 @@ class Helper:
     """A process that answers one request after the other."""
 
     def __init__(self) -> None:
-        # Inherited: no file of the current directory is run in place of a module.
-        os.environ["PYTHONSAFEPATH"] = "1"
         self._connection, theirs = BEGIN.Pipe()
         self._process: BaseProcess = BEGIN.Process(target=_answer_all, args=(theirs,), daemon=True)
-        self._process.start()
+        with _safe_path():
+            self._process.start()
         theirs.close()
         self._known = ""
 
@@ -151,6 +150,20 @@ class Helpers:
             assert isinstance(answer.body, Mapping)
             raise RequestError(answer.status, answer.body["error"], answer.body["hint"])
         return answer
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let a process start so that no file of the current directory is run in place of a module."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _answer_all(connection: Connection) -> None:

@@ -95,7 +95,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rules_wxf": ("perpetual check or chase loses", "长将长捉作负"),
     "rules_computer": (
         "perpetual check or chase loses, as Pikafish judges it",
-        "长将长捉作负（电脑规则）",
+        "长将长捉作负（Pikafish）",
     ),
     "rules_wxf-nominor": (
         "perpetual check or chase loses, but advisors and elephants may chase protected pieces",

@@ -126,7 +126,7 @@ def test_a_build_that_may_use_too_little_is_refused(tmp_path: Path, limit: str, 
         capture_output=True, text=True,
     )  # fmt: skip
     assert result.returncode == 2
-    assert "KNK needs at least" in result.stderr
+    assert "KRKN needs at least" in result.stderr
     assert f"({name})" in result.stderr
     assert "Traceback" not in result.stderr
 
