@@ -37,6 +37,11 @@ class Rules(StrEnum):
     WXF = "wxf"
     COMPUTER = "computer"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Rules | None:
+        """Return the set that another name stands for."""
+        return SYNONYMS.get(str(value))
+
     @property
     def number(self) -> int:
         """The byte that files store."""

@@ -57,6 +57,8 @@ def test_every_chase_rule_decides_some_loop(rule: int) -> None:
 
 def test_names() -> None:
     assert [rules.number for rules in Rules] == [0, 1, 2, 3]
-    assert SYNONYMS == {"asian": Rules.WXF, "vietnam": Rules.WXF}
+    assert {Rules(name) for name in SYNONYMS} == {Rules.WXF}
+    with pytest.raises(ValueError, match="chinese"):
+        Rules("chinese")
     assert [rules for rules in Rules if rules.judges_chases] == [Rules.WXF, Rules.COMPUTER]
     assert [rules for rules in Rules if rules.judges_checks] == list(Rules)[1:]
