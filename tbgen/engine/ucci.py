@@ -103,7 +103,7 @@ class Ucci(Dialogue):
             else:
                 found = replace(found, increment=number * unit)
         limited = found.depth is not None or found.nodes is not None or found.remaining is not None
-        if not limited and not found.waits:
+        if not limited and not found.infinite:
             found = replace(found, move_time=UNLIMITED_MOVE_TIME)
         if self._banned:
             allowed = [m for m in legal_moves(self.game.position) if m not in self._banned]

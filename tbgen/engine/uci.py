@@ -109,14 +109,16 @@ class Uci(Dialogue):
         for name, value in pairs(words):
             if name in _NUMBERS and (number := self.number(name, value)) is not None:
                 found[name] = number
-        if not ({*found} - {"winc", "binc", "movestogo"} or {"infinite", "ponder"} & {*words}):
+        clock = "wtime" if red else "btime"
+        limited = not found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock})
+        if not limited and "infinite" not in words:
             found["movetime"] = int(1000 * UNLIMITED_MOVE_TIME)
         return Limits(
             depth=_whole(found.get("depth")),
             nodes=_whole(found.get("nodes")),
             mate=_whole(found.get("mate")),
             move_time=_seconds(found.get("movetime")),
-            remaining=_seconds(found.get("wtime" if red else "btime")),
+            remaining=_seconds(found.get(clock)),
             increment=_seconds(found.get("winc" if red else "binc")) or 0.0,
             moves_to_go=_whole(found.get("movestogo")),
             infinite="infinite" in words,

@@ -136,6 +136,8 @@ def test_uci_stops_and_ponders(uci):
     assert not any(line.startswith("bestmove") for line in uci.hear("readyok"))
     uci.say("ponderhit")
     uci.hear("bestmove")
+    uci.say("go ponder", "ponderhit")
+    uci.hear("bestmove")
 
 
 def test_uci_several_lines(uci):
@@ -185,6 +187,7 @@ def test_uci_survives_nonsense(uci):
         f"movetime {2**63 // 10**6} nodes 100",
         f"wtime {10**400} btime {10**400} winc {10**400} binc {10**400} depth 1",
         f"movetime {'9' * 5000}",
+        "btime 1000",
     ],
     ids=lambda text: text[:30] or "bare",
 )
