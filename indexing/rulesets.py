@@ -49,17 +49,17 @@ class Rules(StrEnum):
 
     @property
     def judges_checks(self) -> bool:
-        """Whether perpetual check loses."""
+        """True if perpetual check loses."""
         return self != Rules.NONE
 
     @property
     def judges_chases(self) -> bool:
-        """Whether perpetual chase loses."""
+        """True if perpetual chase loses."""
         return self in _CHASE_RULES
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """Whether `MINOR_CHASES` is a choice of its own under these rules."""
+        """True if `MINOR_CHASES` is a choice of its own under these rules."""
         return self == Rules.WXF
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:

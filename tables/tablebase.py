@@ -118,7 +118,7 @@ class Tablebase:
         added = 0
         for file in sorted(Path(path).iterdir()):
             name = parse_name(file.name)
-            if name is not None and file.is_file():
+            if name is not None and file.exists() and not file.is_dir():
                 added += self._add(name, file)
         return added
 

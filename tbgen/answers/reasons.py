@@ -77,7 +77,7 @@ class Words(ABC):
         if found is not None and found.victim is not None:
             return self.chase(found)
         kind = found.offence if found is not None else reason.offence
-        if kind is None and reason.rules != Rules.WXF:
+        if kind is None and not (reason.rules is not None and reason.rules.judges_chases):
             kind = Offence.CHECK
         return self.sentences["check_or_chase" if kind is None else kind]
 

@@ -158,7 +158,7 @@ def _symbol(code: int, pieces: str) -> str:
 
 
 def names_of_pieces(language: str) -> str:
-    """What a script calls a piece on a square, as JSON: `{"K": "Red king"}`, `{"e0": "e0"}`."""
+    """Return the names of pieces for scripts, as JSON: `{"K": "Red king"}`, `{"e0": "e0"}`."""
     pieces = {
         piece_id(code).removeprefix("p-"): piece_name(code, language)
         for code in (piece_code(side, kind) for side in Side for kind in PieceType)

@@ -92,7 +92,7 @@ def film_page(library: Library, view: View) -> Answer:
 
 
 def _captions(line: Mainline, shots: list[Frame], language: str) -> list[str]:
-    """What each ply does; in a loop that is lost, which of the forbidden moves it is."""
+    """Return a caption for each ply; in a lost loop it numbers the forbidden moves."""
     winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
     winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
     found, offences = [], 0

@@ -64,7 +64,7 @@ class Shelf:
         return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
 
     def library(self) -> Library:
-        """The same tables, opened here."""
+        """Open these tables in this process."""
         rules = self.rule_set
         tables = GameTablebase(
             rules=rules.rules, orders=rules.orders if rules.rules else None,

@@ -115,7 +115,7 @@ class AbandonedError(Exception):
 
 
 class Lane(StrEnum):
-    """Where a request waits: only for others of its lane."""
+    """Queue of a request, which waits only for others of its lane."""
 
     PROMPT = "board"
     PAGE = "board-page"

@@ -141,7 +141,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
         return f"双方长将：判和{_article('art. 7')}"
     if red.level == PERPETUAL_CHASE:
         return f"{both}：互捉，判和（图48）"
-    if rules == Rules.CHECK and (red.victims or black.victims):
+    if not rules.judges_chases and (red.victims or black.victims):
         return f"{both}：本规则允许长捉，判和"
     return f"{both}：判和{_article(red.article or black.article or 'art. 5')}"
 

@@ -85,7 +85,7 @@ def reading_page(library: Library, view: View, fault: MoveTextError | None = Non
 
 
 def _fault(view: View, fault: MoveTextError | None) -> str:
-    """What is wrong with the next move of a game, and where it stands."""
+    """Return a notice of what is wrong with the next move of a game, and of its number."""
     if fault is None:
         return ""
     language, side = view.language, view.position.side

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from tbgen.building.builder import (
     NotEnoughMemoryError,
     jobs_of,
 )
-from tbgen.building.plan import plan
+from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
@@ -104,6 +104,7 @@ class Collection:
     metric: Metric | None = None
     force: bool = False
     state_seconds: float = STATE_SECONDS
+    _plans: dict[int, list[PlannedTable]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def work(self) -> list[Task]:
@@ -119,16 +120,22 @@ class Collection:
         found = finished_table(self.directory, task.material, self.rule_set, task.metric)
         return found is not None and not task.anew
 
+    def planned(self, threads: int) -> list[PlannedTable]:
+        """Tables still to be built, with their cost; planned once for a number of threads."""
+        if threads not in self._plans:
+            assert self.rule_set.rules is not None
+            missing = {task.material for task in self.unfinished}
+            listed = plan(missing, self.rule_set.rules, self.directory, threads)
+            self._plans[threads] = [table for table in listed if table.material in missing]
+        return self._plans[threads]
+
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
         """Tables to be built, as jobs with memory and seconds.
 
         threads : those that may build a table together
         floor : bytes that each is given at least
         """
-        assert self.rule_set.rules is not None
-        materials = [task.material for task in self.unfinished]
-        listed = plan(materials, self.rule_set.rules, self.directory, threads)
-        planned = {table.material.name: table for table in listed}
+        planned = {table.material.name: table for table in self.planned(threads)}
         return [
             replace(
                 job,

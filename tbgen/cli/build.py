@@ -16,7 +16,6 @@ from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.exchange import Errand, Exchange
 from tbgen.building.packing import pack_closure
-from tbgen.building.plan import plan as plan_tables
 from tbgen.building.precheck import Totals, require_patience, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
@@ -134,11 +133,11 @@ def build(
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if via is not None and cluster is None:
         raise click.UsageError("--via goes with --dask")
-    _check_first(collection, memory, threads, elsewhere=cluster is not None, confirmed=yes)
+    cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
+    _check_first(collection, memory, cores, elsewhere=cluster is not None, confirmed=yes)
     if cluster is not None:
-        progress, outcome = _on_cluster(collection, cluster, via, threads or 1, memory, keep_going)
+        progress, outcome = _on_cluster(collection, cluster, via, cores, memory, keep_going)
     else:
-        cores = threads or os.cpu_count() or 1
         progress, outcome = _on_this_machine(
             collection, jobs, cores, memory, profile=profile, keep_going=keep_going
         )
@@ -171,7 +170,7 @@ def build(
 
 
 def _check_first(
-    collection: Collection, memory: int, threads: int | None, *, elsewhere: bool, confirmed: bool
+    collection: Collection, memory: int, threads: int, *, elsewhere: bool, confirmed: bool
 ) -> None:
     """Refuse what cannot be built, and say what a build of more than a minute will take.
 
@@ -181,16 +180,10 @@ def _check_first(
         return  # the builder itself refuses a single table, and its plan would only delay it
     rules = collection.rule_set.rules
     assert rules is not None
-    names = {task.material for task in collection.unfinished}
-    planned = [
-        table
-        for table in plan_tables(names, rules, collection.directory)
-        if table.material in names
-    ]
+    planned = collection.planned(threads)
     totals = Totals.of(planned)
     if not elsewhere:
-        cores = threads or os.cpu_count() or 1
-        require_room(planned, collection.directory, rules, memory, cores)
+        require_room(planned, collection.directory, rules, memory, threads)
     require_patience(totals, confirmed=confirmed)
     if totals.seconds > _WORTH_TELLING:
         click.echo(

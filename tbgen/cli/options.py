@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tbgen.indexing.rulesets import Rules
 from tbgen.notation import MOVE_NOTATIONS
 
 # Loaded when tables are opened: `convert` and `doctor` take options from here and open none.
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-RULES = ("none", "check", "wxf", "computer")
+RULES = tuple(map(str, Rules))
 DEFAULT_RULES = "wxf"
 """The rules that tables are built, and games judged, by where none are asked for."""
 
@@ -172,7 +173,7 @@ class Selection:
     @property
     def choice(self) -> RuleChoice:
         """Rule sets that are accepted."""
-        from tbgen.tables import RuleChoice, Rules
+        from tbgen.tables import RuleChoice
 
         rules = None if self.rules is None else Rules(self.rules)
         return RuleChoice(rules, self.orders, self.minor_chases)

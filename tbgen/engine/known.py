@@ -72,6 +72,7 @@ class Library:
                 rule_set = tables.rule_set
             except RulesMismatchError as error:  # tables of several limits on orders
                 self.complaint = str(error)
+                tables.close()
                 return True
             if any(name.rule_set == rule_set for name in tables.available()):
                 self.tables = tables

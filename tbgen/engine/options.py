@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tbgen.indexing.errors import excerpt
+from tbgen.indexing.rulesets import Rules
 
-RULES = ("none", "check", "wxf", "computer")
+RULES = tuple(map(str, Rules))
 REPETITION_RULES = {
     "AsianRule": "wxf",
     "ComputerRule": "computer",

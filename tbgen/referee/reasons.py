@@ -189,7 +189,7 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     what = f"{red.clause()}, {black.clause()}"
     if offender.level == record.PERPETUAL_CHASE:
         return f"{what}: draw (mutual chase, D48)"
-    if rules == Rules.CHECK:
+    if not rules.judges_chases:
         return (
             f"{what}, and perpetual chases are allowed here: draw"
             if (red.victims or black.victims)
