@@ -83,14 +83,21 @@ class Library:
     def leave_out(self, error: Exception) -> str:
         """Go on without the table that caused an error, and return what is left out, as text.
 
-        That is all tables where the error names no file of theirs.
+        That is the table whose file or whose material the error names; all of them if it names
+        neither. Tables that have been removed are left out with it.
         """
-        file = getattr(error, "file", None) or getattr(error, "filename", None)
-        if self.tables is not None and file is not None:
-            named = Path(file)
-            if any(self.tables.path(name) == named for name in self.tables.available()):
-                self.tables.forget_removed(named)
-                return f"{error}; the search goes on without {named.name}"
+        if self.tables is not None:
+            file = getattr(error, "file", None) or getattr(error, "filename", None)
+            material = getattr(error, "material", None)
+            paths = {name: self.tables.path(name) for name in self.tables.available()}
+            if file is not None and Path(file) in paths.values():
+                self.tables.forget_removed(Path(file))
+                return f"{error}; the search goes on without {Path(file).name}"
+            if material is not None:
+                # A table that was found missing is not among the paths any more.
+                meant = [path for name, path in paths.items() if name.material.name == material]
+                self.tables.forget_removed(*meant)
+                return f"{error}; the search goes on without {material}"
         self.close()
         return f"{type(error).__name__}: {error}; the search goes on without tables"
 

@@ -22,8 +22,11 @@ REPETITION_RULES = {
     "NoJudgement": "none",
 }
 """Rules by the values of the option `Repetition Rule`, as GUIs send it."""
-_PATH_NAMES = ("egtbpaths", "egtbpath", "syzygypath", "xiangqitablepath")
-"""Names under which GUIs and engines set the directories of tables."""
+_PATH_NAMES = ("egtbpaths", "egtbpath")
+"""This engine's names for the directories of tables, in UCI and UCCI."""
+_BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
+"""Other engines' names for them. GUIs send these unasked, and empty where the user set none."""
+_EMPTY = ("", "<empty>", "null")
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 
 
@@ -61,8 +64,11 @@ class Options:
             self.threads = _number(value, 1, MAX_THREADS)
         elif key == "multipv":
             self.multipv = _number(value, 1, MAX_LINES)
-        elif key in _PATH_NAMES:
-            self.egtbpaths = "" if value in ("<empty>", "null") else value
+        elif key in _PATH_NAMES or key in _BORROWED_PATH_NAMES:
+            if value not in _EMPTY:
+                self.egtbpaths = value
+            elif key in _PATH_NAMES:
+                self.egtbpaths = ""
         elif key == "useegtb":
             self.useegtb = _flag(value)
         elif key == "rules":

@@ -1,0 +1,67 @@
+"""The engine's tables: the options that name them, and those that it goes on without."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tbgen.engine.known import Library
+from tbgen.engine.options import Options
+from tbgen.probing import NumbaTables, kernels
+from tbgen.tables import TablebaseError
+
+EMPTY = ("", "<empty>", "null")
+
+
+@pytest.fixture
+def library(tables_dir: Path, tmp_path: Path) -> Library:
+    """Tables under the rules check, which a test may remove."""
+    for file in tables_dir.glob("*.check.*"):
+        shutil.copy(file, tmp_path)
+    library = Library()
+    library.use((tmp_path,), "check")
+    return library
+
+
+def materials(library: Library) -> set[str]:
+    assert library.tables is not None
+    return {name.material.name for name in library.tables.available()}
+
+
+@pytest.mark.parametrize("name", ["EGTBPaths", "SyzygyPath", "XiangqiTablePath"])
+def test_an_empty_path_under_a_borrowed_name_changes_nothing(name: str) -> None:
+    for empty in EMPTY:
+        options = Options()
+        assert options.set(name, "tables")
+        assert options.set("SyzygyPath", empty)
+        assert options.set("XiangqiTablePath", empty)
+        assert options.directories == (Path("tables"),)
+        options.set("EGTBPaths", empty)
+        assert options.directories == ()
+
+
+def test_the_other_tables_stay_when_one_is_removed(library: Library) -> None:
+    before = materials(library)
+    assert library.tables is not None
+    library.tables.path(library.tables.available()[-1]).unlink()
+    removed = library.tables.available()[-1].material.name
+    with pytest.raises(TablebaseError) as caught:
+        NumbaTables(library.tables)
+    assert library.leave_out(caught.value).endswith(f"the search goes on without {removed}")
+    assert materials(library) == before - {removed}
+    NumbaTables(library.tables)
+
+
+def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = materials(library)
+    assert library.tables is not None
+    file = library.tables.table("KRKN")
+    monkeypatch.setattr(kernels, "MAX_SPAN", file.header.spec.codes.span - 1)
+    with pytest.raises(TablebaseError) as caught:
+        NumbaTables(library.tables, ["KRKN"])
+    assert library.leave_out(caught.value).endswith("the search goes on without KRKN")
+    assert materials(library) == before - {"KRKN"}
