@@ -48,6 +48,11 @@ class Rules(StrEnum):
         return list(Rules).index(self)
 
     @property
+    def meaning(self) -> str:
+        """The worth of a repetition, in a few words."""
+        return _MEANINGS[self]
+
+    @property
     def judges_checks(self) -> bool:
         """True if perpetual check loses."""
         return self != Rules.NONE
@@ -73,6 +78,13 @@ _CHASE_RULES = {
     Rules.COMPUTER: MINOR_CHASES | NEW_BY_VICTIM | CHECK_VOIDS,
 }
 """The chase rules of each set under which perpetual chase loses."""
+
+_MEANINGS = {
+    Rules.NONE: "a draw",
+    Rules.CHECK: "perpetual check loses",
+    Rules.WXF: "perpetual check and perpetual chase lose",
+    Rules.COMPUTER: "the same as Pikafish has it",
+}
 
 SYNONYMS = {"asian": Rules.WXF, "vietnam": Rules.WXF}
 """Other names of a set: the Asian rules of 2017 are those of the WXF in another order."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tbgen.indexing.rulesets import Rules
+from tbgen.indexing.rulesets import SYNONYMS, Rules
 from tbgen.notation import MOVE_NOTATIONS
 
 # Loaded when tables are opened: `convert` and `doctor` take options from here and open none.
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-RULES = tuple(map(str, Rules))
 DEFAULT_RULES = "wxf"
 """The rules that tables are built, and games judged, by where none are asked for."""
 
@@ -84,6 +83,20 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return int(text)
 
 
+class RulesName(click.Choice[str]):
+    """A rule set on the command line, by any of its names; its own name is passed on."""
+
+    def __init__(self) -> None:
+        """Offer all names."""
+        super().__init__((*map(str, Rules), *SYNONYMS))
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """The name of the rule set in `Rules`."""
+        return str(Rules(super().convert(value, param, ctx)))
+
+
 def tables_option(function: Function) -> Function:
     """`--tables DIR`, as the parameter `tables` (a `Path`)."""
     return click.option(
@@ -103,12 +116,16 @@ def rules_option(default: str | None = None) -> Callable[..., Any]:
     """
     return click.option(
         "--rules",
-        type=click.Choice(RULES),
+        type=RulesName(),
         default=default,
-        help="What repetition means: none = a draw, check = perpetual check loses, wxf = "
-        "perpetual check and perpetual chase lose, computer = the same as Pikafish has it. "
-        f"Default: {default or 'the only ones present'}.",
+        help=f"What repetition means: {_meanings()}. Default: {default or 'the only ones present'}.",
     )
+
+
+def _meanings() -> str:
+    """Every name of a rule set, and what it stands for."""
+    own = [f"{rules} = {rules.meaning}" for rules in Rules]
+    return ", ".join((*own, *(f"{name} = {rules}" for name, rules in SYNONYMS.items())))
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tbgen.indexing.errors import excerpt
-from tbgen.indexing.rulesets import Rules
+from tbgen.indexing.rulesets import SYNONYMS, Rules
 
 RULES = tuple(map(str, Rules))
 REPETITION_RULES = {
@@ -72,9 +72,11 @@ class Options:
         elif key == "useegtb":
             self.useegtb = _flag(value)
         elif key == "rules":
-            if value.lower() not in RULES:
-                raise ValueError(f"{excerpt(value, 20)} is none of {', '.join(RULES)}")
-            self.rules = value.lower()
+            try:
+                self.rules = str(Rules(value.lower()))
+            except ValueError:
+                known = ", ".join((*RULES, *SYNONYMS))
+                raise ValueError(f"{excerpt(value, 20)} is none of {known}") from None
         elif key == "repetitionrule":
             if value not in REPETITION_RULES:
                 known = ", ".join(REPETITION_RULES)

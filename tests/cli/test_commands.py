@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 import tbgen
 from tbgen.cli import COMMANDS, main
 from tbgen.indexing import Position
+from tbgen.indexing.rulesets import SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
 from tests.kits.strategies import random_position
 
@@ -69,6 +70,9 @@ def test_table_of_commands_agrees_with_them(name: str) -> None:
     assert shown.exit_code == 0
     assert ("--json" in shown.output) == (name != "engine")  # which speaks UCI and UCCI
     assert "--tables" in shown.output or name in ("convert", "diagram", "judge")
+    for option in command.params:
+        if option.name == "rules":
+            assert set(option.type.choices) == {*map(str, Rules), *SYNONYMS}
     assert CliRunner().invoke(main, [name, "--help"]).output == shown.output
 
 
@@ -291,6 +295,14 @@ def test_stats_of_what_needs_no_table(run: Any) -> None:
     result = run("stats", "KAKB", "--rules", "check")
     assert result.exit_code == 2
     assert "has no table" in result.stderr
+
+
+@pytest.mark.parametrize("name", SYNONYMS)
+def test_other_names_of_rule_sets(run: Any, name: str) -> None:
+    """They mean the set, and messages have the set's own name."""
+    result = run("stats", "KRKN", "--rules", name)
+    assert result.exit_code == 1
+    assert "build KRKN --rules wxf" in result.stderr
 
 
 def test_ls(run: Any, tables_dir: Path) -> None:

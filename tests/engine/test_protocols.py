@@ -155,6 +155,8 @@ def test_uci_survives_nonsense(uci):
         "position startpos moves h2e2 h2e2",
         "setoption name Hash value lots",
         "setoption name Repetition Rule value AsianRule",
+        "setoption name Rules value asian",
+        "setoption name Rules value chess",
         "setoption",
         "position",
         "\x00\x01 \u76f8",
@@ -163,7 +165,7 @@ def test_uci_survives_nonsense(uci):
         "isready",
     )
     heard = uci.hear("readyok")
-    assert len(heard) == 7
+    assert len(heard) == 8
     assert all(line.startswith("info string ") for line in heard[:-1])
     uci.say("go depth 1")
     move = best_move(uci.hear("bestmove"))
