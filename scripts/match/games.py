@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from players import Limit, Player, PlayerError
 
@@ -84,20 +85,29 @@ def play_game(
 ) -> Played:
     """Play on from an opening; `players` and `limits` by colour, Red's first.
 
-    An illegal move loses, and so does an engine that ends, says nothing, or gives up.
+    An illegal move loses, and so does an engine that ends, says nothing, gives up, or has used up
+    the time of its clock; a clock stands in both limits or in none.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
+    clock = limits[Side.RED].clock
     for player in players:
         player.begin()
     while (ended := judges.verdict(game, quiet)) is None:
         side = game.last.side
         try:
-            move = players[side].choose(start, moves, limits[side])
+            limit = limits[side] if clock is None else Limit(clock=clock)
+            begun = monotonic()
+            move = players[side].choose(start, moves, limit)
+            seconds = monotonic() - begun
+            if clock is not None and seconds > clock[side]:
+                ended = float(side == Side.BLACK), f"{players[side].name} lost on time"
+                break
             if move is None:
                 ended = float(side == Side.BLACK), f"{players[side].name} gave up"
                 break
             quiet = quiet + 1 if game.last.board[move.target] == EMPTY else 0
             game.push(move)
+            clock = clock and clock.after(side, seconds)
         except (PlayerError, InputError) as error:
             ended = float(side == Side.BLACK), f"{players[side].name}: {error}"
             break

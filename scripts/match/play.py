@@ -9,13 +9,15 @@ ends by mate or stalemate, by a repetition that the rules decide (with `--occurr
 position, 3 unless said otherwise), by a table where `--tables` has one, and is drawn after
 `--quiet-plies` without a capture, 120 unless said otherwise (100 for engines that would end such
 a game themselves). An illegal move loses, and so does an engine that ends; it is started again.
-Limits hold for both engines, `--nodes-2` and `--depth-2` for the second alone.
+Limits hold for both engines, `--nodes-2` and `--depth-2` for the second alone; `--clock 10+0.1`
+gives each ten seconds for a game and a tenth for every move, and who has used them up has lost.
 
 Printed are the games of the first engine, its score with the standard error over pairs of games,
 and the difference in Elo that this stands for; then why games ended, and how each reason fell out
 for the first engine; at the end the processor time of each engine for a move, its start included,
-which says how equal limits of nodes were. `--save` keeps a line per game: engines, result, why it
-ended, FEN and moves; a match that was stopped goes on behind the games that the file has.
+which says how equal limits of nodes were, and for how many moves it met positions of its tables.
+`--save` keeps a line per game: engines, result, why it ended, FEN and moves; a match that was
+stopped goes on behind the games that the file has.
 
 What the rules of repetition are worth, by games between the engine that knows all of them and the
 engine that knows perpetual checks only:
@@ -45,7 +47,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import openings
 from games import QUIET_PLIES, Judges, Played, play_game, save, saved_games, signs
-from players import Limit, PlayerError, open_player
+from players import Clock, Limit, PlayerError, open_player
 
 from tbgen.indexing import Side
 from tbgen.play.tablebase import open_tablebase
@@ -104,6 +106,8 @@ class Match:
         self.saved = saved_games(self.file)
         self.moves = [0, 0]
         """How many moves each engine has made since the start of this program."""
+        self.table_moves = [0, 0]
+        """Moves of engines that have ended for which their tables answered."""
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
         """A game with the first engine on a side, or the next one of the file.
@@ -131,6 +135,7 @@ class Match:
         for number, player in enumerate(self.players):
             if player.failed:
                 self.seconds[number] += player.close()
+                self.table_moves[number] += player.table_moves
                 self.players[number] = open_player(*self.engines[number])
 
     @staticmethod
@@ -144,19 +149,32 @@ class Match:
     def close(self) -> list[str]:
         """End the engines; what a move has cost each that has made any, as lines of text."""
         lines = []
-        for player, seconds, moves in zip(self.players, self.seconds, self.moves, strict=True):
-            seconds += player.close()
+        for number, (player, moves) in enumerate(zip(self.players, self.moves, strict=True)):
+            seconds = self.seconds[number] + player.close()
+            answered = self.table_moves[number] + player.table_moves
             if moves:
-                lines.append(f"{player.name}: {1000 * seconds / moves:.1f} ms of CPU a move")
+                tables = f", tables met for {answered} of {moves} moves" if answered else ""
+                lines.append(
+                    f"{player.name}: {1000 * seconds / moves:.1f} ms of CPU a move{tables}"
+                )
         return lines
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
     """What each engine may use for a move."""
+    if options.clock:
+        seconds, increment = options.clock
+        return (Limit(clock=Clock(seconds, seconds, increment)),) * 2
     first = Limit(options.seconds, options.nodes, options.depth)
     if options.nodes_2 or options.depth_2:
         return first, Limit(None, options.nodes_2, options.depth_2)
     return first, first
+
+
+def parse_clock(text: str) -> tuple[float, float]:
+    """SECONDS+INCREMENT as two numbers; raises `ValueError` if it is none."""
+    seconds, _, increment = text.partition("+")
+    return float(seconds), float(increment or 0)
 
 
 def parse_options(texts: list[str]) -> dict[str, str]:
@@ -172,6 +190,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--option-2", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--games", type=int, default=20, help="an even number")
     parser.add_argument("--seconds", type=float, help="for a move; 0.1 where nothing is said")
+    parser.add_argument("--clock", type=parse_clock, metavar="SECONDS+INCREMENT", help="for a game")
     parser.add_argument("--nodes", type=int, help="for a move")
     parser.add_argument("--depth", type=int, help="in plies")
     parser.add_argument("--nodes-2", type=int, help="of the second engine, in place of the above")
@@ -185,7 +204,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
-    if not (options.seconds or options.nodes or options.depth):
+    if not (options.clock or options.seconds or options.nodes or options.depth):
         options.seconds = 0.1
     return options
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import re
 import resource
 import shlex
 import subprocess
@@ -19,8 +20,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from tbgen.indexing import START_FEN, Move, Position
+from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
 PATIENCE = 60.0
@@ -31,13 +33,29 @@ class PlayerError(Exception):
     """An engine that does not answer, or has ended."""
 
 
+class Clock(NamedTuple):
+    """The seconds that both sides have left for a game, and what each move adds."""
+
+    red: float
+    black: float
+    increment: float
+
+    def after(self, side: Side, seconds: float) -> Clock:
+        """The clock once a side has thought for so many seconds and moved."""
+        left = seconds - self.increment
+        if side == Side.RED:
+            return self._replace(red=self.red - left)
+        return self._replace(black=self.black - left)
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How long to think: seconds for a move, or nodes, or plies; the first that is there."""
+    """A limit of thinking: seconds for a move, or nodes, or plies, or a clock for the game."""
 
     seconds: float | None = None
     nodes: int | None = None
     depth: int | None = None
+    clock: Clock | None = None
 
 
 class Player:
@@ -52,6 +70,8 @@ class Player:
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.failed = False
         """Whether it has ended, or said nothing when it had to: no game can be played with it."""
+        self.table_moves = 0
+        """Moves for which its search has found positions in tables, as it says itself."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -155,14 +175,19 @@ class Uci(Player):
         played = f" moves {' '.join(words)}" if words else ""
         self.say(f"position fen {start.fen}{played}")
         self.say(self.go(limit))
-        answer = self.hear("bestmove", "nobestmove", seconds=(limit.seconds or 0) + PATIENCE)[-1]
-        text = answer.split()[1:2]
+        longest = max(limit.clock or (limit.seconds or 0.0,)) + PATIENCE
+        heard = self.hear("bestmove", "nobestmove", seconds=longest)
+        self.table_moves += any(re.search(r" tbhits [1-9]", line) for line in heard)
+        text = heard[-1].split()[1:2]
         if not text or text[0] in ("(none)", "0000"):
             return None
         return parse_move(position, text[0], self._notation)
 
     def go(self, limit: Limit) -> str:
         """The command to think."""
+        if limit.clock is not None:
+            red, black, each = (max(1, round(1000 * seconds)) for seconds in limit.clock)
+            return f"go wtime {red} btime {black} winc {each} binc {each}"
         if limit.seconds is not None:
             return f"go movetime {max(1, round(1000 * limit.seconds))}"
         if limit.nodes is not None:
@@ -189,6 +214,8 @@ class Ucci(Uci):
 
     def go(self, limit: Limit) -> str:
         """The command to think; a clock for one move alone is a time for a move."""
+        if limit.clock is not None:
+            raise PlayerError("clocks of whole games are for UCI engines alone")
         if limit.seconds is not None:
             return f"go time {max(1, round(1000 * limit.seconds))} movestogo 1"
         if limit.nodes is not None:
@@ -240,7 +267,7 @@ class Cecp(Player):
         elif limit.depth is not None:
             self.say(f"sd {limit.depth}")
         else:
-            raise PlayerError("CECP knows no limit of nodes")
+            raise PlayerError("CECP engines take seconds for a move, or plies")
         self.say("go")
         answer = self.hear("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
         self.say("force")

@@ -17,11 +17,12 @@ from tests.kits.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "match"))
 
+import games
 import infallible
 import openings
 import play
 from games import BY_THE_RULES, Judges, Played, play_game, save, saved_games
-from players import Limit, Player, PlayerError, open_player
+from players import Clock, Limit, Player, PlayerError, open_player
 
 from tbgen.indexing import START_FEN, Material, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
@@ -188,10 +189,23 @@ def test_moves_are_counted_for_who_made_them(plies: int, mine: int) -> None:
 
 
 def test_the_second_engine_may_have_limits_of_its_own() -> None:
-    options = argparse.Namespace(seconds=0.1, nodes=9, depth=None, nodes_2=None, depth_2=4)
+    options = argparse.Namespace(
+        clock=None, seconds=0.1, nodes=9, depth=None, nodes_2=None, depth_2=4
+    )
     assert play.limits_of(options) == (Limit(0.1, 9, None), Limit(None, None, 4))
     options.depth_2 = None
     assert play.limits_of(options) == (Limit(0.1, 9, None),) * 2
+
+
+def test_who_has_used_up_a_clock_has_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Red thinks for two seconds a move and gets one back, Black for none: 3, 2, 1 are left."""
+    ticks = iter([0, 2, 2, 2, 2, 4, 4, 4, 4, 6])
+    monkeypatch.setattr(games, "monotonic", lambda: next(ticks))
+    limit = play.limits_of(argparse.Namespace(clock=play.parse_clock("3+1"), seconds=None))[0]
+    assert limit == Limit(clock=Clock(3.0, 3.0, 1.0))
+    red, black = Scripted(*CHASING), Scripted(*FLEEING)
+    game = play_game((red, black), CHASE, (), (limit, limit), WXF)
+    assert (game.points, game.reason, len(game.moves)) == (0.0, "scripted lost on time", 4)
 
 
 def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> None:
@@ -259,8 +273,9 @@ def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
     commands = [["cecp:" + sys.executable, "-c", text] for text in (TALKATIVE, ending)]
     options = argparse.Namespace(
         engines=[shlex.join(command) for command in commands],
-        option_1=[], option_2=[], seconds=None, nodes=None, depth=1, nodes_2=None, depth_2=None,
-        tables=None, rules="wxf", occurrences=3, quiet_plies=120, save=tmp_path / "games",
+        option_1=[], option_2=[], clock=None, seconds=None, nodes=None, depth=1,
+        nodes_2=None, depth_2=None, tables=None, rules="wxf", occurrences=3, quiet_plies=120,
+        save=tmp_path / "games",
     )  # fmt: skip
     match = play.Match(options)
     opening = START, (Move.from_iccs("h2e2"),)
