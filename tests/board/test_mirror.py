@@ -135,15 +135,6 @@ def address(directory: Path) -> Iterator[str]:
         process.send_signal(signal.SIGINT)
 
 
-def test_fetching_from_it(address: str, directory: Path, tmp_path: Path) -> None:
-    command = ["fetch", "KRKN", "--from", address, "--rules", "check", "--tables", str(tmp_path)]
-    first = CliRunner().invoke(main, command)
-    assert first.exit_code == 0, first.stderr
-    for path in tmp_path.glob("*.xqt"):
-        assert path.read_bytes() == (directory / path.name).read_bytes()
-    assert (tmp_path / KRKN).exists()
-
-
 def test_what_was_cut_is_continued_and_lies_are_found_out(
     address: str, directory: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,106 @@
+"""The installed commands, started as their users start them: one by one, engines, and servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(sys.executable).parent
+TBGEN = PROGRAMS / "tbgen"
+ENGINE = PROGRAMS / "tbgen-engine"
+
+
+def run(
+    *command: object,
+    status: int = 0,
+    text: str | None = None,
+    folder: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, which must be the status that is expected, and no traceback."""
+    done = subprocess.run(
+        list(map(str, command)), input=text, capture_output=True, text=True, cwd=folder,
+        env={**os.environ, **(environment or {})},
+    )  # fmt: skip
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr[-2000:]
+    return done
+
+
+def answer(*command: object, status: int = 0) -> Any:
+    """The one JSON object that a command prints."""
+    return json.loads(run(*command, "--json", status=status).stdout)
+
+
+@contextmanager
+def served(tables: Path, *options: str) -> Iterator[str]:
+    """The address of a server of tables, without a slash at the end; Ctrl-C ends it."""
+    command = [TBGEN, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
+    with subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        try:
+            yield json.loads(line)["url"].rstrip("/")
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        assert errors.splitlines()[-1:] == ["error: interrupted"], errors
+
+
+class Engine:
+    """The engine's process, in one of both protocols."""
+
+    def __init__(self, protocol: str, tables: Path, command: Sequence[object] = (ENGINE,)) -> None:
+        self.protocol = protocol
+        self.said: list[str] = []
+        self._process = subprocess.Popen(
+            list(map(str, command)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        option = "setoption name EGTBPaths value" if protocol == "uci" else "setoption egtbpaths"
+        self.say(protocol, f"{option} {tables}")
+        self.hear(f"{protocol}ok")
+
+    def say(self, *lines: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("".join(f"{line}\n" for line in lines))
+        self._process.stdin.flush()
+
+    def hear(self, word: str) -> list[str]:
+        """Return the lines up to the one that begins with a word."""
+        assert self._process.stdout is not None
+        heard = []
+        for line in self._process.stdout:
+            heard.append(line.rstrip())
+            if line.startswith(word):
+                break
+        self.said += heard
+        return heard
+
+    def move(self, fen: str, played: list[str], limit: str = "nodes 2000") -> tuple[str, list[str]]:
+        """Return the engine's move, and what it said before."""
+        moves = f" moves {' '.join(played)}" if played else ""
+        self.say(f"position {fen}{moves}", f"go {limit}")
+        heard = self.hear("bestmove")
+        return heard[-1].split()[1], heard[:-1]
+
+    def notes(self) -> list[str]:
+        """What the engine has told its user."""
+        return [line for line in self.said if line.startswith(("info string", "info message"))]
+
+    def close(self) -> None:
+        """End the process; it has said nothing on standard error."""
+        self.say("quit")
+        _, errors = self._process.communicate(timeout=60)
+        assert (self._process.returncode, errors) == (0, "")
