@@ -177,6 +177,9 @@ class Builder:
             name = self._name(task.material, finished or task.metric or Metric.DTM)
             done = finished is not None and not task.anew
             self.progress.table(next(numbers), total, name, done)
+            if done:
+                # What is damaged is not passed over as finished.
+                TableFile(self._path(name), name=name).close()
             built = Built(name) if done else self._build_table(task)
             for metric in Metric:
                 remove_state(self.directory, self._name(task.material, metric))

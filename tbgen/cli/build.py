@@ -152,7 +152,7 @@ def build(
     described = [(key, _described(error, ctx)) for key, error in failed.items()]
     for key, failure in described:
         show_failure(failure, f"{key}: ")
-    if len(collection.work) > 1:
+    if len(collection.work) > 1 or progress.ends["present"]:
         click.echo(progress.summary(len(outcome.left_out)), err=True)
     if as_json:
         answer: dict[str, Any] = {

@@ -169,7 +169,8 @@ class SetProgress(BuildProgress, Observer):
         )
         built = sum(table.get("bytes_on_disk", 0) for table in self.tables)
         took = duration(time.monotonic() - self._began)
-        return f"{self._total} tables: {said}; {size(built)} in {took}"
+        tables = "1 table" if self._total == 1 else f"{self._total} tables"
+        return f"{tables}: {said}; {size(built)} in {took}"
 
     def _ended(self, start: Start) -> None:
         self._running.remove(start.job.key)

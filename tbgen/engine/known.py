@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tbgen.answers.failures import describe
 from tbgen.engine.game import Game
 from tbgen.engine.search import scores
 from tbgen.indexing import Move
@@ -86,20 +87,22 @@ class Library:
         That is the table whose file or whose material the error names; all of them if it names
         neither. Tables that have been removed are left out with it.
         """
+        described = describe(error)
+        said = described.message if described is not None else f"{type(error).__name__}: {error}"
         if self.tables is not None:
             file = getattr(error, "file", None) or getattr(error, "filename", None)
             material = getattr(error, "material", None)
             paths = {name: self.tables.path(name) for name in self.tables.available()}
             if file is not None and Path(file) in paths.values():
                 self.tables.forget_removed(Path(file))
-                return f"{error}; the search goes on without {Path(file).name}"
+                return f"{said}; the search goes on without {Path(file).name}"
             if material is not None:
                 # A table that was found missing is not among the paths any more.
                 meant = [path for name, path in paths.items() if name.material.name == material]
                 self.tables.forget_removed(*meant)
-                return f"{error}; the search goes on without {material}"
+                return f"{said}; the search goes on without {material}"
         self.close()
-        return f"{type(error).__name__}: {error}; the search goes on without tables"
+        return f"{said}; the search goes on without tables"
 
     def close(self) -> None:
         """Close the files."""

@@ -318,20 +318,6 @@ def test_ls(run: Any, tables_dir: Path) -> None:
     assert shown[-1].startswith("8 tables, ")
 
 
-def test_ls_goes_on_after_a_corrupt_file(run: Any, tmp_path: Path, tables_dir: Path) -> None:
-    whole = (tables_dir / "KRK.none.dtm.xqt").read_bytes()
-    (tmp_path / "KRK.none.dtm.xqt").write_bytes(whole)
-    (tmp_path / "KNK.none.dtm.xqt").write_bytes(b"nothing")
-    result = run("ls", "--tables", str(tmp_path), "--json")
-    tables = answer(result, 3)["tables"]
-    assert [("error" in table, table["material"]) for table in tables] == [
-        (True, "KNK"),
-        (False, "KRK"),
-    ]
-    assert "KNK" in result.stderr
-    assert "unreadable" in run("ls", "--tables", str(tmp_path)).output
-
-
 def test_doctor(run: Any, tables_dir: Path) -> None:
     found = answer(run("doctor", "--json"))
     assert found["tbgen"] == tbgen.__version__

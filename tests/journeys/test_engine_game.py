@@ -6,7 +6,6 @@ depth and a score.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,28 +46,6 @@ def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
     move, before = engine.move(f"fen {ENDING}", [])
     assert move == "d2b1"
     assert " tbhits 1 " in before[-1]
-
-
-def test_a_damaged_table_is_left_out(tables_dir: Path, tmp_path: Path) -> None:
-    """The engine says so once, searches, and still has the other tables."""
-    for file in tables_dir.iterdir():
-        shutil.copy(file, tmp_path)
-    damaged = next(tmp_path.glob("KRKN.check.*xqt"))
-    size = damaged.stat().st_size
-    with damaged.open("r+b") as file:
-        file.seek(size // 3)
-        file.write(b"\0" * (size // 2))
-    engine = Engine("uci", tmp_path)
-    engine.say("setoption name Rules value check")
-    for _ in range(2):
-        _, before = engine.move(f"fen {ENDING}", [])
-        assert any(line.startswith("info depth 2 ") for line in before)
-    played = play(engine, 2)
-    assert played
-    assert [damaged.name in line for line in engine.notes()] == [True]
-    _, before = engine.move("fen 3k5/9/9/9/9/9/9/9/9/R3K4 w", [])
-    assert " tbhits 1 " in before[-1]
-    engine.close()
 
 
 def test_a_hash_table_that_does_not_fit_is_smaller(tables_dir: Path) -> None:

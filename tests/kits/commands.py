@@ -24,10 +24,14 @@ def run(
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, which must be the status that is expected, and no traceback."""
+    """Run a command to its end, which must be the status that is expected, and no traceback.
+
+    It finds its compiled kernels by itself, and not where this process has put them.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
         list(map(str, command)), input=text, capture_output=True, text=True, cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env=inherited | (environment or {}),
     )  # fmt: skip
     assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr[-2000:]
     return done

@@ -1,0 +1,125 @@
+"""A directory written by a stranger: good tables among damaged, misnamed and senseless files.
+
+Every command says in a line what is wrong, waits for nothing, and does its work with what is good.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.kits.commands import ENGINE, TBGEN, Engine, answer, run
+
+ENDING = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+AN_ARM_EACH = "3k5/9/9/9/9/9/9/n8/p8/R3K4 w"
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+KNK = "3k5/9/9/9/9/9/9/9/9/N3K4 w"
+KPK = "3k5/9/9/9/P8/9/9/9/9/4K4 w"
+KRRK = "3k5/9/9/9/R8/9/9/9/9/R3K4 w"
+KCPK = "3k5/9/9/9/P8/9/9/9/9/C3K4 w"
+
+ASKING: list[object] = []
+"""What has root ask for permissions, too."""
+if os.getuid() == 0:
+    ASKING = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+WRONG = {
+    "KPK": "the header does not fit the file; the file is damaged, build it again with --force",
+    "KNK": "the file holds KRK.check.dtm, not what its name says",
+    "KCK": "does not begin as a table file",
+    "KNKP": "Permission denied",
+    "KCPK": "not a regular file",
+    "KRPK": "not a regular file",
+}
+"""Materials of files that are none of their tables, and what is said of each."""
+
+
+@pytest.fixture(scope="module")
+def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """KRK and KRKN are good; the files are another user's, where there may be one."""
+    found = tmp_path_factory.mktemp("stranger")
+
+    def path(material: str, kind: str = "xqt") -> Path:
+        return found / f"{material}.check.dtm.{kind}"
+
+    for material in ("KRK", "KRKN", "KPK"):
+        shutil.copy(tables_dir / path(material).name, found)
+    os.truncate(path("KPK"), path("KPK").stat().st_size // 2)
+    shutil.copy(path("KRK"), path("KNK"))
+    path("KCK").write_bytes(os.urandom(5000))
+    shutil.copy(path("KRK"), path("KNKP"))
+    path("KNKP").chmod(0)
+    os.mkfifo(path("KCPK"))
+    path("KRPK").symlink_to("/dev/zero")
+    path("KRRK").mkdir()
+    path("KCNK").symlink_to(found / "nowhere")
+    path("KRK", "proof.json").write_text("{}")
+    path("KRK", "build.json").write_bytes(b"\xff\xfe")
+    (found / "index.json").write_text('{"format": 1, "files": [{"file": "../../etc/passwd"}]}')
+    (found / ".KRK.check.dtm.state").write_text("nothing")
+    (found / "KRK\x1b[31m\n.xqt").write_text("red")
+    (found / "读我.txt").write_bytes(b"\0\xff")
+    if os.getuid() == 0:
+        for each in found.iterdir():
+            os.chown(each, 65534, 65534, follow_symlinks=False)
+    return found
+
+
+def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
+    """Run a command, which ends with an error of one line; a hint may follow."""
+    errors = run(*ASKING, TBGEN, *words, "--tables", directory, status=status).stderr.splitlines()
+    assert said in errors[0]
+    assert errors[0].startswith("error: ")
+    assert [line[:6] for line in errors[1:]] in ([], ["hint: "])
+
+
+def test_what_is_wrong_is_listed_and_what_is_good_is_used(directory: Path) -> None:
+    listed = run(*ASKING, TBGEN, "ls", "--tables", directory, status=3)
+    errors = [line for line in listed.stderr.splitlines() if line.startswith("error: ")]
+    for material, wrong in WRONG.items():
+        (line,) = (line for line in errors if f"{material}.check.dtm.xqt" in line)
+        assert wrong in line
+    good = [line.split()[0] for line in listed.stdout.splitlines() if "unreadable" not in line]
+    assert good[1:-1] == ["KRK", "KRKN"]
+    for fen, value in ((KRK, 1), (ENDING, 254)):
+        assert answer(*ASKING, TBGEN, "probe", fen, "--tables", directory)["value"] == value
+    assert "KRK (check, dtm): proven" in run(TBGEN, "verify", "KRK", "--tables", directory).stdout
+
+
+def test_what_is_no_table_is_refused_in_a_line(directory: Path) -> None:
+    refuse(directory, "probe", KPK, said=WRONG["KPK"])
+    refuse(directory, "probe", KRRK, said="there is no table of KRRK", status=1)
+    refuse(directory, "probe", KCPK, said=WRONG["KCPK"], status=2)
+    refuse(directory, "verify", "KNK", said=WRONG["KNK"])
+    refuse(directory, "verify", "KNKP", said=WRONG["KNKP"], status=2)
+    refuse(directory, "index", said=WRONG["KCK"])
+    mine = directory / "mine"
+    refuse(mine, "fetch", "KRK", "--from", str(directory), said="no index of tables", status=2)
+    assert not mine.exists()
+
+
+def test_a_damaged_table_is_built_again_when_that_is_asked_for(directory: Path) -> None:
+    """It is not passed over in silence as a table that is there."""
+    refuse(directory, "build", "KPK", "--rules", "check", said=WRONG["KPK"])
+    build = [TBGEN, "build", "KPK", "--rules", "check", "--tables", directory]
+    assert run(*build, "--force").stderr.startswith("1/1 KPK.check.dtm: ")
+    assert run(*build).stderr.startswith("1 table: 1 present; ")
+    assert answer(TBGEN, "probe", KPK, "--tables", directory)["outcome"] == "win"
+
+
+def test_the_engine_searches_and_says_once_what_it_leaves_out(directory: Path) -> None:
+    engine = Engine("uci", directory, [*ASKING, ENGINE])
+    engine.say("setoption name Rules value check")
+    for fen in (KNK, KCPK, KRRK, AN_ARM_EACH, KNK):
+        _, before = engine.move(f"fen {fen}", [])
+        assert any(line.startswith("info depth 2 ") for line in before)
+    for note in engine.notes():
+        assert "the search goes on without " in note
+        assert "Errno" not in note
+    left_out = [note.rpartition("without ")[2].partition(".")[0] for note in engine.notes()]
+    assert sorted(left_out) == sorted({"KCK", "KCPK", "KNK", "KNKP", "KRPK"})
+    assert " tbhits 1 " in engine.move(f"fen {ENDING}", [])[1][-1]
+    engine.close()
