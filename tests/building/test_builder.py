@@ -3,10 +3,8 @@
 import fcntl
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -75,19 +73,6 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRKNA")])
     assert digests(tmp_path) == reference, "the same digests for one thread and two"
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
-
-
-def test_a_killed_build_leaves_whole_tables(tmp_path: Path, reference: dict[str, bytes]) -> None:
-    process = subprocess.Popen(command(tmp_path, "KRKNA"), stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("KRKA.*.xqt")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    for path in tmp_path.glob("*.xqt"):
-        TableFile(path).check()
-    subprocess.run(command(tmp_path, "KRKNA"), check=True, stderr=subprocess.DEVNULL)
-    assert digests(tmp_path) == reference
 
 
 def test_what_killed_builds_have_left_is_removed(tmp_path: Path) -> None:

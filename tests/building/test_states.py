@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,30 +204,4 @@ def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:
     leftover.write_bytes(b"of a build that was killed when it had finished")
     (tmp_path / "..KRK.check.dtm.state.99999999.tmp").write_bytes(b"half")
     Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK")])
-    assert not list(tmp_path.glob(".*"))
-
-
-def test_processes_that_are_killed_lose_nothing_but_the_last_step(tmp_path: Path) -> None:
-    expected, seed = built("KRKNA"), random.Random(2)
-    command = [
-        sys.executable, "-m", "tbgen", "build", "KRKNA", "--rules", "check", "--jobs", "1",
-        "--tables", str(tmp_path), "--save-state", "0.000001",
-    ]  # fmt: skip
-    path, kills = state_path(tmp_path, TableName(Material.parse("KRKNA"), CHECK, Metric.DTM)), 0
-    while kills < 3:
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        before = path.stat().st_mtime_ns if path.exists() else 0
-        deadline = time.monotonic() + 300
-        while process.poll() is None and time.monotonic() < deadline:
-            if path.exists() and path.stat().st_mtime_ns != before:
-                time.sleep(seed.random() / 20)
-                break
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        if process.wait() == 0:
-            break
-        kills += 1
-    assert kills, "there was time to kill it"
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    assert digests(tmp_path) == digests(expected)
     assert not list(tmp_path.glob(".*"))
