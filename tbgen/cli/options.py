@@ -114,11 +114,12 @@ def rules_option(default: str | None = None) -> Callable[..., Any]:
 
     Without `default` the only rule set present is meant.
     """
+    usual = default or "the only ones present"
     return click.option(
         "--rules",
         type=RulesName(),
         default=default,
-        help=f"What repetition means: {_meanings()}. Default: {default or 'the only ones present'}.",
+        help=f"What repetition means: {_meanings()}. Default: {usual}.",
     )
 
 
