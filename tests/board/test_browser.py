@@ -190,11 +190,6 @@ def test_playing_against_the_table(page: Any) -> None:
 
 
 def test_the_referee_announces_forbidden_repetitions(page: Any) -> None:
-    moves = "b1c3,d1d0,c3b1,d0d1"
-    fen = "9/9/4k4/9/9/9/9/9/1n1K5/R8_b"
-    open_page(page, f"/play?fen={fen}&side=black&moves={moves}")
-    assert "Red wins" in one(page, ".referee").text
-    assert "checks on every move" in one(page, ".referee").text
     open_page(page, f"/play?{LOOP}&side=black&moves=d0d1,b1c3,d1d0")
     assert until(lambda: count(page, ".forbidden")) == 1
 

@@ -55,21 +55,6 @@ class Scripted(Player):
         return None if text is None else Move.from_iccs(text)
 
 
-class ByTable(Scripted):
-    """Plays what the tables say."""
-
-    def __init__(self, tables) -> None:
-        super().__init__()
-        self.tables = tables
-
-    def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        positions = [start]
-        for move in moves:
-            positions.append(positions[-1].after(*move))
-        best = self.tables.best_move(positions[-1], positions[:-1])
-        return None if best is None else best.move
-
-
 class ByChance(Scripted):
     """Plays anything legal."""
 
@@ -224,19 +209,15 @@ def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> N
                     assert (value.order > 0) == (kind == infallible.WON_BY_RULES)
 
 
-def test_tables_spoil_nothing_and_chance_does(tables_dir: Path) -> None:
+def test_chance_spoils_what_tables_decide(tables_dir: Path) -> None:
     judges = Judges(Rules.CHECK, 3)
-    spoilt = {ByTable: 0, ByChance: 0}
     with open_tablebase(tables_dir, rules="check") as tables:
-        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 18)
-        for kind, positions in kinds.items():
-            for position in positions:
-                for player in (ByTable(tables), ByChance()):
-                    by_colour = (player, ByChance())[:: 1 if position.side == Side.RED else -1]
-                    game = played(*by_colour, position, judges)
-                    spoilt[type(player)] += infallible.is_spoilt(kind, game)
-    assert spoilt[ByTable] == 0
-    assert spoilt[ByChance] > 0
+        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 6)
+    assert any(
+        infallible.is_spoilt(kind, played(ByChance(), ByChance(), position, judges))
+        for kind, positions in kinds.items()
+        for position in positions
+    )
 
 
 @pytest.mark.parametrize("text", ["uci", "xboard:sh", "uci:no-such-program"])

@@ -43,9 +43,9 @@ def answer(*command: object, status: int = 0) -> Any:
 
 
 @contextmanager
-def served(tables: Path, *options: str) -> Iterator[str]:
+def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
     """The address of a server of tables, without a slash at the end; Ctrl-C ends it."""
-    command = [TBGEN, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
+    command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -1,0 +1,29 @@
+"""Positions that the tables decide, played against somebody else's engine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kits.commands import ENGINE, run
+from tests.kits.paths import ROOT
+
+OPPONENT = shutil.which("fairy-stockfish", path="/usr/bin:/usr/local/bin:/usr/games")
+
+
+@pytest.mark.skipif(OPPONENT is None, reason="fairy-stockfish is not installed")
+def test_what_the_tables_win_is_won_and_what_they_draw_is_held(tables_dir: Path) -> None:
+    """Among the wins are some by the rules of repetition; the referee judges whole games."""
+    script = ROOT / "scripts" / "match" / "infallible.py"
+    played = run(
+        sys.executable, script, "--tables", tables_dir, "--rules", "check", "--count", "6",
+        "--engine", f"uci:{ENGINE}", "--opponent", f"uci:{OPPONENT}", "--nodes", "1000", "KRKN",
+    )  # fmt: skip
+    found = re.findall(r"^KRKN +(.*?) +2: \+(\d) =(\d) -(\d)", played.stdout, re.MULTILINE)
+    assert sorted(found) == [
+        ("drawn", "0", "2", "0"), ("won", "2", "0", "0"), ("won by the rules", "2", "0", "0")
+    ]  # fmt: skip

@@ -1,0 +1,120 @@
+"""Packages as they are published: built, complete, and at work where there is no repository."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+import tbgen
+from tests.house.test_packaging import SETTINGS, packages
+from tests.kits.commands import Engine, answer, run, served
+from tests.kits.paths import ROOT
+
+KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+
+
+def copy_to(folder: Path) -> Path:
+    """What the repository holds, without what was made in it: building leaves folders behind."""
+    ignored = shutil.ignore_patterns(
+        ".*", "build", "*.egg-info", "__pycache__", "egtb", "site", "node_modules"
+    )
+    return shutil.copytree(ROOT, folder, ignore=ignored)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel; what builds it comes from the index of packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy = copy_to(folder / "copy")
+    command = [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-deps", "--wheel-dir"]
+    built = subprocess.run([*command, folder, copy], capture_output=True, text=True)
+    said = built.stdout + built.stderr
+    if built.returncode and ("connection" in said.lower() or "No matching distribution" in said):
+        pytest.skip("the index of packages is not to be reached")
+    assert built.returncode == 0, said[-2000:]
+    assert "would be ignored" not in said
+    assert "Deprecat" not in said
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a new environment with the wheel, and with what this one has beside it."""
+    environment = tmp_path_factory.mktemp("elsewhere") / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", environment)
+    python = environment / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index",
+        "--quiet", wheel)  # fmt: skip
+    own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
+    # A folder that a .pth file names has no .pth files of its own: nothing editable is found.
+    Path(own, "others.pth").write_text(sysconfig.get_path("purelib"))
+    return environment / "bin"
+
+
+def test_the_wheel_is_complete(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {
+        f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}"
+        for package, folder in packages().items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert names == expected
+
+
+def test_it_works_far_from_the_repository(programs: Path, tables_dir: Path, tmp_path: Path) -> None:
+    command, where = programs / "tbgen", ("--rules", "check", "--tables", tables_dir)
+    version = run(command, "--version", folder=tmp_path)
+    assert version.stdout == f"tbgen {tbgen.__version__}\n"
+    lies = run(programs / "python", "-c", "import tbgen; print(tbgen.__file__)", folder=tmp_path)
+    assert Path(lies.stdout).is_relative_to(programs.parent)
+    assert answer(command, "probe", KRK, *where)["value"] == 1
+    assert answer(command, "plan", "KRKNA", *where)["tables"]
+    with (
+        served(tables_dir, "--rules", "check", program=command) as url,
+        urlopen(f"{url}/static/board.js", timeout=60) as script,
+    ):
+        assert script.read()
+    engine = Engine("uci", tables_dir, [programs / "tbgen-engine"])
+    engine.say("setoption name Rules value check")
+    assert " tbhits 1 " in engine.move(f"fen {KRK}", [])[1][-1]
+    engine.close()
+
+
+@pytest.mark.certification
+def test_the_source_distribution_is_installed_and_runs(tmp_path: Path) -> None:
+    """In an environment of its own; with all that tests and docs need."""
+    copy_to(tmp_path / "copy")
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    programs = tmp_path / "venv" / "bin"
+    run(programs / "pip", "install", "--quiet", "build")
+    run(
+        programs / "python", "-m", "build", "--sdist", "--outdir", tmp_path, "copy", folder=tmp_path
+    )
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    folders = ("docs", "tests", "scripts", "contrib", *map(str, SETTINGS["package-dir"].values()))
+    assert {
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    } <= names
+    run(programs / "pip", "install", "--quiet", archive)
+    run(programs / "tbgen", "build", "KRK", "--rules", "none", folder=tmp_path)
+    assert "KRK " in run(programs / "tbgen", "ls", folder=tmp_path).stdout
+    complete = run(
+        programs / "tbgen", folder=tmp_path, environment={"_TBGEN_COMPLETE": "bash_source"}
+    )
+    assert "complete" in complete.stdout
