@@ -88,3 +88,6 @@ _MEANINGS = {
 
 SYNONYMS = {"asian": Rules.WXF, "vietnam": Rules.WXF}
 """Other names of a set: the Asian rules of 2017 are those of the WXF in another order."""
+
+CHINESE = "chinese"
+"""The rules of the CXA (2020), which are no set: no table can hold them (docs/exact.md)."""

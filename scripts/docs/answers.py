@@ -65,7 +65,8 @@ JUDGEMENT = record(
     moves=several("what was played, as ICCS", text("a move")),
     verdict=text("who wins", "undecided", "draw", "red wins", "black wins"),
     level=record(
-        "of each side's offence: 2 perpetual check, 1 perpetual chase, 0 none",
+        "of each side's offence: 2 perpetual check, 1 perpetual chase (chinese: checks and "
+        "threats of mate), 0 none",
         red=whole("Red's"),
         black=whole("Black's"),
     ),
@@ -75,7 +76,7 @@ JUDGEMENT = record(
             "a ply",
             move=text("as ICCS"),
             side=SIDE | {"description": "who played it"},
-            label=text("what it does", "check", "chase", "idle"),
+            label=text("what it does", "check", "chase", "idle", "kill", "open"),
             chased=several("the pieces that it chases, after the move", SQUARE),
             by=several("the pieces that chase them, after the move", SQUARE),
         ),

@@ -18,9 +18,10 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.streams import read_lines
 from tbgen.indexing import InputError, Move
+from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
 from tbgen.notation import parse_move
-from tbgen.referee import Judgement, Label, Rules
+from tbgen.referee import Game, Judgement, Label, Rules, judge_chinese
 from tbgen.referee import judge as referee
 from tbgen.referee.diagram import Diagram
 
@@ -28,7 +29,7 @@ from tbgen.referee.diagram import Diagram
 @click.command(cls=Command)
 @click.argument("fen")
 @click.argument("moves", nargs=-1)
-@options.rules_option(options.DEFAULT_RULES)
+@options.rules_option(options.DEFAULT_RULES, judges=True)
 @click.option(
     "--occurrences",
     type=click.IntRange(min=2),
@@ -58,6 +59,10 @@ def judge(
     anything milder, and equal conduct draws. The label of a ply is check, chase (of which piece
     by which) or idle. No tables are needed.
 
+    Under chinese the answer is undecided but where a side surely must vary, and loses if it does
+    not: every move of it checks or threatens mate by checks (kill), and the other side has an idle
+    one. A move that may be a chase is labelled open.
+
     With - every line of standard input is one `FEN;MOVE MOVE ...`, answered in one line each; with
     --json in one object each, a bad line by {"input","error","hint"}.
 
@@ -66,9 +71,13 @@ def judge(
 
     def answer(fen_text: str, texts: Sequence[str]) -> Judgement:
         start = Diagram.from_fen(fen_text)
+        played = _read_moves(start, texts)
+        if rules == CHINESE:
+            game = Game.read(start, played, Rules.WXF.chase_rules(minor_chases=minor_chases))
+            return judge_chinese(game, occurrences=occurrences)
         return referee(
             start,
-            _read_moves(start, texts),
+            played,
             rules=Rules(rules),
             occurrences=occurrences,
             minor_chases=minor_chases,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tbgen.indexing.rulesets import SYNONYMS, Rules
+from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import MOVE_NOTATIONS
 
 # Loaded when tables are opened: `convert` and `doctor` take options from here and open none.
@@ -84,16 +84,25 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class RulesName(click.Choice[str]):
-    """A rule set on the command line, by any of its names; its own name is passed on."""
+    """A rule set on the command line, by any of its names; its own name is passed on.
 
-    def __init__(self) -> None:
+    The Chinese rules, which have no tables, are only for who judges games.
+    """
+
+    def __init__(self, *, judges: bool = False) -> None:
         """Offer all names."""
-        super().__init__((*map(str, Rules), *SYNONYMS))
+        self.judges = judges
+        super().__init__((*map(str, Rules), *SYNONYMS, *(CHINESE,) * judges))
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """The name of the rule set in `Rules`."""
+        if value == CHINESE:
+            if self.judges:
+                return CHINESE
+            message = "chinese has no tables (docs/exact.md); `tbgen judge` alone takes it"
+            self.fail(message, param, ctx)
         return str(Rules(super().convert(value, param, ctx)))
 
 
@@ -109,17 +118,18 @@ def tables_option(function: Function) -> Function:
     )(function)
 
 
-def rules_option(default: str | None = None) -> Callable[..., Any]:
+def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
     """`--rules`, as the parameter `rules` (a string or None).
 
-    Without `default` the only rule set present is meant.
+    Without `default` the only rule set present is meant. With `judges` it may be `CHINESE`, too.
     """
     usual = default or "the only ones present"
+    chinese = ", chinese = the CXA's, where no judge is needed" if judges else ""
     return click.option(
         "--rules",
-        type=RulesName(),
+        type=RulesName(judges=judges),
         default=default,
-        help=f"What repetition means: {_meanings()}. Default: {usual}.",
+        help=f"What repetition means: {_meanings()}{chinese}. Default: {usual}.",
     )
 
 

@@ -3,6 +3,8 @@
     record   the game as the rules see it: scalar functions, one source for Python and kernels
     game     a game read into such a record, which grows and shrinks
     verdict  judge(position, moves) -> Judgement
+    chinese  the same under the Chinese rules, where one can be sure
+    kills    threats of mate, and of gains, by checks and captures
     reasons  the judgement in words
     history  push, pop and judge at speed (compiled; imported only when asked for)
 
@@ -37,6 +39,7 @@ Parameters of kernels, unless a kernel says otherwise:
 """
 
 from tbgen.indexing.rulesets import Rules
+from tbgen.referee.chinese import judge_chinese
 from tbgen.referee.game import Game
 from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge, judge_game, verdict_on
 
@@ -48,6 +51,7 @@ __all__ = [
     "Rules",
     "Verdict",
     "judge",
+    "judge_chinese",
     "judge_game",
     "verdict_on",
 ]

@@ -43,11 +43,13 @@ class Verdict(IntEnum):
 
 
 class Label(StrEnum):
-    """Label of a ply under the repetition rules."""
+    """Label of a ply under the repetition rules; the last two are for the Chinese rules alone."""
 
     CHECK = "check"
     CHASE = "chase"
     IDLE = "idle"
+    KILL = "kill"
+    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,10 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game that has been read; else as `judge`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
-    chases = [_pairs_of(game, ply, start) for ply in range(end)]
-    plies = tuple(_label(game, ply, pairs) for ply, pairs in enumerate(chases))
+    chases = [chases_of(game, ply, start) for ply in range(end)]
+    plies = tuple(label_ply(game, ply, pairs) for ply, pairs in enumerate(chases))
     if start == record.NO_SPAN:
-        verdict, reason = _without_repetition(game, occurrences)
+        verdict, reason = without_repetition(game, occurrences)
         return Judgement(game.first, verdict, (0, 0), plies, None, reason)
     conducts = tuple(reasons.Conduct.of_side(game, chases, start, side, rules) for side in Side)
     levels = conducts[Side.RED].level, conducts[Side.BLACK].level
@@ -159,7 +161,7 @@ def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
     )
 
 
-def _pairs_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
+def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
     """The chases of a ply; in a span (from `start`) the last ply is answered by the first."""
     if ply + 1 < game.plies:
         reply = ply + 1
@@ -168,7 +170,7 @@ def _pairs_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
     return game.pairs(ply, reply)
 
 
-def _label(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
+def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     """A ply with its label."""
     if game.log[ply + 1][record.CHECKED]:
         label = Label.CHECK
@@ -179,7 +181,7 @@ def _label(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     return Ply(game.move(ply), game.side(ply), label, chased, by)
 
 
-def _without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
+def without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
     """Verdict and reason where no repetition is to be judged: the game has ended, or goes on."""
     loser = game.last.side
     if is_terminal(game.last):

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 import tbgen
 from tbgen.cli import COMMANDS, main
 from tbgen.indexing import Position
-from tbgen.indexing.rulesets import SYNONYMS, Rules
+from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
 from tests.kits.strategies import random_position
 
@@ -72,7 +72,8 @@ def test_table_of_commands_agrees_with_them(name: str) -> None:
     assert "--tables" in shown.output or name in ("convert", "diagram", "judge")
     for option in command.params:
         if option.name == "rules":
-            assert set(option.type.choices) == {*map(str, Rules), *SYNONYMS}
+            chinese = [CHINESE] if name == "judge" else []
+            assert set(option.type.choices) == {*map(str, Rules), *SYNONYMS, *chinese}
     assert CliRunner().invoke(main, [name, "--help"]).output == shown.output
 
 
@@ -295,6 +296,14 @@ def test_stats_of_what_needs_no_table(run: Any) -> None:
     result = run("stats", "KAKB", "--rules", "check")
     assert result.exit_code == 2
     assert "has no table" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["build", "KRKN"], ["probe", "3k5/9/9/9/9/9/9/9/9/R3K4 w"]])
+def test_the_chinese_rules_have_no_tables(run: Any, command: list[str]) -> None:
+    result = run(*command, "--rules", CHINESE)
+    assert result.exit_code == 2
+    assert "chinese has no tables" in result.stderr.splitlines()[0]
+    assert "`tbgen judge`" in result.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize("name", SYNONYMS)

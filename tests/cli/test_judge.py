@@ -107,6 +107,7 @@ def test_usage_errors():
         (["--rules", "none"], "draw"),
         (["--occurrences", "3"], "undecided"),
         (["--no-minor-chases"], "black wins"),
+        (["--rules", "chinese"], "undecided"),
     ],
 )
 def test_options(options, verdict):

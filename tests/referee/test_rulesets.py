@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from functools import cache
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tbgen.indexing import Move, Position
 from tbgen.indexing.rulesets import CHECK_VOIDS, NEW_BY_VICTIM, SYNONYMS, Rules
 from tbgen.referee import Game, judge, verdict_on
+from tbgen.referee.diagram import Diagram
 from tests.kits.paths import DATA
 
 COMPUTER = Rules.COMPUTER.chase_rules()
@@ -53,6 +55,15 @@ def test_levels_and_verdict_agree() -> None:
 def test_every_chase_rule_decides_some_loop(rule: int) -> None:
     """Chases of protected pieces by minor ones are a choice of `wxf`, and tried there."""
     assert verdicts(COMPUTER & ~rule) != verdicts(COMPUTER)
+
+
+def test_published_cases_are_judged_as_the_other_program_does() -> None:
+    """Its rule code (2026-07) differs from the book on D39-D41 alone, which it draws."""
+    for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
+        moves = list(map(Move.from_iccs, case["moves"].split()))
+        judgement = judge(Diagram.from_fen(case["fen"]), moves, rules=Rules.COMPUTER)
+        drawn = case["diagram"] in ("D39", "D40", "D41")
+        assert judgement.verdict.text == ("draw" if drawn else case["verdict"]), case["id"]
 
 
 def test_names() -> None:

@@ -1,0 +1,98 @@
+"""Verdicts under the Chinese rules (CXA 2020), where this referee is sure of one.
+
+    judge_chinese(game)  ->  Judgement: one side must vary, or undecided
+
+The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
+exchanges to say what is a chase. Parts of that need judgement. Sure are
+
+    check   the ply gives check
+    kill    it threatens mate by a run of checks, and its side could not mate so before
+    idle    its side could not gain anything by checks and captures, were it to move again
+    open    anything else that is no chase by the points of docs/referee.md
+
+A side must vary, and loses if it does not, if every ply of it in the loop is a check or a kill, and
+one of the other's is idle; or if every ply is a check, and one of the other's is none. All other
+loops are left undecided. No tables exist under these rules: docs/exact.md says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tbgen.indexing.squares import Side
+from tbgen.referee import record
+from tbgen.referee.game import Game
+from tbgen.referee.kills import can_gain, can_mate
+from tbgen.referee.verdict import (
+    Judgement,
+    Label,
+    Ply,
+    Verdict,
+    chases_of,
+    label_ply,
+    without_repetition,
+)
+
+
+def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
+    """Judge the last position of a game under the Chinese rules; else as `judge`.
+
+    A level is 2 for checks on every move, 1 for checks and kills on every move, and 0 for anything
+    else, which may be an offence that is not known as one.
+    """
+    end = game.plies
+    start = record.find_span(game.boards, game.log, end, occurrences)
+    plies = tuple(_label(game, ply, start) for ply in range(end))
+    if start == record.NO_SPAN:
+        verdict, reason = without_repetition(game, occurrences)
+        return Judgement(game.first, verdict, (0, 0), plies, None, reason)
+    conducts = [[ply.label for ply in plies[start:] if ply.side == side] for side in Side]
+    levels = _level(conducts[Side.RED]), _level(conducts[Side.BLACK])
+    said = ", ".join(f"{side.name.title()} {_clause(conducts[side])}" for side in Side)
+    verdict = Verdict.UNDECIDED
+    reason = f"{said}: the Chinese rules leave this to a judge, who weighs exchanges"
+    for side in Side:
+        if _must_vary(conducts[side], conducts[side.other]):
+            verdict = Verdict.won_by(side.other)
+            reason = f"{said}: under the Chinese rules {side.name.title()} must vary"
+    return Judgement(game.first, verdict, levels, plies, (start, end), reason)
+
+
+def _label(game: Game, ply: int, start: int) -> Ply:
+    """A ply with its label under the Chinese rules."""
+    found = label_ply(game, ply, chases_of(game, ply, start))
+    if found.label == Label.CHECK:
+        return found
+    side = game.side(ply)
+    if can_mate(game.boards[ply + 1], side):
+        # In check a side may find that its opponent has made the threat: no telling who did.
+        new = not game.log[ply][record.CHECKED] and not can_mate(game.boards[ply], side)
+        return replace(found, label=Label.KILL if new else Label.OPEN)
+    if found.label == Label.CHASE:
+        return found
+    idle = can_gain(game.boards[ply + 1], side) is False
+    return replace(found, label=Label.IDLE if idle else Label.OPEN)
+
+
+def _level(labels: list[Label]) -> int:
+    """The level of an offence that is sure."""
+    if all(label == Label.CHECK for label in labels):
+        return 2
+    return int(all(label in (Label.CHECK, Label.KILL) for label in labels))
+
+
+def _must_vary(own: list[Label], other: list[Label]) -> bool:
+    """Return whether a side must vary, by the labels of its plies and of the other's."""
+    if _level(own) == 2:
+        return _level(other) < 2
+    return _level(own) == 1 and Label.IDLE in other
+
+
+def _clause(labels: list[Label]) -> str:
+    """The conduct of a side, without its name."""
+    if _level(labels):
+        done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
+        return f"{' or '.join(done[label] for label in done if label in labels)} on every move"
+    if Label.IDLE in labels:
+        return "has an idle move"
+    return "has moves that neither check nor surely threaten mate"

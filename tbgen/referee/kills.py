@@ -1,0 +1,159 @@
+"""Threats: what a side could force by checks, or by checks and captures, were it to move again.
+
+    board, side  ->  can_mate    does some run of checks end in mate, whatever is replied?
+                 ->  can_gain    does some run of checks and captures end in mate or more material?
+
+A *kill* is a move after which its side, to move again at once, can mate by a run of checks.
+
+The runs make a graph of the positions in which the side is to move. A position is won if it is a
+goal, or if a move of the side is answered by won positions alone. Of each move one reply at a time
+is looked at, and the next one only when that is won: what is left when nothing waits any more are
+replies that hold, so that both answers are exact. At a limit the answer is None.
+
+Plain Python. Nothing here knows of repetitions.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
+from tbgen.rules import attacks, moves
+from tbgen.rules.board import MAX_MOVES, Board
+
+MOST_POSITIONS = 200
+"""Positions of a search in which the side's moves are tried; about 50 milliseconds."""
+
+_LEAST_WORTH = {
+    PieceType.ROOK: 8, PieceType.KNIGHT: 4, PieceType.CANNON: 4, PieceType.ADVISOR: 2,
+    PieceType.ELEPHANT: 2, PieceType.PAWN: 0,
+}  # fmt: skip
+_MOST_WORTH = {
+    PieceType.ROOK: 12, PieceType.KNIGHT: 5, PieceType.CANNON: 5, PieceType.ADVISOR: 3,
+    PieceType.ELEPHANT: 3, PieceType.PAWN: 3,
+}  # fmt: skip
+"""What a piece is worth at least and at most, in an exchange for pieces of other kinds."""
+
+
+def can_mate(board: bytes | bytearray, side: int) -> bool | None:
+    """Whether a side that is to move can mate by checks; None if that takes too long to find out.
+
+    The opponent is not in check.
+    """
+    return _Search(side, Counter(), takes=False).run(bytes(board))
+
+
+def can_gain(board: bytes | bytearray, side: int) -> bool | None:
+    """Whether a side that is to move can mate, or gain material, by checks and captures.
+
+    Material is gained where that cannot be excluded: pieces of one kind make up for each other,
+    and others if they are worth more by any measure. None as for `can_mate`.
+    """
+    return _Search(side, _count(board), takes=True).run(bytes(board))
+
+
+@dataclass(slots=True)
+class _Search:
+    """A graph of positions in which the side is to move, won ones found backwards.
+
+    Move number n was played in `origins[n]`; `replies[n]` are those not yet looked at. `answers`
+    has, for a position, the moves of which it is the reply looked at.
+    """
+
+    side: int
+    pieces: Counter[int]
+    takes: bool
+    won: set[bytes] = field(default_factory=set)
+    origins: list[bytes] = field(default_factory=list)
+    replies: list[list[bytes]] = field(default_factory=list)
+    answers: defaultdict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
+    waiting: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    def run(self, first: bytes) -> bool | None:
+        """Search until the first position is won, or nothing is left."""
+        self.waiting.append((0, 0, first))
+        tried: dict[bytes, int] = {}
+        while self.waiting and first not in self.won:
+            depth, _, board = heapq.heappop(self.waiting)
+            if board in self.won or board in tried:
+                continue
+            if len(tried) == MOST_POSITIONS:
+                return None
+            tried[board] = depth
+            if self.takes and self._has_gained(board):
+                self._win(board, tried)
+                continue
+            for replies in self._moves(bytearray(board)):
+                self.origins.append(board)
+                self.replies.append(replies)
+                self._look_at_next(len(self.origins) - 1, depth + 1, tried)
+        return first in self.won
+
+    def _look_at_next(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
+        """Take the next reply to a move that is not won; without one its position is won."""
+        replies = self.replies[move]
+        while replies:
+            reply = replies.pop()
+            if reply not in self.won:
+                self.answers[reply].append(move)
+                if reply not in tried:
+                    heapq.heappush(self.waiting, (depth, len(self.origins), reply))
+                return
+        self._win(self.origins[move], tried)
+
+    def _win(self, board: bytes, tried: dict[bytes, int]) -> None:
+        """Enter a won position, and look at the next replies where it was the one looked at."""
+        if board in self.won:
+            return
+        self.won.add(board)
+        for move in self.answers.pop(board, ()):
+            self._look_at_next(move, tried[self.origins[move]] + 1, tried)
+
+    def _moves(self, board: bytearray) -> Iterator[list[bytes]]:
+        """The positions that a move may be answered by, the likeliest last, for each move."""
+        for source, target in _pseudo_legal(board, self.side):
+            moved, taken = board[source], board[target]
+            board[target], board[source] = moved, EMPTY
+            forces = attacks.in_check(board, 1 - self.side) or (self.takes and taken != EMPTY)
+            replies = None
+            if forces and not attacks.in_check(board, self.side):
+                replies = list(_positions_after(board, 1 - self.side))
+            board[source], board[target] = moved, taken
+            if replies is not None:
+                yield replies
+
+    def _has_gained(self, board: bytes) -> bool:
+        """Return whether the side may have gained material since the first position."""
+        lost = self.pieces - _count(board)
+        worth = 0
+        for kind in PieceType:
+            codes = [code for code in lost if piece_kind(code) == kind]
+            count = sum(lost[c] if piece_side(c) != self.side else -lost[c] for c in codes)
+            worth += count * (_MOST_WORTH if count > 0 else _LEAST_WORTH).get(kind, 0)
+        return worth > 0
+
+
+def _count(board: bytes | bytearray) -> Counter[int]:
+    """The pieces of a board by their codes."""
+    return Counter(code for code in board if code != EMPTY)
+
+
+def _pseudo_legal(board: Board, side: int) -> list[tuple[int, int]]:
+    """Pairs of source and target."""
+    sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
+    count = moves.generate_moves(board, side, sources, targets)
+    return list(zip(sources[:count], targets[:count], strict=True))
+
+
+def _positions_after(board: bytearray, side: int) -> Iterator[bytes]:
+    """The boards after each legal move of a side, captures last."""
+    order = sorted(_pseudo_legal(board, side), key=lambda move: board[move[1]] != EMPTY)
+    for source, target in order:
+        moved, taken = board[source], board[target]
+        board[target], board[source] = moved, EMPTY
+        if not attacks.in_check(board, side):
+            yield bytes(board)
+        board[source], board[target] = moved, taken

@@ -1,0 +1,141 @@
+"""Verdicts under the Chinese rules: the book's diagrams, the federation's, and the searches."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.squares import piece_side
+from tbgen.referee import Game, Judgement, Label, Verdict, judge_chinese
+from tbgen.referee.diagram import Diagram
+from tbgen.referee.kills import can_gain, can_mate
+from tbgen.rules import in_check, legal_moves
+from tests.kits.loops import random_position
+from tests.kits.paths import DATA, DOCS
+
+BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
+THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}
+"""The book's labels of what is no idle move; all others are."""
+
+MATES_EVERY_MOVE = "3ak1b2/4a4/4b4/r3C2R1/p8/9/P8/4p4/4p4/5K3 w", "h6g6 g9i7 g6h6 i7g9"
+"""D6 of the federation's book, where it is allowed."""
+CHECKS_AND_MATES = (
+    "2bak3r/2R1a2C1/2Rcb4/2N2P3/5C2p/9/9/4p4/4p2p1/5K3 w", "f5e5 e9f9 e5f5 f9e9",
+)  # fmt: skip
+BLOCKED_MATES = "4k4/3P2P1P/9/9/6b1c/5p1C1/9/9/4A4/3AK1p2 w", "h4i4 i5h5 i4h4 h5i5"
+MUTUAL_CHECKS = "3akr3/5c3/1P2b4/4R4/9/9/9/9/9/4CK3 w", "e6e7 f8e8 e7f7 e8f8 f7e7 f8e8 e7f7"
+MUTUAL_MATES = "2bak3r/4a4/4b4/p3C1R2/9/P8/5R3/9/4r4/5K3 w", "g6i6 i9g9 i6g6 g9i9"
+
+
+def judged(fen: str, moves: str) -> Judgement:
+    return judge_chinese(Game.read(Diagram.from_fen(fen), list(map(Move.from_iccs, moves.split()))))
+
+
+@cache
+def book() -> list[tuple[dict[str, str], Judgement]]:
+    """The diagrams of the book, judged."""
+    return [(case, judged(case["fen"], " ".join(case["moves"]))) for case in BOOK]
+
+
+def test_no_verdict_is_wrong() -> None:
+    for case, judgement in book():
+        assert judgement.verdict.text in ("undecided", case["verdict"]), case["id"]
+
+
+def test_no_label_is_wrong() -> None:
+    for case, judgement in book():
+        for label, ply in zip(case["labels"], judgement.plies, strict=True):
+            expected = THREATS.get(label, Label.IDLE)
+            assert ply.label in (Label.OPEN, expected), (case["id"], ply.move, label)
+
+
+def test_the_page_has_the_rates() -> None:
+    spoken = sum(judgement.verdict != Verdict.UNDECIDED for _, judgement in book())
+    known = Counter(ply.label for _, judgement in book() for ply in judgement.plies)
+    labels = Counter(
+        THREATS.get(label, Label.IDLE) for case, _ in book() for label in case["labels"]
+    )
+    page = (DOCS / "referee.md").read_text("utf-8")
+    assert f"of {len(BOOK)} diagrams it decides {spoken}" in page
+    for label in (Label.KILL, Label.IDLE):
+        assert f"| {label} | {labels[label]} | {known[label]} |" in page
+
+
+@pytest.mark.parametrize(
+    ("loop", "verdict", "labels"),
+    [
+        (MATES_EVERY_MOVE, Verdict.BLACK_WINS, "kill idle"),
+        (CHECKS_AND_MATES, Verdict.BLACK_WINS, "kill idle check idle"),
+        (BLOCKED_MATES, Verdict.RED_WINS, "idle kill"),
+        (MUTUAL_CHECKS, Verdict.UNDECIDED, "check"),
+        (MUTUAL_MATES, Verdict.UNDECIDED, "kill"),
+    ],
+)
+def test_loops(loop: tuple[str, str], verdict: Verdict, labels: str) -> None:
+    judgement = judged(*loop)
+    assert judgement.verdict == verdict
+    assert ("must vary" in judgement.reason) == (verdict != Verdict.UNDECIDED)
+    names = labels.split()
+    assert [ply.label for ply in judgement.plies] == [
+        names[ply % len(names)] for ply in range(len(judgement.plies))
+    ]
+
+
+def test_a_mate_that_was_there_before_is_no_threat_of_the_move() -> None:
+    # Red could mate at once with a1a9; he moves his king to and fro instead.
+    judgement = judged("5k3/8R/9/9/9/9/9/9/R8/3K5 w", "d0d1 f9e9 d1d0 e9f9")
+    assert [ply.label for ply in judgement.plies[::2]] == [Label.OPEN] * 2
+    assert judgement.verdict == Verdict.UNDECIDED
+
+
+def test_before_a_position_repeats_nothing_is_judged() -> None:
+    fen, moves = MATES_EVERY_MOVE
+    judgement = judged(fen, " ".join(moves.split()[:3]))
+    assert (judgement.verdict, judgement.span) == (Verdict.UNDECIDED, None)
+    assert judged("4k4/8R/9/9/9/9/9/9/R8/3K5 w", "a1a9").verdict == Verdict.RED_WINS
+
+
+def pieces(position: Position, side: Side) -> Counter[int]:
+    """The pieces of a side."""
+    return Counter(code for code in position.board if code and piece_side(code) == side)
+
+
+def forced(first: Position, moves: int, *, takes: bool) -> bool:
+    """Whether the side to move mates within so many checks, or comes out ahead by captures too."""
+    own, other = pieces(first, first.side), pieces(first, first.side.other)
+
+    def wins(now: Position, left: int) -> bool:
+        if takes and pieces(now, now.side) == own and pieces(now, now.side.other) != other:
+            return True
+        for move in legal_moves(now) if left else ():
+            after = now.after(*move)
+            if (in_check(after) or (takes and now.board[move.target])) and all(
+                wins(after.after(*reply), left - 1) for reply in legal_moves(after)
+            ):
+                return True
+        return False
+
+    return wins(first, moves)
+
+
+@pytest.mark.parametrize(("search", "takes"), [(can_mate, False), (can_gain, True)])
+def test_searches_find_what_trying_everything_finds(search, takes: bool) -> None:
+    rng = random.Random(5)
+    answers: Counter[bool | None] = Counter()
+    while sum(answers.values()) < 40:
+        position = random_position(rng)
+        if in_check(position):
+            continue
+        found = search(position.board, position.side)
+        answers[found] += 1
+        if found is False:
+            assert not forced(position, 2, takes=takes), position.fen
+        if found and not takes:
+            assert forced(position, 5, takes=False), position.fen
+    assert answers[True]
+    assert answers[False]
