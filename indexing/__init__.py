@@ -33,7 +33,7 @@ Parameters of kernels, unless a kernel says otherwise:
 from tbgen.indexing.errors import InputError, MaterialError, MoveTextError, PositionError
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.move import Move
-from tbgen.indexing.position import START_FEN, Position
+from tbgen.indexing.position import START_FEN, Position, as_position
 from tbgen.indexing.squares import PieceType, Side
 
 __all__ = [
@@ -48,4 +48,5 @@ __all__ = [
     "Position",
     "PositionError",
     "Side",
+    "as_position",
 ]

@@ -1,16 +1,26 @@
 """Errors in text that names a material, a position or a move.
 
-Every message is one line that says what is wrong; `hint` says what to do about it. The command
-line prints both, and answers exit status 2.
+Every `message` is one line that says what is wrong, and `hint` what to do about it; the text of an
+error has both. The command line prints one below the other, and answers exit status 2.
 """
+
+from enum import StrEnum
+from typing import TypeVar
+
+Named = TypeVar("Named", bound=StrEnum)
 
 
 class InputError(ValueError):
     """Text from a user that cannot be understood, with a hint on how to mend it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message, hint)
+        self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        """The message, and the hint behind it."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
 class MaterialError(InputError):
@@ -38,3 +48,11 @@ def excerpt(text: str, length: int = 40) -> str:
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
+
+
+def member(kind: type[Named], name: str) -> Named:
+    """Return the member of an enumeration by its name; raises `InputError` that lists them all."""
+    try:
+        return kind(name)
+    except ValueError:
+        raise InputError(f"{excerpt(str(name))} is none of {', '.join(kind)}", "name one") from None

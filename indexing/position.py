@@ -133,6 +133,16 @@ class Position:
         """The FEN."""
         return self.fen
 
+    def __repr__(self) -> str:
+        """`Position('4k4/9/9/9/9/9/9/9/9/R2K5 w - - 0 1')`."""
+        return f"{type(self).__name__}({self.fen!r})"
+
+    def _repr_svg_(self) -> str:
+        """The diagram that a notebook shows."""
+        from tbgen import picture  # drawn far above, and loaded when it is asked for
+
+        return picture(self)
+
     def pieces(self) -> list[tuple[int, int]]:
         """(piece code, square) of every piece, by ascending square."""
         return [(code, square) for square, code in enumerate(self.board) if code != EMPTY]
@@ -179,6 +189,11 @@ class Position:
             # Counting the pieces anew is a quarter of the cost of probing all moves.
             vars(after).update(armies=self.armies, material=self.material)
         return after
+
+
+def as_position(position: Position | str) -> Position:
+    """A position as it is, or that of a FEN; raises `PositionError`."""
+    return Position.from_fen(position) if isinstance(position, str) else position
 
 
 def _parse_board(text: str) -> list[int]:

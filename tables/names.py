@@ -214,6 +214,10 @@ class TableName:
         """The file name without its suffix."""
         return self.filename.removesuffix(SUFFIX)
 
+    def __repr__(self) -> str:
+        """The name of the class, and the file name without its suffix."""
+        return f"{type(self).__name__}({str(self)!r})"
+
 
 @dataclass(frozen=True, slots=True)
 class WdlName:
@@ -252,6 +256,10 @@ class WdlName:
     def __str__(self) -> str:
         """The file name without its suffix."""
         return self.filename.removesuffix(SUFFIX)
+
+    def __repr__(self) -> str:
+        """The name of the class, and the file name without its suffix."""
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 
 from tbgen.indexing import Material, MaterialError
 from tbgen.indexing.layout import Layout
@@ -37,10 +39,29 @@ class ProbeResult:
         """The rules of the rule set."""
         return self.rule_set.rules
 
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        return as_html({
+            "material": self.material,
+            "outcome": self.outcome.name.lower(),
+            "order": self.order,
+            "plies": "-" if self.plies is None else self.plies,
+            "rules": self.rule_set,
+        })  # fmt: skip
+
     @property
     def exact(self) -> Value:
         """The value, as codes are made of."""
         return Value(self.outcome, self.order, self.plies or 0)
+
+
+def as_html(fields: Mapping[str, object]) -> str:
+    """Names and what they stand for, as a table of HTML with a row for each."""
+    rows = (
+        f"<tr><th>{escape(name)}</th><td>{escape(str(said))}</td></tr>"
+        for name, said in fields.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
 
 
 def result_of(file: TableFile, code: int) -> ProbeResult:
@@ -70,5 +91,5 @@ def _index_problem(material: Material) -> str | None:
     try:
         Layout.of(material)
     except MaterialError as error:
-        return str(error)
+        return error.message
     return None

@@ -259,7 +259,7 @@ def _fen(value: object) -> str:
     try:
         Position.from_fen(value)
     except InputError as error:
-        raise schema.SchemaError(f"no FEN: {error}") from None
+        raise schema.SchemaError(f"no FEN: {error.message}") from None
     return value
 
 

@@ -19,7 +19,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Position, Side, as_position
+from tbgen.indexing.errors import member
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.batches import outcomes_of_boards
@@ -72,9 +73,11 @@ class Tablebase:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> None:
-        self._choice = RuleChoice(None if rules is None else Rules(rules), orders, minor_chases)
+        self._choice = RuleChoice(
+            None if rules is None else member(Rules, rules), orders, minor_chases
+        )
         self._asked = self._choice.rule_set
-        self.metric = None if metric is None else Metric(metric)
+        self.metric = None if metric is None else member(Metric, metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
         self._paths: dict[TableName | WdlName, Path] = {}
@@ -289,12 +292,13 @@ class Tablebase:
 
     # -- probing -----------------------------------------------------------------------------
 
-    def probe(self, position: Position) -> ProbeResult:
-        """The value of a legal position.
+    def probe(self, position: Position | str) -> ProbeResult:
+        """The value of a legal position; here and below, a FEN will do for a position.
 
         Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
         `CorruptTableError`, `FormatVersionError` and `OSError`.
         """
+        position = as_position(position)
         material = position.material
         if not material.needs_table:
             return self._armless(material)
@@ -305,7 +309,7 @@ class Tablebase:
         return result_of(file, code)
 
     def get(
-        self, position: Position, default: Default | None = None
+        self, position: Position | str, default: Default | None = None
     ) -> ProbeResult | Default | None:
         """Like `probe`, but `default` where the table is missing."""
         try:
@@ -313,11 +317,12 @@ class Tablebase:
         except MissingTableError:
             return default
 
-    def probe_wdl(self, position: Position) -> Outcome:
+    def probe_wdl(self, position: Position | str) -> Outcome:
         """The outcome for the side to move, of a legal position; raises like `probe`.
 
         From a win-draw-loss file where there is one, else from the table of distances.
         """
+        position = as_position(position)
         material = position.material
         if not material.needs_table:
             return Outcome.DRAW
@@ -329,7 +334,7 @@ class Tablebase:
         return file.outcome(position.side, file.layout.slot(position))
 
     def get_wdl(
-        self, position: Position, default: Default | None = None
+        self, position: Position | str, default: Default | None = None
     ) -> Outcome | Default | None:
         """Like `probe_wdl`, but `default` where the table is missing."""
         try:
@@ -337,14 +342,14 @@ class Tablebase:
         except MissingTableError:
             return default
 
-    def probe_many(self, positions: Iterable[Position]) -> list[ProbeResult]:
+    def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """The values of many legal positions, in their order; raises like `probe`.
 
         Every block is unpacked once at most, and positions need not be sorted.
         """
         results: dict[int, ProbeResult] = {}
         groups: dict[bytes, tuple[list[int], list[Position]]] = {}
-        for number, position in enumerate(positions):
+        for number, position in enumerate(map(as_position, positions)):
             numbers, members = groups.setdefault(_pieces(position.board), ([], []))
             numbers.append(number)
             members.append(position)

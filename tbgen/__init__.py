@@ -19,10 +19,40 @@ A package knows some of those below it and none above; which, is the table in
 tests/house/test_layers.py. What a package holds, and what it does not, is in its docstring. A
 build goes indexing -> rows and retrograde -> tables; a reader goes tables -> play -> answers.
 Nothing on a reader's way imports numba.
+
+Public names are imported from `tbgen` itself: `from tbgen import open_tablebase, Position, Move`
+(docs/python.md).
 """
 
+from importlib import import_module as _import
 from os import path as _path  # and not pathlib, which takes longer to load than the rest
-from typing import Any as _Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tbgen.board.diagram import picture
+    from tbgen.indexing.errors import InputError, MaterialError, MoveTextError, PositionError
+    from tbgen.indexing.material import Material
+    from tbgen.indexing.move import Move
+    from tbgen.indexing.position import Position
+    from tbgen.indexing.rulesets import Rules
+    from tbgen.indexing.squares import Side
+    from tbgen.play.mainline import Mainline
+    from tbgen.play.preference import RootMove
+    from tbgen.play.tablebase import GameTablebase, open_tablebase
+    from tbgen.referee.verdict import Judgement, Verdict, judge
+    from tbgen.rules.positions import in_check, is_legal, is_terminal, legal_moves
+    from tbgen.tables.codes import LimitExceededError, Outcome, Value
+    from tbgen.tables.errors import (
+        CorruptTableError,
+        FormatVersionError,
+        IllegalPositionError,
+        MissingTableError,
+        RulesMismatchError,
+        TablebaseError,
+        UnsupportedMaterialError,
+    )
+    from tbgen.tables.names import Metric, RuleSet
+    from tbgen.tables.result import ProbeResult
 
 # In a source checkout the folders `indexing` and `tables` lie beside this one, which shadows an
 # installed tbgen when Python starts in the repository root.
@@ -32,11 +62,85 @@ if not _path.isdir(_path.join(_folder, "indexing")):
 
 __version__ = "1.0.0"
 
+_HOMES = {
+    "board.diagram": ("picture",),
+    "indexing.errors": ("InputError", "MaterialError", "MoveTextError", "PositionError"),
+    "indexing.material": ("Material",),
+    "indexing.move": ("Move",),
+    "indexing.position": ("Position",),
+    "indexing.rulesets": ("Rules",),
+    "indexing.squares": ("Side",),
+    "play.mainline": ("Mainline",),
+    "play.preference": ("RootMove",),
+    "play.tablebase": ("GameTablebase", "open_tablebase"),
+    "referee.verdict": ("Judgement", "Verdict", "judge"),
+    "rules.positions": ("in_check", "is_legal", "is_terminal", "legal_moves"),
+    "tables.codes": ("LimitExceededError", "Outcome", "Value"),
+    "tables.errors": (
+        "CorruptTableError",
+        "FormatVersionError",
+        "IllegalPositionError",
+        "MissingTableError",
+        "RulesMismatchError",
+        "TablebaseError",
+        "UnsupportedMaterialError",
+    ),
+    "tables.names": ("Metric", "RuleSet"),
+    "tables.result": ("ProbeResult",),
+}
+"""Public names by module. A module is loaded with the first use of one of its names: numpy takes
+longer to load than `import tbgen` may."""
 
-def __getattr__(name: str) -> _Any:
-    """Load `open_tablebase` when it is first asked for: it needs numpy, `import tbgen` does not."""
-    if name == "open_tablebase":
-        from tbgen.play.tablebase import open_tablebase
+__all__ = [
+    "CorruptTableError",
+    "FormatVersionError",
+    "GameTablebase",
+    "IllegalPositionError",
+    "InputError",
+    "Judgement",
+    "LimitExceededError",
+    "Mainline",
+    "Material",
+    "MaterialError",
+    "Metric",
+    "MissingTableError",
+    "Move",
+    "MoveTextError",
+    "Outcome",
+    "Position",
+    "PositionError",
+    "ProbeResult",
+    "RootMove",
+    "RuleSet",
+    "Rules",
+    "RulesMismatchError",
+    "Side",
+    "TablebaseError",
+    "UnsupportedMaterialError",
+    "Value",
+    "Verdict",
+    "__version__",
+    "in_check",
+    "is_legal",
+    "is_terminal",
+    "judge",
+    "legal_moves",
+    "open_tablebase",
+    "picture",
+]
 
-        return open_tablebase
-    raise AttributeError(f"module 'tbgen' has no attribute '{name}'")
+if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+
+    def __getattr__(name: str) -> object:
+        """Load the module that a name is in, and keep the name."""
+        for module, names in _HOMES.items():
+            if name in names:
+                found = getattr(_import(f"tbgen.{module}"), name)
+                globals()[name] = found
+                return found
+        raise AttributeError(f"module 'tbgen' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

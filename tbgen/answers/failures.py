@@ -90,7 +90,7 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
 
     message = str(error)
     if isinstance(error, InputError):
-        return Failure(BAD_INPUT, message, error.hint)
+        return Failure(BAD_INPUT, error.message, error.hint)
     if isinstance(error, tables.MissingTableError):
         what = message.removesuffix(f"; run: {error.command}")
         return Failure(FINDINGS, what, f"run: {error.command}{tables_option}")

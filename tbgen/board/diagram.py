@@ -18,7 +18,7 @@ from tbgen.board.i18n import text
 from tbgen.board.names import piece_name, point_name
 from tbgen.board.pieces import piece_id, piece_path
 from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
-from tbgen.indexing import Move, Position, Side
+from tbgen.indexing import Move, Position, Side, as_position
 from tbgen.indexing.squares import LETTERS, SQUARES, PieceType, piece_code, square_name
 
 STYLE = """
@@ -121,6 +121,14 @@ def draw(
             "</svg>",
         ]
     )
+
+
+def picture(position: Position | str, *, width: int = 320) -> str:
+    """The SVG of a position, or of a FEN, that needs nothing else: what notebooks show.
+
+    `width` is in pixels. Raises `PositionError` for what is no FEN.
+    """
+    return draw(as_position(position), Look(), alone=True, width=width)
 
 
 def thumbnail(position: Position, look: Look) -> str:

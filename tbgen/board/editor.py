@@ -226,7 +226,7 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
     """Whether the position is possible: what it is worth, or what is wrong."""
     language, sketch = view.language, reading.sketch
     if reading.problem is not None:
-        what, hint = complain(str(reading.problem), reading.problem.hint, language)
+        what, hint = complain(reading.problem.message, reading.problem.hint, language)
         heading, faults = text(language, "not_understood"), [what]
         if hint:
             faults.append(hint)

@@ -102,7 +102,7 @@ def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
         try:
             moves.append(parse_move(now, text))
         except InputError as error:
-            raise type(error)(f"ply {ply}: {error}", error.hint) from None
+            raise type(error)(f"ply {ply}: {error.message}", error.hint) from None
         now = now.after(*moves[-1])
     return moves
 
@@ -115,7 +115,7 @@ def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: boo
             fen, _, moves = line.read().partition(";")
             judgement = answer(fen, moves.replace(",", " ").split())
         except InputError as error:
-            failure = failures.Failure(failures.BAD_INPUT, str(error), error.hint)
+            failure = failures.Failure(failures.BAD_INPUT, error.message, error.hint)
             worst = max(worst, failure.status)
             if as_json:
                 show_json(failure.to_json(line.text))

@@ -51,7 +51,7 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
             play(position, move)
         except MoveTextError as error:
             # The reason speaks of ranks 0..9; say which move it means.
-            raise MoveTextError(f"{excerpt(text)}, in ICCS {error}", error.hint) from None
+            raise MoveTextError(f"{excerpt(text)}, in ICCS {error.message}", error.hint) from None
         return move
     if notation == "wxf":
         return _resolve(position, text, wxf.split(text), wxf.names, "C2.5")

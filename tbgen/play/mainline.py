@@ -20,6 +20,7 @@ from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.referee import Judgement
 from tbgen.rules import in_check
 from tbgen.tables import Outcome, ProbeResult
+from tbgen.tables.result import as_html
 
 PATIENCE = 4
 """How often a position may occur in a line that no verdict ends."""
@@ -60,6 +61,19 @@ class Mainline:
     ending: Ending
     loop_start: int | None = None
     verdict: Judgement | None = None
+
+    def __repr__(self) -> str:
+        """`Mainline(a0a9 e9e8: mate)`."""
+        moves = " ".join(move.choice.move.iccs for move in self.moves)
+        return f"Mainline({moves}: {self.ending})" if moves else f"Mainline({self.ending})"
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        return as_html({
+            "from": self.start.fen,
+            "moves": " ".join(move.choice.move.iccs for move in self.moves),
+            "ending": self.ending,
+        })  # fmt: skip
 
     @property
     def final(self) -> Position:

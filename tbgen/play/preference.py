@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tbgen.indexing import Move, Position
 from tbgen.tables import Outcome, ProbeResult, Value
+from tbgen.tables.result import as_html
 
 _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
@@ -69,6 +70,26 @@ class RootMove:
     check: bool
     missing: str | None = None
     best: bool = False
+
+    def __repr__(self) -> str:
+        """`RootMove(a0a9: win, order 0, 0 plies later)`, with the value after the move."""
+        if self.result is None:
+            return f"RootMove({self.move}: unknown, for want of {self.missing})"
+        outcome = Outcome(-self.result.outcome).name.lower()
+        if self.plies is None:
+            return f"RootMove({self.move}: {outcome})"
+        return f"RootMove({self.move}: {outcome}, order {self.order}, {self.plies} plies later)"
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        outcome = self.outcome
+        return as_html({
+            "move": self.move,
+            "outcome": "unknown" if outcome is None else outcome.name.lower(),
+            "order": "-" if outcome is None else self.order,
+            "plies afterwards": "-" if self.plies is None else self.plies,
+            "best": "yes" if self.best else "no",
+        })  # fmt: skip
 
     @property
     def worth(self) -> Value | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tbgen.indexing import Position, PositionError
+from tbgen.indexing import Position, PositionError, as_position
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.preference import RootMove, equally_good
 from tbgen.rules import check_legal, in_check, is_terminal, legal_moves
@@ -34,19 +34,20 @@ class Prober(Tablebase):
     a table for it or not.
     """
 
-    def probe(self, position: Position) -> ProbeResult:
+    def probe(self, position: Position | str) -> ProbeResult:
         """The value of a position for the side to move."""
+        position = as_position(position)
         _require_legal(position)
         return self._probe_legal(position)
 
-    def probe_many(self, positions: Iterable[Position]) -> list[ProbeResult]:
+    def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """The values of many positions, in their order; raises like `probe`."""
-        checked = list(positions)
+        checked = list(map(as_position, positions))
         for position in checked:
             _require_legal(position)
         return super().probe_many(checked)
 
-    def probe_root(self, position: Position) -> list[RootMove]:
+    def probe_root(self, position: Position | str) -> list[RootMove]:
         """Every legal move with the value of the position it leads to, best first.
 
         Where that position's table is missing the move's outcome is None; the table of the
@@ -54,8 +55,9 @@ class Prober(Tablebase):
         """
         return self.probe_with_moves(position)[1]
 
-    def probe_with_moves(self, position: Position) -> tuple[ProbeResult, list[RootMove]]:
+    def probe_with_moves(self, position: Position | str) -> tuple[ProbeResult, list[RootMove]]:
         """Return the results of `probe` and of `probe_root` at the cost of one."""
+        position = as_position(position)
         root = self.probe(position)
         moves = []
         for move in legal_moves(position):
@@ -94,4 +96,4 @@ def _require_legal(position: Position) -> None:
     try:
         check_legal(position)
     except PositionError as error:
-        raise IllegalPositionError(position.fen, str(error)) from error
+        raise IllegalPositionError(position.fen, error.message) from error

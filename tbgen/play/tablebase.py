@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tbgen.indexing import Position
+from tbgen.indexing import Position, as_position
 from tbgen.play.choice import choose
 from tbgen.play.mainline import Mainline, follow
 from tbgen.play.preference import RootMove
@@ -23,7 +23,9 @@ from tbgen.tables.tablebase import DEFAULT_MAX_OPEN
 class GameTablebase(Prober):
     """A `Prober` that plays: its methods raise for a position what `Prober` raises."""
 
-    def best_move(self, position: Position, history: Sequence[Position] = ()) -> RootMove | None:
+    def best_move(
+        self, position: Position | str, history: Sequence[Position | str] = ()
+    ) -> RootMove | None:
         """A move that keeps the value of the position; None if there is no legal move.
 
         `history` has the positions of the game before this one, oldest first. A winner makes
@@ -34,12 +36,13 @@ class GameTablebase(Prober):
         on the shortest way to one, or to what else breaks its run of offences; the history says
         what that run is (`tbgen.play.safety`). Raises like `probe`.
         """
+        position = as_position(position)
         root, moves = self.probe_with_moves(position)
-        return choose(self, position, root, moves, history)
+        return choose(self, position, root, moves, list(map(as_position, history)))
 
-    def mainline(self, position: Position, plies: int | None = None) -> Mainline:
+    def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
         """Best play of both sides to the end, or for so many plies; raises like `probe`."""
-        return follow(self, position, plies)
+        return follow(self, as_position(position), plies)
 
 
 def open_tablebase(
@@ -61,7 +64,7 @@ def open_tablebase(
     open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
-    ...     tables.best_move(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R3K4 w")).move.iccs
+    ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
     'a0a9'
 
     Raises `OSError` if there is no such directory. All methods may be used from several threads.

@@ -12,7 +12,7 @@ from tbgen.indexing.position import Position
 from tbgen.indexing.squares import PieceType, Side, area
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagram(Position):
     """A position whose pawns may stand on any square."""
 

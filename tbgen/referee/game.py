@@ -53,7 +53,7 @@ class Game:
             try:
                 game.push(move)
             except InputError as error:
-                raise type(error)(f"ply {ply + 1}: {error}", error.hint) from None
+                raise type(error)(f"ply {ply + 1}: {error.message}", error.hint) from None
         return game
 
     @property

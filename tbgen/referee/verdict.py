@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from tbgen.indexing.errors import member
 from tbgen.indexing.move import Move
-from tbgen.indexing.position import Position
+from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
@@ -107,30 +108,31 @@ class Judgement:
 
 
 def judge(
-    position: Position,
-    moves: Sequence[Move],
+    position: Position | str,
+    moves: Sequence[Move | str],
     *,
-    rules: Rules = Rules.WXF,
+    rules: Rules | str = Rules.WXF,
     occurrences: int = 2,
     minor_chases: bool = True,
 ) -> Judgement:
-    """Judge the last position of a game.
+    """Judge the last position of a game, of a position or FEN and moves such as `h2e2`.
 
     `occurrences` (2 or more) is how often it must have stood on the board, the first time
     included. `minor_chases` says whether an advisor or elephant that attacks a protected rook,
     knight or cannon chases it, on which the rule book is silent.
 
-    Raises `PositionError` for an impossible start, `MoveTextError` for an illegal move, and
-    `ValueError` if `occurrences` is less than 2.
+    Raises `InputError` for unknown rules, `PositionError` for an impossible start,
+    `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
 
-    >>> fen = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
-    >>> loop = [Move.from_iccs(m) for m in "c4b4 b6c6 b4c4 c6b6".split()]
-    >>> judge(Position.from_fen(fen), loop).reason
+    >>> loop = ["c4b4", "b6c6", "b4c4", "c6b6"]
+    >>> judge("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", loop).reason
     "Red's rook chases the cannon on every move, Black's moves are idle: Black wins (art. 18)"
     """
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
-    game = Game.read(position, moves, rules.chase_rules(minor_chases=minor_chases))
+    rules = member(Rules, rules)
+    read = [Move.from_iccs(move) if isinstance(move, str) else move for move in moves]
+    game = Game.read(as_position(position), read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
 
 

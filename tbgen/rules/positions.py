@@ -1,21 +1,23 @@
 """The rules of movement on `Position` and `Move`: legality, check, the end of the game.
 
 Plain Python over the scalar functions of `attacks` and `moves`; no numba. Repetition is not
-looked at here (`tbgen.referee`).
+looked at here (`tbgen.referee`). A FEN will do for a position; text that is none raises
+`PositionError`.
 """
 
 from __future__ import annotations
 
 from tbgen.indexing.errors import MoveTextError, PositionError
 from tbgen.indexing.move import Move
-from tbgen.indexing.position import Position
+from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, piece_side, square_name
 from tbgen.rules import attacks, moves
 from tbgen.rules.board import MAX_MOVES
 
 
-def legal_moves(position: Position) -> list[Move]:
+def legal_moves(position: Position | str) -> list[Move]:
     """Every legal move of the side to move, by ascending source square."""
+    position = as_position(position)
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = moves.generate_moves(board, position.side, sources, targets)
@@ -26,8 +28,9 @@ def legal_moves(position: Position) -> list[Move]:
     ]
 
 
-def is_terminal(position: Position) -> bool:
+def is_terminal(position: Position | str) -> bool:
     """Return whether the side to move has no legal move: it has lost, in check or not."""
+    position = as_position(position)
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = moves.generate_moves(board, position.side, sources, targets)
@@ -36,22 +39,24 @@ def is_terminal(position: Position) -> bool:
     )
 
 
-def in_check(position: Position) -> bool:
+def in_check(position: Position | str) -> bool:
     """Return whether the king of the side to move is attacked."""
+    position = as_position(position)
     return attacks.in_check(position.board, position.side)
 
 
-def gives_check(position: Position, move: Move) -> bool:
+def gives_check(position: Position | str, move: Move) -> bool:
     """Return whether a legal move attacks the opponent's king."""
-    return in_check(position.after(*move))
+    return in_check(as_position(position).after(*move))
 
 
-def check_legal(position: Position) -> None:
+def check_legal(position: Position | str) -> None:
     """Raise `PositionError` unless the position is legal.
 
     Legal means that the kings do not face each other and that the side not to move is not in
     check; what may stand on a board at all is `Position`'s own care.
     """
+    position = as_position(position)
     if attacks.kings_face(position.board):
         raise PositionError(
             "the kings face each other", "put a piece between them or move one to another file"
@@ -64,8 +69,9 @@ def check_legal(position: Position) -> None:
         )
 
 
-def is_legal(position: Position) -> bool:
+def is_legal(position: Position | str) -> bool:
     """Return whether `check_legal` accepts a position."""
+    position = as_position(position)
     try:
         check_legal(position)
     except PositionError:
@@ -73,8 +79,9 @@ def is_legal(position: Position) -> bool:
     return True
 
 
-def play(position: Position, move: Move) -> Position:
+def play(position: Position | str, move: Move) -> Position:
     """The position after a legal move; raises `MoveTextError` that says why it is illegal."""
+    position = as_position(position)
     board = bytearray(position.board)
     if not moves.is_legal_move(board, position.side, *move):
         message, hint = _why_illegal(position, move)

@@ -1,0 +1,113 @@
+"""`import tbgen` offers all that is public, typed, and loads none of it before it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tbgen
+from tests.kits.paths import ROOT
+
+FEN = "4k4/9/9/9/9/9/9/9/9/R2K5 w"
+HEAVY = ("numpy", "numba", "tbgen.indexing", "tbgen.tables", "tbgen.play")
+
+EXAMPLE = """
+from tbgen import Move, Outcome, Position, Verdict, judge, legal_moves, open_tablebase
+
+def outcome_of(fen: str) -> Outcome:
+    with open_tablebase("egtb", rules="wxf") as tables:
+        return tables.probe(fen).outcome
+
+def moves_of(position: Position) -> list[Move]:
+    return legal_moves(position)
+
+def verdict_of(fen: str) -> Verdict:
+    return judge(fen, ["a0a9"], rules="wxf").verdict
+
+reveal_type(open_tablebase)
+"""
+
+
+def test_all_names_are_there_and_listed() -> None:
+    assert set(tbgen.__all__) <= set(dir(tbgen))
+    for name in tbgen.__all__:
+        assert getattr(tbgen, name) is not None
+    with pytest.raises(AttributeError, match="opentablebase"):
+        getattr(tbgen, "opentablebase")  # noqa: B009
+
+
+def test_types_and_names_agree() -> None:
+    """Imports for types name the same names as the modules that are loaded lazily."""
+    tree = ast.parse((ROOT / "tbgen" / "__init__.py").read_text("utf-8"))
+    typed = {
+        (str(node.module), alias.name)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    homes = {(f"tbgen.{home}", name) for home, names in tbgen._HOMES.items() for name in names}
+    assert typed == homes
+    assert {name for _, name in homes} | {"__version__"} == set(tbgen.__all__)
+
+
+def test_importing_loads_nothing() -> None:
+    script = f"import sys, tbgen; dir(tbgen); sys.exit(any(m in sys.modules for m in {HEAVY}))"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0
+
+
+def test_an_example_is_typed(tmp_path: Path) -> None:
+    """Strictly, from outside of the project, as the package is installed."""
+    package = tmp_path / "site" / "tbgen"
+    package.mkdir(parents=True)
+    for source in (ROOT / "tbgen").iterdir():
+        (package / source.name).symlink_to(source)
+    for name in ("indexing", "tables"):
+        (package / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "-c", EXAMPLE]
+    result = subprocess.run(
+        [*command, "--cache-dir", str(ROOT / ".mypy_cache")],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout
+    assert "GameTablebase" in result.stdout
+
+
+def test_positions_show_themselves() -> None:
+    position = tbgen.Position.from_fen(FEN)
+    assert repr(position) == f"Position('{FEN} - - 0 1')"
+    assert eval(repr(position).replace("Position(", "tbgen.Position.from_fen(")) == position
+    assert position._repr_svg_() == tbgen.picture(FEN)
+    assert position._repr_svg_().startswith("<svg xmlns")
+
+
+def test_fens_are_positions() -> None:
+    position = tbgen.Position.from_fen(FEN)
+    assert tbgen.legal_moves(FEN) == tbgen.legal_moves(position)
+    assert tbgen.is_legal(FEN)
+    assert not tbgen.is_terminal(FEN)
+    assert tbgen.judge(FEN, ["a0a1"]) == tbgen.judge(position, [tbgen.Move.from_iccs("a0a1")])
+
+
+@pytest.mark.parametrize("ask", [tbgen.legal_moves, tbgen.is_legal, tbgen.in_check])
+def test_errors_keep_their_hints(ask) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(tbgen.PositionError) as caught:
+        ask("4k4 w")
+    assert str(caught.value) == f"{caught.value.message}; {caught.value.hint}"
+    assert caught.value.hint
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(tbgen.InputError, match="'cxa' is none of none, check, wxf, computer"):
+        tbgen.judge(FEN, [], rules="cxa")
+    with pytest.raises(tbgen.InputError, match="'dtx' is none of dtm, dtc"):
+        tbgen.open_tablebase(".", metric="dtx")
