@@ -6,6 +6,7 @@
     room_left    what the limits of the process leave it, of addresses and of memory; a thread
                  takes `stack_bytes` of them
     usable_cores how many processors this process may use
+    own_python   the command that starts this Python anew, safe from the current directory
 
 Who probes, judges or plays needs nothing that only POSIX has. Building needs locks: without them
 two processes that build the same table would not know of each other.
@@ -95,6 +96,11 @@ def stack_bytes() -> int:
         return threading.stack_size() or usual
     limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
     return threading.stack_size() or (usual if limit == resource.RLIM_INFINITY else limit)
+
+
+def own_python(*arguments: str) -> list[str]:
+    """The command of another process of this Python; no module comes from where it is started."""
+    return [sys.executable, "-P", *arguments]
 
 
 def usable_cores() -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from queue import Empty, Queue
 
 from tbgen.board.http import RequestError
 from tbgen.indexing import Move, Position
+from tbgen.indexing.systems import own_python
 
 SECONDS = 1.0
 """How long it may think."""
@@ -33,7 +33,7 @@ class Opponent:
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
-        self._command = [sys.executable, "-P", "-m", "tbgen", "engine", "--tables", str(directory)]
+        self._command = own_python("-m", "tbgen", "engine", "--tables", str(directory))
         self._rules = rules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None

@@ -16,14 +16,13 @@ import atexit
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.internals import HAS_DIGESTS
 from tbgen.compiling.jit import CACHE_FOLDER
-from tbgen.indexing.systems import usable_cores
+from tbgen.indexing.systems import own_python, usable_cores
 
 _COMPILE = """
 import os, sys, threading
@@ -82,7 +81,7 @@ class Beside:
         # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows
         # as kernels that are still to be compiled here.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILE, *map(_name, functions)],
+            own_python("-c", _COMPILE, *map(_name, functions)),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             process_group=0,
             env={**os.environ, "NUMBA_CACHE_DIR": str(cache_folder), "PYTHONPATH": os.pathsep.join(

@@ -25,6 +25,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
 
+from tbgen.indexing.systems import own_python
 from tbgen.scheduling.attempt import Attempt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, RealTime
@@ -102,7 +103,7 @@ class _Worker:
         with theirs:
             # Answers go to whoever asked, through the connection: stdout is not theirs.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code], pass_fds=(theirs.fileno(),),
+                own_python("-c", code), pass_fds=(theirs.fileno(),),
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
             )  # fmt: skip
         self._lock = threading.Lock()
