@@ -7,6 +7,7 @@
                  takes `stack_bytes` of them
     usable_cores how many processors this process may use
     own_python   the command that starts this Python anew, safe from the current directory
+    safe_path    likewise, while a library starts processes
 
 Who probes, judges or plays needs nothing that only POSIX has. Building needs locks: without them
 two processes that build the same table would not know of each other.
@@ -14,10 +15,12 @@ two processes that build the same table would not know of each other.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -101,6 +104,20 @@ def stack_bytes() -> int:
 def own_python(*arguments: str) -> list[str]:
     """The command of another process of this Python; no module comes from where it is started."""
     return [sys.executable, "-P", *arguments]
+
+
+@contextlib.contextmanager
+def safe_path() -> Iterator[None]:
+    """Let processes that a library starts run no file of the current directory as a module."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def usable_cores() -> int:

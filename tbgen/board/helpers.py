@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -28,6 +28,7 @@ from tbgen.board.api import Api
 from tbgen.board.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.library import Library
 from tbgen.board.pages import Pages
+from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
 from tbgen.tables import Metric, RuleSet
 
@@ -82,7 +83,7 @@ class Helper:
     def __init__(self) -> None:
         self._connection, theirs = BEGIN.Pipe()
         self._process: BaseProcess = BEGIN.Process(target=_answer_all, args=(theirs,), daemon=True)
-        with _safe_path():
+        with safe_path():
             self._process.start()
         theirs.close()
         self._known = ""
@@ -150,20 +151,6 @@ class Helpers:
             assert isinstance(answer.body, Mapping)
             raise RequestError(answer.status, answer.body["error"], answer.body["hint"])
         return answer
-
-
-@contextlib.contextmanager
-def _safe_path() -> Iterator[None]:
-    """Let a process start so that no file of the current directory is run in place of a module."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _answer_all(connection: Connection) -> None:

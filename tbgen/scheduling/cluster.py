@@ -1,6 +1,7 @@
 """The executor with the workers of a dask cluster, here or on other machines.
 
-    local:N                a cluster of N processes on this machine, for as long as this one lives
+    local:N                a cluster of N processes on this machine, for as long as this one lives;
+                           TLS with a certificate of its own keeps other users out
     tcp://scheduler:8786   a scheduler that runs somewhere, with its workers
 
 A job is one future. What may start is decided by the queue, as for any executor; which worker takes
@@ -27,6 +28,7 @@ from types import TracebackType
 from typing import Any
 
 from tbgen.indexing.errors import InputError, excerpt
+from tbgen.indexing.systems import safe_path
 from tbgen.scheduling.attempt import Attempt, attempt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, PostponedError, RealTime
@@ -51,6 +53,9 @@ _QUIET = {
 }
 """How dask is kept from watching itself, a hundred times a second, where nobody looks: two idle
 workers and a scheduler take 1 % of a core so, and 7 % without."""
+
+_NO_PAGES = {"distributed.scheduler.http.routes": []}
+"""The scheduler's pages ask nobody who he is."""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
@@ -81,10 +86,13 @@ class Cluster(RealTime):
         self._floor = floor
         self._run = uuid.uuid4().hex[:8]
         self._submitted = 0
+        self._security: Any = None
         with contextlib.ExitStack() as opened:
             if address.startswith("local:"):
                 opened.enter_context(_quiet())
-                address = opened.enter_context(_local_cluster(address, memory)).scheduler_address
+                opened.enter_context(safe_path())
+                cluster = opened.enter_context(_local_cluster(address, memory))
+                address, self._security = cluster.scheduler_address, cluster.security
             elif not _SCHEDULER.fullmatch(address):
                 raise InputError(
                     f"{excerpt(address)} is no address of a dask scheduler",
@@ -92,7 +100,7 @@ class Cluster(RealTime):
                 )
             self._address = address
             try:
-                self._client = _connected(address)
+                self._client = _connected(address, self._security)
             except (OSError, ValueError) as error:
                 raise InputError(
                     f"no dask scheduler with workers answers at {excerpt(address)}",
@@ -157,7 +165,7 @@ class Cluster(RealTime):
         deadline = self.now() + _PATIENCE_SECONDS
         while True:
             try:
-                self._client = _connected(self._address)
+                self._client = _connected(self._address, self._security)
                 return
             except OSError:
                 if self.now() > deadline:
@@ -182,9 +190,14 @@ class Cluster(RealTime):
 _GONE = "the scheduler has lost it"
 
 
-def _connected(address: str) -> Any:
-    """A client of a scheduler that has workers; raises `OSError`, also where time is up."""
-    client = _distributed().Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+def _connected(address: str, security: Any) -> Any:
+    """A client of a scheduler that has workers; raises `OSError`, also where time is up.
+
+    security : the certificate of a local cluster; None for what dask's own settings say
+    """
+    client = _distributed().Client(
+        address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
+    )
     try:
         client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
     except OSError:
@@ -217,10 +230,10 @@ def _end(future: Future[Any], error: Exception) -> None:
 
 
 def _quiet() -> Any:
-    """Keep the scheduler, which is a part of this process, as quiet as its workers."""
+    """Keep the scheduler, which is a part of this process, quiet as its workers, and to itself."""
     import dask
 
-    return dask.config.set(_QUIET)
+    return dask.config.set({**_QUIET, **_NO_PAGES})
 
 
 def _local_cluster(address: str, memory: int) -> Any:
@@ -235,12 +248,23 @@ def _local_cluster(address: str, memory: int) -> Any:
             n_workers=workers, threads_per_worker=1, memory_limit=0,
             dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
             silence_logs=50, config=_QUIET,
+            protocol="tls", security=_temporary_security(),
         )  # fmt: skip
     except RuntimeError as error:
         raise InputError(
             f"the processes of {address} do not start: {error}",
             "try again; --jobs builds in processes without dask",
         ) from error
+
+
+def _temporary_security() -> Any:
+    """A key and a certificate that only this process and its workers know, in memory alone."""
+    try:
+        return _distributed().Security.temporary()
+    except ImportError:
+        raise InputError(
+            "local:N needs the package cryptography", "pip install 'tbgen[cluster]'"
+        ) from None
 
 
 def _distributed() -> Any:

@@ -1,0 +1,56 @@
+"""A dask cluster on this machine: nobody else's, and safe from the current directory."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+import distributed
+
+from tbgen.scheduling.cluster import Cluster
+
+
+def safe_path() -> bool:
+    import sys
+
+    return sys.flags.safe_path
+
+
+def say_without_certificate(address: str) -> None:
+    """Connect as somebody who believes every server, and shows nothing of his own."""
+    parts = urlsplit(address)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection((parts.hostname, parts.port), timeout=10) as plain,
+        context.wrap_socket(plain) as connection,
+    ):
+        connection.recv(1)
+        connection.recv(1)
+
+
+def test_other_users_are_refused_and_planted_modules_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "multiprocessing.py").write_text("open('ran', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    with Cluster(print, "local:1", memory=1 << 20, floor=1) as cluster:
+        address = cluster._address
+        assert address.startswith("tls://127.0.0.1:")
+        assert all(worker.startswith("tls://127.0.0.1:") for worker in cluster.workers())
+        assert list(cluster._client.run(safe_path).values()) == [True]
+        stranger = distributed.Security.temporary()
+        with pytest.raises(OSError, match="certificate does not match"):
+            distributed.Client(address, security=stranger, timeout=2, set_as_default=False)
+        every = [address, *cluster.workers(), *(w["nanny"] for w in cluster.workers().values())]
+        assert len(every) == 3
+        for each in every:
+            with pytest.raises(OSError, match=r"certificate required|reset"):
+                say_without_certificate(each)
+    assert not (tmp_path / "ran").exists()
