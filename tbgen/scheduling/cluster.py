@@ -54,8 +54,11 @@ _QUIET = {
 """How dask is kept from watching itself, a hundred times a second, where nobody looks: two idle
 workers and a scheduler take 1 % of a core so, and 7 % without."""
 
-_NO_PAGES = {"distributed.scheduler.http.routes": []}
-"""The scheduler's pages ask nobody who he is."""
+_NO_PAGES: dict[str, list[str]] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+"""The pages of a local cluster would be open to every user of the machine."""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
@@ -230,7 +233,7 @@ def _end(future: Future[Any], error: Exception) -> None:
 
 
 def _quiet() -> Any:
-    """Keep the scheduler, which is a part of this process, quiet as its workers, and to itself."""
+    """Keep the scheduler, which is a part of this process, as quiet as its workers."""
     import dask
 
     return dask.config.set({**_QUIET, **_NO_PAGES})
@@ -247,8 +250,8 @@ def _local_cluster(address: str, memory: int) -> Any:
         return _distributed().LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=0,
             dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
-            silence_logs=50, config=_QUIET,
-            protocol="tls", security=_temporary_security(),
+            scheduler_kwargs={"dashboard": False}, silence_logs=50,
+            config={**_QUIET, **_NO_PAGES}, protocol="tls", security=_temporary_security(),
         )  # fmt: skip
     except RuntimeError as error:
         raise InputError(
@@ -258,7 +261,7 @@ def _local_cluster(address: str, memory: int) -> Any:
 
 
 def _temporary_security() -> Any:
-    """A key and a certificate that only this process and its workers know, in memory alone."""
+    """A key and a certificate of this build; other users cannot read where dask keeps them."""
     try:
         return _distributed().Security.temporary()
     except ImportError:

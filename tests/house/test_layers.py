@@ -1,5 +1,6 @@
 """Imports go one way: one table of layers for all packages, and no circle of modules anywhere."""
 
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -7,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from tests.kits.paths import ROOT
+from tests.kits.sources import PACKAGE_FOLDERS, python_files
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
@@ -101,6 +103,17 @@ def test_proofs_share_nothing_with_what_they_prove() -> None:
             reached.add(module)
             waiting += imported(module)
     assert not {"rows", "retrograde", "building"} & {package_of(module) for module in reached}
+
+
+def test_every_process_is_started_without_the_current_directory() -> None:
+    """By `own_python`; inside `safe_path` where a library starts it."""
+    for path in python_files(*PACKAGE_FOLDERS):
+        text = path.read_text("utf-8")
+        assert "sys.executable" not in text or path == ROOT / "indexing" / "systems.py", path
+        assert (
+            not re.search(r"multiprocessing\.get_context|LocalCluster\(", text)
+            or "safe_path()" in text
+        ), path
 
 
 @pytest.mark.parametrize(

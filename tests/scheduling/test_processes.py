@@ -65,8 +65,16 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_process_serves_and_may_fail_and_is_told_of(tmp_path: Path) -> None:
-    """One process after another, since a start takes half a second."""
+def test_a_process_serves_and_may_fail_and_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process after another, since a start takes half a second.
+
+    Nor is a file of the current directory run in place of a module.
+    """
+    for name in ("click", "multiprocessing", "numpy", "pickle", "tbgen"):
+        (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
+    monkeypatch.chdir(tmp_path)
     marker = tmp_path / "marker"
     with Processes(do, 1, 100) as processes:
         first = processes.submit(start("pid")).result()
@@ -94,6 +102,7 @@ def test_a_process_serves_and_may_fail_and_is_told_of(tmp_path: Path) -> None:
         assert processes.submit(start("pid")).result() not in (first, outcome.results["b"])
         (last,) = processes.pids
     assert is_gone(last)
+    assert not (tmp_path / "planted").exists()
 
 
 def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
