@@ -27,6 +27,8 @@ from tbgen.indexing.systems import lock, open_flags
 _READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Without O_NONBLOCK, to open a pipe waits until somebody writes to it: as a rule, for ever."""
 
+_NO_LINK = open_flags("NOFOLLOW")
+
 _OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 _MODE = 0o666
 
@@ -36,12 +38,14 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors that only writing has, so that they are about the file that is written."""
 
 
-def open_to_read(path: Path) -> int:
+def open_to_read(path: Path, *, links: bool = True) -> int:
     """The descriptor, for the caller to close, of a file or of the one that a link leads to.
+
+    links : whether links are followed; else `OSError` is raised for one
 
     Raises `OSError`, and does so at once, also for a pipe, a device or a directory.
     """
-    return _regular(os.open(path, _READ), path)
+    return _regular(os.open(path, _READ if links else _READ | _NO_LINK), path)
 
 
 def _regular(descriptor: int, path: Path) -> int:

@@ -4,17 +4,19 @@
     /files/KRK.wxf.dtm.xqt         a table; a certificate, likewise
     Range: bytes=1000-             what is left of it, with 206
 
-Names are those of an index, letter by letter, so that nothing else of the directory is served, and
-nothing outside of it. Files are read a piece at a time while they are sent. Whoever fetches checks
-what he gets (`tbgen.publishing`): here nothing is.
+What the index lists is served, letter by letter, and is a file of the directory itself: links are
+not followed. Files are read a piece at a time while they are sent. Whoever fetches checks what he
+gets (`tbgen.publishing`): here nothing is.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,7 +27,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tbgen.board.http import JSON, RequestError, failure
-from tbgen.publishing.index import INDEX, table_of
+from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, read_index
 from tbgen.tables.files import open_to_read
 
 ADDRESS = "/files"
@@ -45,6 +47,7 @@ class Mirror:
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
         self._directory = directory
         self._requests = requests
+        self._listed: tuple[str, frozenset[str]] = "", frozenset()
 
     async def answer(self, request: Request) -> Response:
         """Answer one request: the endpoint."""
@@ -59,14 +62,13 @@ class Mirror:
 
     def _answer(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name != INDEX and table_of(name) is None:
-            raise RequestError(404, "no table has this name", f"see {ADDRESS}/{INDEX}")
+        if name != INDEX and name not in self._names():
+            raise RequestError(404, "no file of this name is listed", f"see {ADDRESS}/{INDEX}")
         try:
-            file = os.fdopen(open_to_read(self._directory / name), "rb", buffering=0)
+            file = self._open(name)
         except FileNotFoundError:
             raise RequestError(404, "there is no such file", f"see {ADDRESS}/{INDEX}") from None
-        found = os.fstat(file.fileno())
-        tag = f'"{found.st_ino:x}-{found.st_size:x}-{found.st_mtime_ns:x}"'
+        found, tag = os.fstat(file.fileno()), _tag(file)
         headers = {"accept-ranges": "bytes", "etag": tag, "cache-control": "no-cache"}
         status, kind = 200, JSON if name == INDEX else _BYTES
         first, end = 0, found.st_size
@@ -82,7 +84,33 @@ class Mirror:
         if request.method == "HEAD":
             file.close()
             return Response(b"", status, headers, kind)
-        return StreamingResponse(_pieces(file, first, end), status, headers, kind)
+        return Download(file, first, end, status, headers, kind)
+
+    def _names(self) -> frozenset[str]:
+        """The files that the index lists, read again when it has changed; none without an index."""
+        with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
+            tag = _tag(file)
+            if tag != self._listed[0]:
+                text = decoded(file.read(MAX_INDEX + 1), INDEX)
+                self._listed = tag, frozenset(entry.file for entry in read_index(text))
+            return self._listed[1]
+        return frozenset()
+
+    def _open(self, name: str) -> BinaryIO:
+        """A file of the directory; raises `FileNotFoundError` for links, and what is no file."""
+        try:
+            descriptor = open_to_read(self._directory / name, links=False)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EINVAL):
+                raise FileNotFoundError from None
+            raise
+        return os.fdopen(descriptor, "rb", buffering=0)
+
+
+def _tag(file: BinaryIO) -> str:
+    """An ETag: changes with the file."""
+    found = os.fstat(file.fileno())
+    return f'"{found.st_ino:x}-{found.st_size:x}-{found.st_mtime_ns:x}"'
 
 
 def _part(request: Request, tag: str, size: int) -> tuple[int, int] | None:
@@ -99,13 +127,28 @@ def _part(request: Request, tag: str, size: int) -> tuple[int, int] | None:
     return first, min(last + 1, size)
 
 
+class Download(StreamingResponse):
+    """A part of a file, which is closed at the end, also where the reader breaks off."""
+
+    def __init__(
+        self, file: BinaryIO, first: int, end: int, status: int, headers: Mapping[str, str],
+        kind: str,
+    ) -> None:  # fmt: skip
+        super().__init__(_pieces(file, first, end), status, headers, kind)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+
 def _pieces(file: BinaryIO, first: int, end: int) -> Iterator[bytes]:
-    """The bytes of a file from one place to another, which closes it."""
-    with file:
-        file.seek(first)
-        while first < end and (piece := file.read(min(_PIECE, end - first))):
-            first += len(piece)
-            yield piece
+    """The bytes of a file from one place to another."""
+    file.seek(first)
+    while first < end and (piece := file.read(min(_PIECE, end - first))):
+        first += len(piece)
+        yield piece
 
 
 class ZipOthers:

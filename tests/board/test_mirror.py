@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -19,9 +21,11 @@ pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
 
 from click.testing import CliRunner
+from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.mirror import Download
 from tbgen.board.server import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
@@ -29,6 +33,7 @@ from tbgen.publishing.index import index_of, read_index, write_index
 from tbgen.publishing.sources import WebSource
 
 KRKN = "KRKN.check.dtm.xqt"
+UNLISTED, LINKED, PIPE = "KRKN.wxf.dtm.xqt", "KRK.none.dtm.xqt", "KPK.none.dtm.xqt"
 SECRETS = (
     "notes.txt", "KRK.check.dtm.build.json", ".KRK.check.dtm.state", ".KRK.check.dtm.lock",
     ".KRK.check.dtm.xqt.part", "KRK.check.wdl.xqt", "krk.check.dtm.xqt",
@@ -45,6 +50,11 @@ def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         (found / name).write_text("secret")
     (found / "KRK.check.dtm.proof.json").write_text("{}")
     write_index(found, index_of(found))
+    shutil.copy(found / KRKN, found / UNLISTED)
+    (found / LINKED).rename(folder / LINKED)
+    (found / LINKED).symlink_to(folder / LINKED)
+    (found / PIPE).unlink()
+    os.mkfifo(found / PIPE)
     return found
 
 
@@ -59,6 +69,8 @@ def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
     assert listed.headers["content-type"] == "application/json"
     assert listed.text == (directory / "index.json").read_text()
     for entry in read_index(listed.text):
+        if entry.file in (LINKED, PIPE):
+            continue
         found = client.get(f"/files/{entry.file}")
         assert found.status_code == 200
         assert found.content == (directory / entry.file).read_bytes()
@@ -75,6 +87,7 @@ def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
         "..%5coutside.txt", "/etc/passwd", "%2fetc%2fpasswd", "KRK.check.dtm.xqt%00", "KRKN",
         "KRK.check.dtm.xqt/../../outside.txt", "tables/KRK.check.dtm.xqt", "index.json/",
         "KRRK.check.dtm.xqt",
+        UNLISTED, LINKED, PIPE,
     ],
 )  # fmt: skip
 def test_nothing_else_is(address: str, name: str) -> None:
@@ -88,7 +101,21 @@ def test_nothing_else_is(address: str, name: str) -> None:
     connection.close()
     assert found.status in (307, 404)  # the former to leave the last slash out
     assert "secret" not in text
+    assert len(text) < 200
     assert "root:" not in text
+
+
+def test_the_index_may_change_and_may_be_none(client: TestClient, directory: Path) -> None:
+    index = directory / "index.json"
+    listed = index.read_text()
+    for text in ("", "{}", listed.replace(KRKN, UNLISTED)):
+        index.write_text(text)
+        assert client.get(f"/files/{KRKN}").status_code == 404
+    assert client.get(f"/files/{UNLISTED}").status_code == 200
+    index.unlink()
+    assert client.get(f"/files/{UNLISTED}").status_code == 404
+    index.write_text(listed)
+    assert client.get(f"/files/{KRKN}").status_code == 200
 
 
 def test_parts(client: TestClient, directory: Path) -> None:
@@ -116,6 +143,21 @@ def test_parts(client: TestClient, directory: Path) -> None:
     assert ask("bytes=9-", if_range='"another"') == (200, content, None)
 
 
+def test_a_download_that_is_broken_off_leaves_no_file_open(directory: Path) -> None:
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: object) -> None:
+        raise OSError("the reader has gone")
+
+    file = (directory / KRKN).open("rb", buffering=0)
+    download = Download(file, 0, 1000, 200, {}, "application/octet-stream")
+    scope = {"type": "http", "asgi": {"spec_version": "2.4"}}
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(download(scope, receive, send))
+    assert file.closed
+
+
 def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:
     with open_tablebase(directory, rules="check") as tables:
         assert TestClient(create_app(tables, directory)).get(f"/files/{KRKN}").status_code == 404
@@ -138,7 +180,8 @@ def address(directory: Path) -> Iterator[str]:
 def test_what_was_cut_is_continued_and_lies_are_found_out(
     address: str, directory: Path, tmp_path: Path
 ) -> None:
-    entry = next(entry for entry in index_of(directory) if entry.file == KRKN)
+    listed = read_index((directory / "index.json").read_text())
+    entry = next(entry for entry in listed if entry.file == KRKN)
     content, source = (directory / KRKN).read_bytes(), WebSource(address)
     part = tmp_path / f".{KRKN}.part"
     part.write_bytes(content[:1000])
