@@ -292,19 +292,20 @@ class Builder:
         spec = TableSpec(name, codes)
         with self._supporting_tables(material, metric) as supporting:
             state = self._state(spec, supporting)
-            solution = solve(
-                material,
-                lambda child: supporting[child.name],
-                rule_set=self.rule_set,
-                metric=metric,
-                code_space=codes,
-                threads=self.threads,
-                storage=storage,
-                meter=self.meter,
-                report=self.progress.phase,
-                ready=lambda palette: self._load_wide_kernels("captures", palette),
-                keeper=state,
-            )
+            with state.blamed():
+                solution = solve(
+                    material,
+                    lambda child: supporting[child.name],
+                    rule_set=self.rule_set,
+                    metric=metric,
+                    code_space=codes,
+                    threads=self.threads,
+                    storage=storage,
+                    meter=self.meter,
+                    report=self.progress.phase,
+                    ready=lambda palette: self._load_wide_kernels("captures", palette),
+                    keeper=state,
+                )
         planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)
         self._load_wide_kernels("write", *solution.palettes)

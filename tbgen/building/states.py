@@ -7,12 +7,14 @@
 
 A state takes the place of the one before when it is written and synced, and is removed when the
 table has its name. One of anything else (other supporting tables, another version, another user,
-other bytes than were written) counts for nothing: the table is solved from the beginning. What the
-parts mean is in `tbgen.retrograde.state`.
+other bytes than were written) counts for nothing: the table is solved from the beginning. One whose
+checksum is right and whose parts are not is refused. What the parts mean is in
+`tbgen.retrograde.state`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -21,6 +23,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tbgen.indexing.errors import InputError
+from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import TableName
@@ -69,6 +74,7 @@ class StateFile:
         self._every = every
         self._begun = time.monotonic(), time.process_time()
         self._spent = 0.0, 0.0
+        self._is_taken_up = False
         self._next = self._begun[0] + every
 
     @property
@@ -89,7 +95,23 @@ class StateFile:
         Raises `OSError` where a file is there that cannot be read.
         """
         file = self._opened()
+        self._is_taken_up = file is not None
         return None if file is None else _parts(file)
+
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Solve a table inside this: what wrong parts lead to is raised as an `InputError`."""
+        try:
+            yield
+        except (InputError, LimitExceededError, MemoryError, OSError, TablebaseError):
+            raise
+        except Exception as error:
+            if not self._is_taken_up:
+                raise
+            raise InputError(
+                f"{self.path.name} is no state that this table can go on from",
+                f"remove {self.path}, and build again",
+            ) from error
 
     def _opened(self) -> BinaryIO | None:
         """The state that was left, the file being after its identity; None if it is no good."""
@@ -115,9 +137,12 @@ class StateFile:
         if rest != 0 or file.read() != digest.digest():
             return None
         file.seek(0)
-        found = json.loads(file.readline(_MAX_IDENTITY))
-        spent = found.pop("spent")
-        return (spent[0], spent[1]) if found == self._identity else None
+        try:
+            found = json.loads(file.readline(_MAX_IDENTITY))
+            wall, cpu = map(float, found.pop("spent"))
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            return None
+        return (wall, cpu) if found == self._identity else None
 
     def is_due(self) -> bool:
         """Return whether it is time to save the state."""

@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from tbgen.building import states
 from tbgen.building.builder import Builder
 from tbgen.building.states import StateFile, state_path
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
@@ -88,6 +89,10 @@ def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFil
         assert left(found) is None
     found.path.write_bytes(whole + b"\0")
     assert left(found) is None
+    for identity in (b"", b"[1]", b"{}", b'{"spent": 1}', b'{"spent": [null, 1]}', b"[" * 9000):
+        content = identity + b"\n"
+        found.path.write_bytes(content + sha256(content).digest())
+        assert left(found) is None
     found.path.unlink()
     found.path.mkdir()
     with pytest.raises(OSError, match="not a regular file"):
@@ -170,6 +175,25 @@ def test_a_build_goes_on_where_it_was_killed(
     assert not list(tmp_path.glob(".*"))
     record = read_build_record(tmp_path / f"KRKN.check.{metric or 'dtm'}.xqt")
     assert record["cpu_seconds"] > 0
+
+
+def test_wrong_parts_with_a_right_checksum_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "COST", np.inf)
+    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    with pytest.raises(Killed):
+        Builder(tmp_path, CHECK, KillAfter(20), state_seconds=0.0).build([KRKN.material])
+    path = state_path(tmp_path, KRKN)
+    identity, rest = path.read_bytes()[:-32].split(b"\n", 1)
+    size = int.from_bytes(rest[:8], "little")
+    zeroed = rest[: size + 40] + bytes(len(rest) - size - 40)
+    for parts in (b"", b"\2" + bytes(7) + b"[]", rest[: size + 8], rest[:-50], rest + rest, zeroed):
+        content = identity + b"\n" + parts
+        path.write_bytes(content + sha256(content).digest())
+        with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no state") as error:
+            Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
+        assert error.value.hint == f"remove {path}, and build again"
 
 
 def test_the_metric_that_was_at_work_is_gone_on_with(
