@@ -61,6 +61,10 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"the engine does not answer", "引擎没有应答"),
     (r"this was asked from elsewhere", "请求不是来自本页面"),
     (r"this page is out of date", "页面已过期"),
+    (
+        r"only who has started this server may have tables built",
+        "只有启动本服务器的人可以生成残局库",
+    ),
     (r"this build is beyond the limits of this server", "超出本服务器允许的范围"),
     (r"this cannot be built here", "无法在此生成"),
     (r"a build is running", "正在生成其他残局库"),
@@ -81,6 +85,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"such as KRKN, .*", "可写「KRKN」、局面串或着法"),
     (r"see the server's log", "详情见服务器日志"),
     (r"load it again", "请重新打开"),
+    (r"open the address that its terminal shows", "请打开终端里显示的地址"),
     (r"wait for its end, or cancel it", "请等它完成，或先取消"),
     (r"try again in a moment", "请稍后再试"),
 )

@@ -1,7 +1,8 @@
 """Building tables from the board: who may ask for it, how it goes, and who does it.
 
-    POST /build            the page's token, Origin and Host our own   ->  Workshop.start
-    POST /build/cancel     the same                                    ->  Workshop.cancel
+    GET  /enter/KEY        a cookie for the browser of whoever reads the terminal of the server
+    POST /build            cookie, the page's token, Origin and Host our own   ->  Workshop.start
+    POST /build/cancel     the same                                            ->  Workshop.cancel
     GET  /build/events     how it goes, as server-sent events, to its end
 
 The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`. These
@@ -40,6 +41,12 @@ BODY_SECONDS = 5
 
 TOKEN = secrets.token_urlsafe(24)
 """Of this process: a page that brings it was made by it."""
+
+KEY = secrets.token_urlsafe(24)
+"""Of this process: other users of the machine, who can read its pages, cannot read this."""
+
+ENTRY = f"/enter/{KEY}"
+"""The address that lets a browser have tables built."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,14 @@ class Construction:
         self._on_error = on_error
         self._streams = 0
 
+    async def enter(self, request: Request) -> Response:
+        """Give a browser that has the key a cookie, and show it the board."""
+        if not _is_key(request.path_params["key"]):
+            return _plain(self._on_error(request, failure(_stranger())))
+        answer = RedirectResponse("/", 303, {"cache-control": "no-store"})
+        answer.set_cookie(_cookie(request), KEY, path="/build", httponly=True, samesite="strict")
+        return answer
+
     async def start(self, request: Request) -> Response:
         """Begin a build, and go back to the page that asked for it."""
         return await self._change(request, self._start)
@@ -178,6 +193,8 @@ class Construction:
         try:
             if request.headers.get("origin") != f"http://{request.headers.get('host')}":
                 raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
+            if not _is_key(request.cookies.get(_cookie(request), "")):
+                raise _stranger()
             body = await asyncio.wait_for(request.body(), BODY_SECONDS)
             fields = parse_qs(body.decode("utf-8", "replace"))
             form = {name: values[0] for name, values in fields.items()}
@@ -206,6 +223,22 @@ class Construction:
             )
         if not workshop.start(materials):
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
+
+
+def _is_key(text: str) -> bool:
+    return secrets.compare_digest(text.encode(), KEY.encode())
+
+
+def _cookie(request: Request) -> str:
+    """The name of the cookie; browsers give those of a machine to all its ports."""
+    return f"tbgen-build-{request.url.port or 80}"
+
+
+def _stranger() -> RequestError:
+    return RequestError(
+        403, "only who has started this server may have tables built",
+        "open the address that its terminal shows",
+    )  # fmt: skip
 
 
 def may_build(workshop: Workshop, cost: Cost) -> bool:

@@ -141,6 +141,7 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
         return []
     site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
     return [
+        Route("/enter/{key}", site.enter),
         Route("/build", site.start, methods=["POST"]),
         Route("/build/cancel", site.cancel, methods=["POST"]),
         Route("/build/events", site.events),

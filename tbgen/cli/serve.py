@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import socket
+import tempfile
 import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -65,15 +69,17 @@ def serve(
     Serves the tables of a directory until it is interrupted. --demo builds a few small tables
     into that directory meanwhile, and --allow-build those that are asked for on a page; finished
     ones are kept, whatever ends a build. Nobody but this machine is answered unless --host says
-    otherwise. With --files the directory is a mirror, too: others fetch from /files what its
-    index.json lists, and check it by that. With --json, {"url","tables"} is printed once the port
-    is open.
+    otherwise; of its users, only who opens the address that --allow-build prints may have tables
+    built. With --files the directory is a mirror, too: others fetch from /files what its index.json
+    lists, and check it by that. With --json, {"url","entry","tables"} is printed once the port is
+    open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """
     _require_extra()
     if files:
         _require_index(selection)
+    from tbgen.board.construction import ENTRY
     from tbgen.board.limits import is_loopback
     from tbgen.board.server import make_server
     from tbgen.cli.opponent import Opponent
@@ -96,19 +102,35 @@ def serve(
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if demo:
             workshop.start(workshop.demo)
+        entry = f"{url.removesuffix('/')}{ENTRY}" if allow_build else None
         if as_json:
-            show_json({"url": url, "tables": count})
+            show_json({"url": url, "entry": entry, "tables": count})
         else:
             click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
+            if entry is not None:
+                click.echo(f"to have tables built, open {entry}", err=True)
             if not count and not demo:
                 click.echo("no tables yet: build some, or begin with --demo", err=True)
-        if show:
-            webbrowser.open(url)
         try:
-            server.run(sockets=[listener])
+            with _shown(url, entry) if show else contextlib.nullcontext():
+                server.run(sockets=[listener])
         finally:
             workshop.close()
             opponent.close()
+
+
+@contextlib.contextmanager
+def _shown(url: str, entry: str | None) -> Iterator[None]:
+    """Open a browser; its command line, which other users can read, does not have the entry."""
+    if entry is None:
+        webbrowser.open(url)
+        yield
+        return
+    with tempfile.NamedTemporaryFile("w", prefix="tbgen-", suffix=".html") as page:
+        page.write(f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={entry}">\n')
+        page.flush()
+        webbrowser.open(Path(page.name).as_uri())
+        yield
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:

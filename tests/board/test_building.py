@@ -32,7 +32,11 @@ def tables(server: Demo) -> int:
 
 def test_a_reader_has_a_table_built_and_sees_the_answer(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--allow-build")
-    page.get(f"{server.url}/")
+    page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
+    one(page, ".missing form.build button").click()  # as any user of the machine may try
+    until(lambda: "Only who has started" in one(page, ".problem.here").text)
+    page.get_log("browser")  # which complains of the refusal
+    page.get(server.entry)
     assert count(page, "form.build") == 3  # the sets to begin with
     page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
     assert "No table yet" in one(page, "h1").text
@@ -47,6 +51,7 @@ def test_a_reader_has_a_table_built_and_sees_the_answer(page: Any, tmp_path: Pat
 
 def test_a_build_is_cancelled(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--allow-build")
+    page.get(server.entry)
     page.get(f"{server.url}/?fen=R8/9/5k3/9/1P7/9/9/3K5/9/3r5_w")
     one(page, ".missing form.build button").click()
     until(lambda: count(page, ".building"))

@@ -17,7 +17,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.construction import TOKEN, Cost, Limits, Progress, Stage
+from tbgen.board.construction import ENTRY, KEY, TOKEN, Cost, Limits, Progress, Stage
 from tbgen.board.limits import MAX_BODY
 from tbgen.board.server import create_app
 from tbgen.indexing import Material
@@ -67,7 +67,9 @@ def workshop() -> FakeWorkshop:
 def client(tmp_path: Path, workshop: FakeWorkshop) -> Iterator[TestClient]:
     with open_tablebase(tmp_path) as tables:
         app = create_app(tables, tmp_path, loopback_only=True, workshop=workshop)
-        yield TestClient(app, base_url="http://localhost", follow_redirects=False)
+        found = TestClient(app, base_url="http://localhost", follow_redirects=False)
+        assert found.get(ENTRY).headers["location"] == "/"
+        yield found
 
 
 def page(client: TestClient, path: str) -> str:
@@ -102,6 +104,30 @@ def test_a_missing_table_is_built_and_the_reader_comes_back(
     assert post(client, stop, "/build/cancel").status_code == 303
     assert workshop.cancelled == 1
     assert "was cancelled" in page(client, f"/?fen={KRNKR}")
+
+
+def test_other_users_of_the_machine_build_nothing(
+    client: TestClient, workshop: FakeWorkshop
+) -> None:
+    """They can read pages, and send any header, but not the terminal of the server."""
+    fields = form(page(client, f"/?fen={KRNKR}"))
+    shared = {"cookie": "tbgen-build-80=guess"}
+    client.cookies.clear()
+    for path in ("/", "/build", "/build/events", "/openapi.json", "/metrics", "/enter/guess"):
+        answer = client.get(path)
+        assert KEY not in answer.text
+        assert "set-cookie" not in answer.headers
+    assert client.get("/enter/guess").status_code == 403
+    for headers in ({}, shared, {"cookie": f"tbgen-build-80={TOKEN}"}):
+        for path in ("/build", "/build/cancel"):
+            answer = post(client, fields, path, **headers)
+            assert answer.status_code == 403
+            assert "open the address that its terminal shows" in answer.text
+    assert not workshop.asked
+    assert not workshop.cancelled
+    given = client.get(ENTRY).headers["set-cookie"]
+    assert given == f"tbgen-build-80={KEY}; HttpOnly; Path=/build; SameSite=strict"
+    assert post(client, fields).status_code == 303
 
 
 def test_the_first_visit_offers_sets_to_begin_with(
@@ -181,7 +207,9 @@ def test_refusals_are_translated(client: TestClient, workshop: FakeWorkshop, lan
     answers.append(post(client, fields, **accepted))
     workshop.price = Cost(1, 1, 1)
     answers += [post(client, fields, **accepted) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [403, 403, 403, 400, 303, 409]
+    client.cookies.clear()
+    answers.append(post(client, fields, **accepted))
+    assert [answer.status_code for answer in answers] == [403, 403, 403, 400, 303, 409, 403]
     for answer in answers:
         assert "无法理解" not in answer.text
         assert "無法理解" not in answer.text

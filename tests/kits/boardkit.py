@@ -22,11 +22,12 @@ from tests.kits.paths import ROOT
 
 @dataclass(frozen=True)
 class Demo:
-    """A running `tbgen serve`: its address, process and tables."""
+    """A running `tbgen serve`: its address, process and tables, and where builders enter."""
 
     url: str
     pid: int
     tables: Path
+    entry: str | None
 
 
 def serve(folder: Path, *options: str) -> Demo:
@@ -49,7 +50,8 @@ def serve(folder: Path, *options: str) -> Demo:
     atexit.register(stop)
     line = process.stdout.readline()
     assert line, f"the server did not start: {''.join(said)}"
-    return Demo(json.loads(line)["url"].rstrip("/"), process.pid, folder)
+    said_first = json.loads(line)
+    return Demo(said_first["url"].rstrip("/"), process.pid, folder, said_first["entry"])
 
 
 @cache
