@@ -23,7 +23,6 @@ from tbgen.tables import schema
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, Metric, TableName
-from tbgen.tables.statistics import SIDE_COUNTS, SideCounts
 
 FORM = 1
 """The form that certificates have; readers refuse others."""
@@ -54,22 +53,14 @@ class Certificate:
     """That the contents of a table follow from the rules and from those of its supporting tables.
 
     `digest` is that of the contents, hex. `supporting` has a premise for each material that a
-    capture leads to and that needs a table, by name. What was counted: legal positions, by outcome,
-    orders searched, and positions that were examined as possible checkers and chasers; `sampled`
-    were proven again by the scalar rules. `method` is how it was proven, `tbgen` the version that
-    did, `seconds` the wall time it took.
+    capture leads to and that needs a table, by name. `method` is how it was proven, `tbgen` the
+    version that did, `seconds` the wall time it took: a word about the proof, on which nothing
+    rests.
     """
 
     table: TableName
     digest: str
     supporting: tuple[Premise, ...]
-    index_size: int
-    red_to_move: SideCounts
-    black_to_move: SideCounts
-    orders_examined: int
-    offenders_examined: int
-    chasers_examined: int
-    sampled: int
     method: str
     tbgen: str
     seconds: float
@@ -77,9 +68,6 @@ class Certificate:
     def to_text(self) -> str:
         """The JSON text that a file has."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("red_to_move", "black_to_move"):
-            counts = getattr(self, name)
-            fields[name] = {field: getattr(counts, field) for field in SideCounts.__slots__}
         fields |= {
             "table": str(self.table),
             "supporting": [
@@ -93,8 +81,8 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """The certificate whose `to_text` is a text; members of other names are passed over.
 
-        Raises `schema.SchemaError` for values of another type or range, for counts that do not add
-        up, and for premises that are not those which captures ask for.
+        Raises `schema.SchemaError` for values of another type or range, and for premises that are
+        not those which captures ask for.
         """
         if len(text) > MAX_CERTIFICATE:
             raise schema.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -104,9 +92,6 @@ class Certificate:
         certificate: Certificate = _CERTIFICATE(
             {name: value for name, value in found.items() if name in cls.__slots__}
         )
-        for counts in (certificate.red_to_move, certificate.black_to_move):
-            if counts.wins + counts.draws + counts.losses != counts.legal:
-                raise schema.SchemaError("the counts do not add up")
         if not _leans_on(certificate.table, certificate.supporting):
             raise schema.SchemaError("other supporting tables than captures lead to")
         return certificate
@@ -198,7 +183,6 @@ def _premises(value: object) -> tuple[Premise, ...]:
     return value
 
 
-_COUNT = schema.integer()
 _DIGEST = schema.text(r"[0-9a-f]{32}", "digest")
 _PREMISE = schema.record(Premise, {"table": _table, "digest": _DIGEST})
 _CERTIFICATE = schema.record(
@@ -207,13 +191,6 @@ _CERTIFICATE = schema.record(
         "table": _table,
         "digest": _DIGEST,
         "supporting": _premises,
-        "index_size": schema.integer(1),
-        "red_to_move": SIDE_COUNTS,
-        "black_to_move": SIDE_COUNTS,
-        "orders_examined": _COUNT,
-        "offenders_examined": _COUNT,
-        "chasers_examined": _COUNT,
-        "sampled": _COUNT,
         "method": schema.text(r"[a-z0-9 -]{1,40}", "method"),
         "tbgen": schema.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
         "seconds": schema.measure,

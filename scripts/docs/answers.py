@@ -16,6 +16,7 @@ RULES = text("rule set of the table", "none", "check", "wxf")
 MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but under wxf"))
 METRIC = text("what distances count to", "dtm", "dtc")
 LIMIT = or_null(whole("most orders that were searched; null without a limit"))
+CHECKED = flag("whether files were read as a whole (`--check`)")
 SQUARE = text("as `e4`")
 
 PIECE = record(
@@ -303,8 +304,9 @@ ANSWERS: dict[str, Schema] = {
             minor_chases=MINOR,
             bytes_on_disk=whole("the file"),
             build_seconds=or_null(number("null where no build record is")),
-            digest=text("equal digests, equal values"),
-            values=or_null(text("digest of the values alone; null where no index has it")),
+            digest=text("equal digests, equal values; the file's word unless it was checked"),
+            checked=CHECKED,
+            values=or_null(text("digest of the values alone; null unless the file was checked")),
             file=text("its path"),
             proof=PROOF,
         ),
@@ -322,8 +324,13 @@ ANSWERS: dict[str, Schema] = {
                 orders_limit=LIMIT,
                 metric=METRIC,
                 bytes_on_disk=whole("the file"),
-                digest=or_null(text("null if it cannot be read")),
-                values=or_null(text("digest of the values alone; null where no index has it")),
+                digest=or_null(
+                    text("the file's word unless it was checked; null if it cannot be read")
+                ),
+                checked=CHECKED,
+                values=or_null(
+                    text("digest of the values alone; null unless the file was checked")
+                ),
                 file=text("its name"),
                 proof=PROOF,
             ),
@@ -413,7 +420,10 @@ ANSWERS: dict[str, Schema] = {
         out=text("the file"),
     ),
     "serve": record(
-        "once the port is open", url=text("where"), tables=whole("how many tables there are")
+        "once the port is open",
+        url=text("where"),
+        entry=or_null(text("the address to have tables built from; null without --allow-build")),
+        tables=whole("how many tables there are"),
     ),
     "doctor": record(
         "the environment",

@@ -113,7 +113,7 @@ SCHEMAS: dict[str, Schema] = {
             ),
         ),
     ),
-    "table": without(without(ANSWERS["stats"], "file"), "values"),
+    "table": without(ANSWERS["stats"], "file", "values", "checked"),
     "histogram": record(
         "how many positions have each value",
         material=MATERIAL,

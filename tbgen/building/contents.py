@@ -16,3 +16,12 @@ def values_of(file: TableFile, *, threads: int = 1) -> bytes:
     from tbgen.retrograde.value_digest import value_digest
 
     return value_digest(file, file.header.spec.name, threads=threads)
+
+
+def checked_values(file: TableFile, *, threads: int = 1) -> bytes:
+    """Read a whole file and verify all that it states; the digest of its values, 16 bytes.
+
+    Raises `CorruptTableError`, also for a digest that is not that of the contents.
+    """
+    file.check(threads=threads)
+    return values_of(file, threads=threads)

@@ -20,7 +20,7 @@ from tbgen.cli.live import LiveLine
 @options.tables_option
 @click.option(
     "--values/--no-values", "with_values", default=True, show_default=True,
-    help="Also work out the digest of the values of each table that is new.",
+    help="Also work out the digest of the values of each table.",
 )  # fmt: skip
 @click.option(
     "--dense", is_flag=True,
@@ -35,7 +35,6 @@ def index(tables: Path, with_values: bool, dense: bool, threads: int, as_json: b
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
     Any server that serves the directory as files is a source then, for `tbgen fetch`.
-    What an earlier index says of the values of a file of the same bytes is kept.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """

@@ -8,29 +8,33 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
+from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.wdl import list_outcomes
-from tbgen.publishing.index import listed_values
+from tbgen.indexing.systems import usable_cores
 from tbgen.tables import TableFile, TableName
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 
 
 @click.command(cls=Command)
+@options.check_option
 @options.table_options
 @options.json_option
 @click.pass_context
 def ls(
     context: click.Context,
+    check: bool,
     selection: options.Selection,
     as_json: bool,
 ) -> None:
     """The tables present.
 
-    Two tables of one digest hold the same values; --json also has the digest of the values alone,
-    where `tbgen index` has listed it. How far a table is proven is told by the
-    certificates that `verify` leaves: a file that has been written to since is read as a whole,
-    others only where they say what they hold. A file that cannot be read is listed with its error.
+    Two tables of one digest hold the same values. A stated digest is the word of the file; with
+    --check files are read as a whole, the digest is that of the contents, and --json also has that
+    of the values alone. How far a table is proven is told by the certificates that `verify` leaves:
+    a file that has been written to since is read as a whole, others only where they say what they
+    hold. A file that cannot be read is listed with its error.
     Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
@@ -38,7 +42,6 @@ def ls(
     worst = failures.OK
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
-    values = listed_values(selection.directory)
     proofs = Proofs(in_directory(selection.directory))
     choice = selection.choice
     # What is removed meanwhile, or a link to nowhere, is not there.
@@ -58,14 +61,16 @@ def ls(
             "metric": str(name.metric),
             "bytes_on_disk": path.stat().st_size,
             "digest": None,
+            "checked": check,
             "values": None,
             "file": path.name,
         }
         status = ProofStatus(None)
         try:
             with TableFile(path, name=name) as file:
+                if check:
+                    entry["values"] = checked_values(file, threads=usable_cores()).hex()
                 entry["digest"] = file.header.digest.hex()
-            entry["values"] = values.get((path.name, str(entry["digest"])))
             status = proofs.status(name)
         except Exception as error:
             failure = failures.describe(error)
@@ -76,11 +81,11 @@ def ls(
             show_failure(failure)
         entries.append(entry | {"proof": status.to_json()})
         shown.append((str(name.rule_set), status))
-    outcomes, worst_of_outcomes = list_outcomes(selection)
+    outcomes, worst_of_outcomes = list_outcomes(selection, check)
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
-        _show(selection.directory, entries, shown)
+        _show(selection.directory, entries, shown, "digest" if check else "stated digest")
         if outcomes:
             total = sum(entry["bytes_on_disk"] for entry in outcomes)
             click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
@@ -88,17 +93,21 @@ def ls(
 
 
 def _show(
-    tables: Path, entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]]
+    tables: Path,
+    entries: list[dict[str, Any]],
+    shown: list[tuple[str, ProofStatus]],
+    heading: str,
 ) -> None:
-    """A list to read; of each entry its rule set as file names have it, and how it is proven."""
+    """A list to read; of each entry its rule set as file names have it, and how it is proven.
+
+    heading : of the column of digests
+    """
     if not entries:
         click.echo(f"no tables in {tables}", err=True)
         return
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))
-    click.echo(
-        f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {'digest':32}  proof"
-    )
+    click.echo(f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {heading:32}  proof")
     for entry, (rule_set, status) in zip(entries, shown, strict=True):
         digest = entry["digest"] or "unreadable"
         click.echo(

@@ -178,6 +178,13 @@ def json_option(function: Function) -> Function:
     )
 
 
+def check_option(function: Function) -> Function:
+    """`--check`, as the parameter `check`."""
+    return click.option(
+        "--check", is_flag=True, help="Read files as a whole, and compute their digests."
+    )(function)
+
+
 def notation_option(function: Function) -> Function:
     """`--notation`, as the parameter `notation`."""
     return click.option(

@@ -10,6 +10,7 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import show_failure, show_json
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.systems import usable_cores
 from tbgen.tables import WdlFile, WdlName
 
 
@@ -50,8 +51,10 @@ def prove_outcomes(
     return failures.OK if ok else failures.FINDINGS
 
 
-def list_outcomes(selection: options.Selection) -> tuple[list[dict[str, Any]], int]:
+def list_outcomes(selection: options.Selection, check: bool) -> tuple[list[dict[str, Any]], int]:
     """The win-draw-loss files of a directory, fewest men first, and the exit status.
+
+    check : whether files are read as a whole
 
     A file that cannot be read has its error, which is also shown.
     """
@@ -65,6 +68,8 @@ def list_outcomes(selection: options.Selection) -> tuple[list[dict[str, Any]], i
         entry = {"file": path.name, "bytes_on_disk": path.stat().st_size, "digest": None}
         try:
             with WdlFile(path, name=name) as file:
+                if check:
+                    file.check(threads=usable_cores())
                 entry |= {"digest": file.header.digest.hex(), "source": file.facts.source.file}
         except Exception as error:
             failure = failures.describe(error)

@@ -79,11 +79,10 @@ def index_of(
     """Return the index of a directory, by name; reads every byte.
 
     report : told of each file before it is read
-    values_of : asked for each table, unless the index that is there has a file of the same bytes
+    values_of : asked for each table
 
     Raises `OSError`, and what `TableFile` raises for a table that is damaged.
     """
-    known = {(entry.file, entry.sha256): entry.values for entry in _listed(directory)}
     entries = []
     for path in sorted(directory.iterdir()):
         name = table_of(path.name)
@@ -93,10 +92,9 @@ def index_of(
         digest = values = None
         size, sha256 = hash_of(path)
         if path.name.endswith(SUFFIX):
-            values = known.get((path.name, sha256))
             with TableFile(path, name=name) as file:
                 digest = file.header.digest.hex()
-                if values is None and values_of is not None:
+                if values_of is not None:
                     values = values_of(file).hex()
         entries.append(Entry(path.name, size, sha256, digest, values))
     return entries
@@ -121,24 +119,6 @@ def pack_all_densely(
 
         with TableFile(path, name=name) as file:
             pack_densely(file, threads=threads, report=tell)
-
-
-def listed_values(directory: Path) -> dict[tuple[str, str], str]:
-    """The digests of values that the index of a directory has, by file name and digest."""
-    return {
-        (entry.file, entry.digest): entry.values
-        for entry in _listed(directory)
-        if entry.digest is not None and entry.values is not None
-    }
-
-
-def _listed(directory: Path) -> list[Entry]:
-    """Return the index stored in a directory; empty where none can be read."""
-    try:
-        with os.fdopen(open_to_read(directory / INDEX), "rb") as file:
-            return read_index(file.read(MAX_INDEX).decode("utf-8", "replace"))
-    except (OSError, BadIndexError):
-        return []
 
 
 def hash_of(path: Path) -> tuple[int, str]:

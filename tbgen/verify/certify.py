@@ -17,9 +17,8 @@ from tbgen.tables.certificates import (
     read_certificate,
     write_certificate,
 )
-from tbgen.tables.statistics import SideCounts
 from tbgen.verify.files import FileProof
-from tbgen.verify.report import METHOD, SideTotals
+from tbgen.verify.report import METHOD
 
 
 def certify(proof: FileProof) -> list[str]:
@@ -40,21 +39,13 @@ def certify(proof: FileProof) -> list[str]:
 
 def certificate_of(proof: FileProof) -> Certificate:
     """The certificate of a proof without findings."""
-    report = proof.report
     return Certificate(
         table=proof.name,
         digest=proof.digest,
         supporting=proof.supporting,
-        index_size=report.index_size,
-        red_to_move=_counts(report.red_to_move),
-        black_to_move=_counts(report.black_to_move),
-        orders_examined=report.orders_examined,
-        offenders_examined=report.offenders_examined,
-        chasers_examined=report.chasers_examined,
-        sampled=report.sampled,
         method=METHOD,
         tbgen=__version__,
-        seconds=round(report.seconds, 3),
+        seconds=round(proof.report.seconds, 3),
     )
 
 
@@ -65,7 +56,3 @@ def _claims(proof: FileProof) -> bool:
     except CertificateError:
         return False
     return found is not None and found.digest == proof.digest
-
-
-def _counts(totals: SideTotals) -> SideCounts:
-    return SideCounts(totals.positions, totals.wins, totals.draws, totals.losses)

@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +15,12 @@ from click.testing import CliRunner
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
-from tbgen.publishing.index import index_of
 from tbgen.publishing.known import Digests, Standing, read_known, standing, write_known
-from tbgen.tables import CodeSpace, CorruptTableError, Metric, Rules, RuleSet, TableFile, TableName
+from tbgen.tables import CodeSpace, Metric, Rules, RuleSet, TableFile, TableName
 from tbgen.tables.header import TableSpec
 from tests.kits.built import built
 from tests.kits.paths import DOCS
-from tests.kits.tablekit import write
+from tests.kits.tablekit import sealed, write
 
 RUN = CliRunner().invoke
 KRK = "KRK.check.dtm.xqt"
@@ -95,42 +95,46 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
     assert compare(tables, "KRK", "--rules", "check") == (0, {KRK: "unknown"})
 
 
-def test_an_index_keeps_what_it_knows_of_the_same_bytes(tables_dir: Path, tmp_path: Path) -> None:
+def test_values_are_nobody_elses_word(tables_dir: Path, tmp_path: Path) -> None:
+    """Neither that of an index that lies there, nor a stated digest that is not the contents'."""
     tables = tmp_path / "tables"
     shutil.copytree(tables_dir, tables)
-    known = listed(tables)
-    asked = []
-
-    def values_of(file: TableFile) -> bytes:
-        asked.append(file.path.name)
-        return b"?" * 16
-
-    assert {e.file: e.values for e in index_of(tables, values_of=values_of)} == {
-        name: digests.values for name, digests in known.items()
-    }  # fmt: skip
-    assert not asked
-    shutil.copy(tables / "KNK.check.dtm.xqt", tables / "KNK.check-o1.dtm.xqt")
-    with pytest.raises(CorruptTableError):
-        index_of(tables, values_of=values_of)
-    (tables / "KNK.check-o1.dtm.xqt").unlink()
-    (tables / "index.json").write_text("no index")
-    index_of(tables, values_of=values_of)
-    assert set(asked) == set(known)
-
-
-def test_stats_and_ls_have_the_values_that_are_listed(tables_dir: Path, tmp_path: Path) -> None:
-    tables = tmp_path / "tables"
-    shutil.copytree(tables_dir, tables)
+    known, index = listed(tables), tables / "index.json"
+    index.write_text(index.read_text().replace(known[KRK].values, "0" * 32))
+    assert listed(tables) == known
     options = ["--tables", str(tables), "--rules", "check"]
-    assert json.loads(RUN(main, ["stats", "KRK", "--json", *options]).stdout)["values"] is None
-    known = listed(tables)
-    found = json.loads(RUN(main, ["stats", "KRK", "--json", *options]).stdout)
-    assert found["values"] == known[KRK].values
-    assert known[KRK].values in RUN(main, ["stats", "KRK", *options]).stdout
-    entries = json.loads(RUN(main, ["ls", "--json", *options]).stdout)["tables"]
-    assert {e["file"]: e["values"] for e in entries} == {
+
+    def stats(*more: str) -> dict[str, Any]:
+        return dict(json.loads(RUN(main, ["stats", "KRK", "--json", *options, *more]).stdout))
+
+    assert (stats()["values"], stats()["checked"]) == (None, False)
+    assert (stats("--check")["values"], stats("--check")["checked"]) == (known[KRK].values, True)
+    assert f"stated digest     {known[KRK].digest}" in RUN(main, ["stats", "KRK", *options]).stdout
+    text = RUN(main, ["stats", "KRK", "--check", *options]).stdout
+    assert "stated" not in text
+    assert f"of values alone   {known[KRK].values}" in text
+    assert "stated digest" in RUN(main, ["ls", *options]).stdout
+    found = json.loads(RUN(main, ["ls", "--check", "--json", *options]).stdout)["tables"]
+    assert {e["file"]: e["values"] for e in found} == {
         name: digests.values for name, digests in known.items() if ".check." in name
     }  # fmt: skip
+
+
+def test_a_forged_digest_is_found_where_it_is_checked(tables_dir: Path, tmp_path: Path) -> None:
+    """By somebody who has computed the checksum of the header anew."""
+    path = tmp_path / KRK
+    data = (tables_dir / KRK).read_bytes()
+    with TableFile(tables_dir / KRK) as file:
+        honest = file.header.digest
+    path.write_bytes(sealed(data.replace(honest, b"?" * 16, 1)))
+    options = ["--tables", str(tmp_path)]
+    for command in (["ls"], ["stats", "KRK"]):
+        stated = RUN(main, [*command, *options])
+        assert stated.exit_code == 0
+        assert b"?".hex() * 16 in stated.stdout
+        checked = RUN(main, [*command, "--check", *options])
+        assert checked.exit_code == 3
+        assert "the digest is wrong" in checked.stderr
 
 
 def test_standings() -> None:

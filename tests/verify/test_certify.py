@@ -80,10 +80,7 @@ def test_what_a_certificate_says(tables: Path) -> None:
     found = read_certificate(path)
     assert found is not None
     assert (str(found.table), found.digest) == ("KRKN.none.dtm", table["digest"])
-    assert (found.tbgen, found.index_size) == (__version__, table["index_size"])
-    assert found.red_to_move.legal == table["red_to_move"]["positions"]
-    assert found.black_to_move.losses == table["black_to_move"]["losses"]
-    assert found.seconds == table["seconds"]
+    assert (found.tbgen, found.seconds) == (__version__, table["seconds"])
     for premise in found.supporting:
         with TableFile(tables / premise.table.filename) as below:
             assert premise.digest == below.header.digest.hex()
