@@ -10,7 +10,12 @@
     parts        functions that are compiled into the kernels that call them, and no further
     indices      indexing without a test for negative indices, in kernels without reference counts
     internals    check of numba's undocumented names that these modules use
+    settings     numba's settings, of which those of the current directory do not count
 
 Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
 the compiled half of `tbgen.referee`. Nothing that only probes or plays does.
 """
+
+from tbgen.compiling.settings import ignore_file
+
+ignore_file()

@@ -63,6 +63,7 @@ CACHE_FOLDER = find_kernel_folder().path
 if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
+numba.core.config._config_fname = os.devnull  # in place of `settings.FILE`, when it compiles
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 _OPTIONS: dict[str, Any] = {

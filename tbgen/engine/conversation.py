@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from tbgen.answers import failures
+from tbgen.compiling.settings import ignore_environment
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
@@ -89,6 +90,7 @@ def main() -> None:
     """The program `tbgen-engine`."""
     if sys.stdin is None or sys.stdout is None:
         sys.exit("error: standard input or output is closed")
+    ignore_environment()
     try:
         run(default_directories())
     except OSError as error:

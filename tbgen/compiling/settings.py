@@ -1,0 +1,45 @@
+"""Settings of numba: those that tbgen makes, and nobody else's.
+
+numba takes settings from the environment (`NUMBA_*`) and from a file of the current directory, when
+it is loaded and again when it compiles. They can keep it from being loaded, name modules to import,
+or have kernels interpreted; and the current directory may be anybody's. Nothing here imports numba
+unless such a file is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import warnings
+
+FILE = ".numba_config.yaml"
+
+_OURS = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
+"""The variables that count, and what they may be."""
+
+
+def ignore_environment() -> None:
+    """Remove the settings of the environment that do not count, for this process and its own."""
+    for name in [name for name in os.environ if name.startswith("NUMBA_")]:
+        if not re.fullmatch(_OURS.get(name, "(?!)"), os.environ[name], re.DOTALL):
+            del os.environ[name]
+
+
+def ignore_file() -> None:
+    """Load numba without the settings of the current directory, where it has any."""
+    if "numba" in sys.modules or not os.path.isfile(FILE):
+        return
+    missing = object()
+    yaml = sys.modules.get("yaml", missing)
+    sys.modules["yaml"] = None  # type: ignore[assignment]  # without it numba cannot read them
+    try:
+        with warnings.catch_warnings(), contextlib.suppress(ImportError):
+            warnings.simplefilter("ignore")  # numba would say what to install
+            import numba  # noqa: F401
+    finally:
+        if yaml is missing:
+            del sys.modules["yaml"]
+        else:
+            sys.modules["yaml"] = yaml  # type: ignore[assignment]
