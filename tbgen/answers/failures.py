@@ -123,6 +123,8 @@ def _system_hint(error: OSError) -> str:
         return "make room, or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "choose a directory that you may use with --tables"
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "close other programs, or raise the limit that was set (ulimit -n)"
     if error.errno == errno.EBADF:
         return "standard input or output is closed"
     if error.errno not in (errno.ENOENT, errno.ENOTDIR):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tbgen.board.construction import Limits
     from tbgen.play.tablebase import GameTablebase
 
+_LEAST_DESCRIPTORS = 8
+"""The port, the event loop, a table, and a few readers."""
+
 
 @click.command(cls=Command)
 @options.table_options
@@ -93,6 +96,7 @@ def serve(
         count = len(opened.available())
         workshop = Workshop(selection.directory, lambda: _rule_set(opened), limits)
         opponent = Opponent(selection.directory, str(_rule_set(opened).rules))
+        _require_descriptors()
         listener = _listen(host, port)
         server = make_server(
             opened, selection.directory, host, port, log=log, workshop=workshop, opponent=opponent,
@@ -188,6 +192,16 @@ def _require_extra() -> None:
         raise click.UsageError(
             "the board needs starlette and uvicorn: pip install 'tbgen[web]'"
         ) from None
+
+
+def _require_descriptors() -> None:
+    """Raise `OSError` where too few files may be open to serve anything.
+
+    An event loop that lacks one in its making would complain by itself, in many lines.
+    """
+    with contextlib.ExitStack() as held:
+        for _ in range(_LEAST_DESCRIPTORS):
+            held.enter_context(socket.socket(socket.AF_UNIX))
 
 
 def _listen(host: str, port: int) -> socket.socket:

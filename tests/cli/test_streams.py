@@ -62,6 +62,16 @@ def test_closed_streams_do_not_matter_to_who_does_not_use_them(tmp_path: Path) -
     assert shell(f"tbgen convert '{KRK}' 2>&-", tmp_path).stdout == f"{KRK} - - 0 1\n"
 
 
+def test_too_few_descriptors(tmp_path: Path) -> None:
+    """An event loop that cannot be made must not complain by itself."""
+    result = shell("ulimit -n 6; tbgen serve --port 0 --no-open --tables .", tmp_path)
+    assert (result.stdout, result.returncode) == ("", 2)
+    assert result.stderr == (
+        "error: Too many open files\n"
+        "hint: close other programs, or raise the limit that was set (ulimit -n)\n"
+    )
+
+
 @pytest.mark.parametrize("command", ["ls", "ls --tables x", f"probe '{KRK}'", "doctor", "plan KRK"])
 def test_a_removed_working_directory(tmp_path: Path, command: str) -> None:
     gone = tmp_path / "gone"
