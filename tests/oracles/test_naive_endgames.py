@@ -156,4 +156,4 @@ def test_letters_in_any_order_and_refusals() -> None:
     with pytest.raises(KeyError):
         solution.probe("4k4/9/9/9/9/9/9/9/9/3K3N1 w")  # other material
     with pytest.raises(ValueError, match="rules"):
-        solve(("KR", "K"), rules="wxf")
+        solve(("KR", "K"), rules="chinese")

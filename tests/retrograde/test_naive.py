@@ -3,6 +3,11 @@
 The naive solver has its own rules, its own board and no index; see `tests/oracles/naive`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
 import pytest
 
 from tbgen.indexing import Material, Position
@@ -10,7 +15,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import Metric
 from tests.kits.solutions import solution
-from tests.oracles.naive.cache import naive_solution
+from tests.oracles.naive.cache import forget, naive_solution
 
 CASES = [
     ("KRK", Rules.NONE, Metric.DTM),
@@ -33,19 +38,51 @@ CASES = [
     ),
 ]
 
+CHASING = [rules for rules in Rules if rules.judges_chases]
+
+
+@pytest.fixture
+def forgetting() -> Iterator[None]:
+    """Naive solutions of millions of positions, which take a gigabyte each, are not kept."""
+    yield
+    forget()
+
 
 @pytest.mark.parametrize(("name", "rules", "metric"), CASES)
 def test_every_position_agrees(name: str, rules: Rules, metric: Metric) -> None:
+    assert compared(name, rules, metric) == sum(
+        int((solution(name, rules, metric).plane(side) != 0).sum()) for side in (0, 1)
+    )
+
+
+@pytest.mark.certification
+@pytest.mark.usefixtures("forgetting")
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("pair", [*combinations_with_replacement("RNCP", 2)], ids="".join)
+def test_four_men_where_chases_lose(pair: tuple[str, str], rules: Rules) -> None:
+    """About five minutes each; of fewer men, and without attackers on a side, no orders are."""
+    assert compared("K{}K{}".format(*pair), rules, Metric.DTM) > 100_000
+
+
+@pytest.mark.certification
+@pytest.mark.usefixtures("forgetting")
+@pytest.mark.parametrize("rules", CHASING)
+def test_five_men_where_chases_lose(rules: Rules) -> None:
+    """Pawns on their last three ranks stay there: 1.4 million positions, orders up to the fifth."""
+    assert compared("KNKPP", rules, Metric.DTM, pawn_ranks=3) > 1_000_000
+    assert naive_solution("KNKPP", str(rules), pawn_ranks=3).orders().keys() > {1, 2, 3, 4}
+
+
+def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
+    """How many positions have the value of the naive solver; fails at one that has not."""
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))
     planes = [solved.plane(side) for side in (0, 1)]
-    compared = 0
-    naive = naive_solution(name, rules=str(rules), metric=str(metric))
+    naive = naive_solution(name, str(rules), str(metric), pawn_ranks=pawn_ranks)
     for fen, outcome, value, order in naive.items():
         position = Position.from_fen(fen)
         code = int(planes[position.side][layout.slot(position)])
         assert code, f"{fen} is empty"
         found = solved.code_space.decode(code)
         assert (found.outcome, found.number, found.order) == (outcome, value, order), fen
-        compared += 1
-    assert compared == sum(int((plane != 0).sum()) for plane in planes)
+    return len(naive)

@@ -1,8 +1,12 @@
-"""Every rule set reaches the solver and the proof: values of one are refuted under another."""
+"""Every rule set reaches the solver and the proof: values of one are refuted under another.
+
+The naive solver, which has the rules in its own words, says which are right.
+"""
 
 from __future__ import annotations
 
 import csv
+import random
 
 import pytest
 
@@ -12,6 +16,7 @@ from tbgen.tables.codes import Outcome
 from tbgen.tables.names import RuleSet
 from tbgen.verify.prove import verify
 from tests.kits.paths import DATA
+from tests.kits.regions import decided_by_chases, where_chases_decide, with_moves
 from tests.kits.solutions import solution
 
 MATERIAL = "KNPKC"
@@ -40,6 +45,14 @@ def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
     """Solver or proof without the chases of a set would fail one of these."""
     if values != rules and not same_outcomes(values, rules):
         assert not proof(values, rules).ok
+
+
+@pytest.mark.parametrize("rules", CHASING)
+def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
+    """Among positions that chases decide under one set, and those that their moves lead to."""
+    positions = where_chases_decide(MATERIAL, Rules.WXF, 40, random.Random(1))
+    found = decided_by_chases(with_moves(positions), rules)
+    assert (found > 0) == (counts(rules) != counts(Rules.CHECK))
 
 
 def same_outcomes(one: Rules, other: Rules) -> bool:

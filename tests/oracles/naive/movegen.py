@@ -13,6 +13,7 @@ Board = dict[int, str]
 Move = tuple[int, int]
 
 FILES = "abcdefghi"
+SIDES = "wb"
 ORTHOGONAL = ((1, 0), (-1, 0), (0, 1), (0, -1))
 DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 

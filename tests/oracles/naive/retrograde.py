@@ -15,14 +15,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from .chase_patterns import Chasing
 from .patterns import DRAW, LOSS, WIN, Game, Verdict, find_pattern
 
 
-def decide(game: Game, *, checks_lose: bool, orders: int | None = None) -> list[Verdict]:
+def decide(
+    game: Game,
+    *,
+    checks_lose: bool,
+    orders: int | None = None,
+    chases: Sequence[Chasing] = (),
+) -> list[Verdict]:
     """The verdict of every node.
 
     `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders`
-    limits the number of rounds, without it they go on until nothing changes.
+    limits the number of rounds, without it they go on until nothing changes. `chases` are the
+    searches for perpetual chases, if these lose, too.
     """
     solver = _Propagation(game)
     solver.spread(0, direct_wins=())
@@ -32,11 +40,13 @@ def decide(game: Game, *, checks_lose: bool, orders: int | None = None) -> list[
         order = 0
         while orders is None or order < orders:
             order += 1
-            seeds = [
-                node
-                for winner in (0, 1)
-                for node in find_pattern(game, solver.known, winner, order, undecided).wins
-            ]
+            patterns = [find_pattern(game, solver.known, w, order, undecided) for w in (0, 1)]
+            seeds = [node for pattern in patterns for node in pattern.wins]
+            # Who loses by his checks is no more looked at; that they win is not known yet.
+            lost = frozenset().union(*(pattern.losses for pattern in patterns))
+            others = [node for node in undecided if node not in lost] if chases else []
+            for search in chases:
+                seeds += search.wins(solver.known, order, others)
             changed = solver.spread(order, seeds)
             if not changed and order >= last_exit_order:
                 break

@@ -21,13 +21,26 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from .movegen import Board, area, from_fen, in_check, kings_face, mirror, targets, to_fen
+from .chase_patterns import Chasing
+from .chases import TERMS
+from .movegen import (
+    SIDES,
+    Board,
+    Move,
+    after,
+    area,
+    from_fen,
+    in_check,
+    kings_face,
+    mirror,
+    targets,
+    to_fen,
+)
 from .patterns import DRAW, LOSS, WIN, Game, Verdict
 from .retrograde import decide
 
 Material = tuple[str, str]
 LETTERS = "KRNCPAB"
-SIDES = "wb"
 
 
 class Entry(NamedTuple):
@@ -46,10 +59,14 @@ def parse(text: str) -> Material:
 
 
 class Table:
-    """The positions of one material and the moves between them."""
+    """The positions of one material and the moves between them.
 
-    def __init__(self, material: Material) -> None:
-        self.material = material
+    `pawn_ranks` leaves only those positions in which all pawns are on their last so many ranks;
+    no move leads out of these, but for captures into others like them.
+    """
+
+    def __init__(self, material: Material, pawn_ranks: int | None = None) -> None:
+        self.material, self.pawn_ranks = material, pawn_ranks
         self.slots = material[0].upper() + material[1].lower()
         self.weights = [90**index for index in range(len(self.slots))]
         # Runs of like pieces, whose squares are kept in ascending order.
@@ -78,7 +95,7 @@ class Table:
 
     def _placements(self) -> Iterator[tuple[int, ...]]:
         """Every way to put the pieces on squares of their areas, like pieces not told apart."""
-        areas = [(area(self.slots[start]), end - start) for start, end in self.runs]
+        areas = [(self._area(self.slots[start]), end - start) for start, end in self.runs]
 
         def place(run: int, placed: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
             if run == len(areas):
@@ -90,6 +107,14 @@ class Table:
                     yield from place(run + 1, placed + squares)
 
         return place(0, ())
+
+    def _area(self, letter: str) -> list[int]:
+        """The squares on which a piece is placed."""
+        squares = area(letter)
+        if letter in "Pp" and self.pawn_ranks is not None:
+            last = 9 if letter == "P" else 0
+            squares = [sq for sq in squares if abs(sq % 10 - last) < self.pawn_ranks]
+        return squares
 
     def _find_positions(self) -> None:
         """Number the legal positions."""
@@ -148,7 +173,7 @@ class Table:
             "".join(letter for letter in slots if letter.isupper()),
             "".join(letter for letter in slots if letter.islower()).upper(),
         )
-        child_table = table(material)
+        child_table = table(material, self.pawn_ranks)
         child = child_table.nodes[1 - self.side[node]].get(child_table.key(left))
         if child is not None:
             self.captures.setdefault(node, []).append((material, child))
@@ -167,16 +192,25 @@ class Table:
             raise KeyError(f"the position has more pieces than {self.material}")
         return self.nodes[SIDES.index(side)][self.key(squares)]
 
+    def after(self, board: Board, move: Move) -> tuple[int, bool]:
+        """The number of the position after a move, no capture, and whether of its mirror image."""
+        moved = after(board, move)
+        node = self.find(moved, "b" if board[move[0]].isupper() else "w")
+        return node, moved != self.board(node)
+
+    def board(self, node: int) -> Board:
+        """What stands where."""
+        return dict(zip(self.squares[node], self.slots, strict=True))
+
     def fen(self, node: int) -> str:
         """A position as FEN."""
-        board = dict(zip(self.squares[node], self.slots, strict=True))
-        return to_fen(board, SIDES[self.side[node]])
+        return to_fen(self.board(node), SIDES[self.side[node]])
 
 
 @cache
-def table(material: Material) -> Table:
+def table(material: Material, pawn_ranks: int | None = None) -> Table:
     """The positions of a material, found once."""
-    return Table(material)
+    return Table(material, pawn_ranks)
 
 
 class Solution:
@@ -226,37 +260,53 @@ class Solution:
 
 
 def solve(
-    material: Material, rules: str = "none", metric: str = "dtm", orders: int | None = None
+    material: Material,
+    rules: str = "none",
+    metric: str = "dtm",
+    orders: int | None = None,
+    pawn_ranks: int | None = None,
 ) -> Solution:
     """Solve a material and everything that captures lead to.
 
-    `rules` is `none` or `check`; `orders` limits the rounds, in supporting materials as well.
+    `rules` is `none`, `check` or one of `chases.TERMS`; `pawn_ranks` is as in `Table`; `orders`
+    limits the rounds, in supporting materials as well.
     `metric` is that of the material itself, `dtm` or `dtc`: in the latter each capture into a
     decided position, by whatever means it is decided, is a plain end of the game (a lost position
     counts as lost in 0, a won one as won in 1). Supporting materials are solved as `dtm`.
     """
-    if rules not in ("none", "check"):
-        raise ValueError(f"rules are 'none' or 'check', not {rules!r}")
+    if rules not in ("none", "check", *TERMS):
+        raise ValueError(f"rules are 'none', 'check' or of {list(TERMS)}, not {rules!r}")
     if metric not in ("dtm", "dtc"):
         raise ValueError(f"metrics are 'dtm' and 'dtc', not {metric!r}")
     red, black = ("".join(sorted(army, key=LETTERS.index)) for army in material)
-    return _solve((red, black), rules, metric, orders if rules == "check" else None)
+    return _solve((red, black), rules, metric, orders if rules != "none" else None, pawn_ranks)
 
 
 @cache
-def _solve(material: Material, rules: str, metric: str, orders: int | None) -> Solution:
-    positions = table(material)
+def _solve(
+    material: Material, rules: str, metric: str, orders: int | None, pawn_ranks: int | None
+) -> Solution:
+    positions = table(material, pawn_ranks)
     exits: dict[int, list[Verdict]] = {}
     for node, captures in positions.captures.items():
         exits[node] = [
-            _solve(child_material, rules, "dtm", orders).verdicts[child]
+            _solve(child_material, rules, "dtm", orders, pawn_ranks).verdicts[child]
             for child_material, child in captures
         ]
         if metric == "dtc":
             exits[node] = [_CONVERTED[verdict.outcome] for verdict in exits[node]]
     game = Game(positions.side, positions.in_check, positions.moves, exits)
-    verdicts = decide(game, checks_lose=rules == "check", orders=orders)
+    chases = []
+    if rules in TERMS:
+        chases = [Chasing(positions, game, winner, TERMS[rules]) for winner in (0, 1)]
+    verdicts = decide(game, checks_lose=rules != "none", orders=orders, chases=chases)
     return Solution(positions, game, verdicts)
 
 
 _CONVERTED = {WIN: Verdict(WIN, 0, 1), DRAW: Verdict(DRAW), LOSS: Verdict(LOSS, 0, 0)}
+
+
+def forget() -> None:
+    """Keep no solutions and no positions any longer."""
+    _solve.cache_clear()
+    table.cache_clear()

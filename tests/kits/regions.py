@@ -1,0 +1,76 @@
+"""Regions of materials, where the solver is compared with the naive one: some positions of many.
+
+The naive solver has the values of all others from the tables (`tests.oracles.naive.region`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Position, Side
+from tbgen.indexing.rulesets import Rules
+from tbgen.rules import legal_moves
+from tbgen.tables.codes import Outcome
+from tests.kits.solutions import solution
+from tests.oracles.naive.region import Region
+
+
+@cache
+def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
+    """int8 (slots,): the outcome of each slot, draws where no position is."""
+    table = solution(name, rules)
+    codes, places = np.unique(table.plane(side), return_inverse=True)
+    found = [int(table.code_space.decode(int(code)).outcome) if code else 0 for code in codes]
+    return np.array(found, np.int8)[places]
+
+
+def outcome(position: Position, rules: Rules) -> int:
+    """The outcome of a position, for its side to move, as the solver has it."""
+    position = position.swapped() if position.is_swapped else position
+    if not position.material.needs_table:
+        return Outcome.DRAW
+    name = position.material.name
+    slot = solution(name, rules).layout.slot(position)
+    return int(outcomes(name, rules, position.side)[slot])
+
+
+def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
+    """Positions that the rules of checks alone leave drawn, of either side to move."""
+    layout, found = solution(name, rules).layout, []
+    for side in Side:
+        decided = outcomes(name, rules, side) != outcomes(name, Rules.CHECK, side)
+        slots = np.flatnonzero(decided).tolist()
+        for slot in slots if len(slots) <= most else rng.sample(slots, most):
+            position = layout.position(slot, side)
+            assert position is not None
+            found.append(position)
+    return found
+
+
+def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
+    """The positions, and those that their moves lead to, captures aside, by their FENs."""
+    found = {}
+    for position in positions:
+        found[position.fen] = position
+        for source, target in legal_moves(position):
+            if not position.board[target]:
+                after = position.after(source, target)
+                found[after.fen] = after
+    return found
+
+
+def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
+    """How many positions of a region chases decide; fails where the naive solver has another
+    outcome.
+    """
+    region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
+    naive = region.outcomes(str(rules))
+    for fen, position in positions.items():
+        assert naive[fen] == outcome(position, rules), fen
+    by_checks = region.outcomes("check")
+    return sum(naive[fen] != by_checks[fen] for fen in positions)

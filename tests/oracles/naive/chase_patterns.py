@@ -1,0 +1,251 @@
+"""Forced perpetual chases among the positions of a material: docs/values.md, "Patterns, exactly".
+
+For one would-be winner W against one offender O, among what is still undecided:
+
+    (position, V)             O to move: every move is won for W, or chases V into the pattern
+    (position, V, attackers)  W to move: some move answers the chase and leads into the pattern
+
+It is the greatest such set in which W can also, again and again, whatever O does, make a move that
+is no check, and for each piece of O's a move that does not chase it. Squares are those of the
+position as the table numbers it, so that a move may end in its mirror image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from .chases import Terms, chased, is_answered, owner
+from .movegen import SIDES, Board, Move, legal_moves, mirror
+from .patterns import LOSS, WIN, Game, Verdict
+
+Known = Sequence[Verdict | None]
+
+
+class Boards(Protocol):
+    """The positions behind the nodes of a graph."""
+
+    def board(self, node: int) -> Board:
+        """What stands where."""
+
+    def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
+        """The node after a move, no capture, and whether as a mirror image; None if none is."""
+
+
+class Offence(NamedTuple):
+    """O to move, who must chase the piece on a square."""
+
+    node: int
+    victim: int
+
+
+class Reply(NamedTuple):
+    """W to move, with a piece of his attacked anew."""
+
+    node: int
+    victim: int
+    attackers: frozenset[int]
+
+
+class Chase(NamedTuple):
+    """A move of O's."""
+
+    move: Move
+    goal: Reply
+    mirrored: bool
+
+
+class Step(NamedTuple):
+    """A move of W's."""
+
+    move: Move
+    goal: Offence
+    mirrored: bool
+    check: bool
+
+
+class Chasing:
+    """The search for W's patterns of chases, round after round."""
+
+    def __init__(self, boards: Boards, game: Game, winner: int, terms: Terms) -> None:
+        self.boards, self.game, self.winner, self.terms = boards, game, winner, terms
+        self._saved_by: dict[int, list[int]] = {}
+        """Why a position of O's is in no pattern: these moves chase no one piece, as long as none
+        of them is won for W."""
+
+    def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
+        """The positions of the pattern with W to move, in the round `order`; O's are of `nodes`."""
+        offences = {
+            Offence(node, victim)
+            for node in nodes
+            if known[node] is None and self.game.side[node] != self.winner
+            for victim in self._victims(known, order, node)
+        }
+        pattern = _Pattern(self, known, order, offences)
+        return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
+
+    def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
+        """The moves that stay in the graph: where they lead, and whether as a mirror image."""
+        board, side = self.boards.board(node), self.game.side[node]
+        for move in legal_moves(board, SIDES[side]):
+            if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
+                yield move, *goal
+
+    def is_won(self, known: Known, order: int, node: int) -> bool:
+        """Whether W, to move, has won already, or by a capture that loses in this round."""
+        return known[node] is not None or any(
+            verdict.outcome == LOSS and 1 <= verdict.order <= order
+            for verdict in self.game.exits.get(node, ())
+        )
+
+    def _victims(self, known: Known, order: int, node: int) -> set[int]:
+        """The pieces that each move chases that is not won for W."""
+        for verdict in self.game.exits.get(node, ()):
+            if verdict.outcome != WIN or verdict.order > order:
+                return set()
+        if node in self._saved_by and not any(
+            self.is_won(known, order, child) for child in self._saved_by[node]
+        ):
+            return set()
+        common: set[int] | None = None
+        looked_at = []
+        for child in self.game.moves[node]:
+            if self.game.in_check[child] and not self.is_won(known, order, child):
+                common, looked_at = set(), [child]
+        board = self.boards.board(node)
+        for move, child, _ in self.moves(node) if common is None else ():
+            if not self.is_won(known, order, child):
+                new = set(chased(board, move, self.terms))
+                common = new if common is None else common & new
+                looked_at.append(child)
+                if not common:
+                    break
+        if common is not None and not common:
+            self._saved_by[node] = looked_at
+        return common or set()
+
+
+def _seen(mirrored: bool) -> Callable[[int], int]:
+    """What a square is called after a move that ends in a mirror image."""
+    return mirror if mirrored else lambda square: square
+
+
+class _Pattern:
+    """The greatest pattern within some offences: those that are left, and O's moves from each."""
+
+    def __init__(self, search: Chasing, known: Known, order: int, offences: set[Offence]) -> None:
+        self.search, self.offences = search, offences
+        self.forced = {o: list(self._chases(known, order, o)) for o in offences}
+        self.replies = {chase.goal for chases in self.forced.values() for chase in chases}
+        self.steps = {reply: list(self._answers(reply)) for reply in self.replies}
+        self._spared: dict[tuple[Reply, Step], dict[int, frozenset[int]]] = {}
+        self._shrink()
+
+    def _chases(self, known: Known, order: int, offence: Offence) -> Iterator[Chase]:
+        """O's moves that W has not won."""
+        board = self.search.boards.board(offence.node)
+        for move, child, mirrored in self.search.moves(offence.node):
+            if not self.search.is_won(known, order, child):
+                attackers = chased(board, move, self.search.terms)[offence.victim]
+                seen = _seen(mirrored)
+                reply = Reply(child, seen(offence.victim), frozenset(map(seen, attackers)))
+                yield Chase(move, reply, mirrored)
+
+    def _answers(self, reply: Reply) -> Iterator[Step]:
+        """W's moves that undo one of the attacks, to positions that are undecided."""
+        board, terms = self.search.boards.board(reply.node), self.search.terms
+        for move, child, mirrored in self.search.moves(reply.node):
+            check = self.search.game.in_check[child]
+            if check and terms.check_voids:
+                continue
+            goal = Offence(child, _seen(mirrored)(_followed(reply.victim, move)))
+            if goal in self.offences and is_answered(
+                board, reply.attackers, reply.victim, move, terms
+            ):
+                yield Step(move, goal, mirrored, check)
+
+    def _shrink(self) -> None:
+        """Take away what is not in the pattern, until all that is left is."""
+        while True:
+            before = len(self.offences) + len(self.replies)
+            self._prune()
+            self.replies &= self._may_stop_checking()
+            self._prune()
+            spared = self._may_spare()
+            self.replies = {
+                reply
+                for reply in self.replies
+                if all((reply, square) in spared for square in self._chaseable(reply.node))
+            }
+            self._prune()
+            if len(self.offences) + len(self.replies) == before:
+                return
+
+    def _prune(self) -> None:
+        """Take away what may leave the pattern, or must."""
+        while True:
+            offences = {
+                o for o in self.offences if all(c.goal in self.replies for c in self.forced[o])
+            }
+            replies = {r for r in self.replies if any(s.goal in offences for s in self.steps[r])}
+            if len(offences) == len(self.offences) and len(replies) == len(self.replies):
+                return
+            self.offences, self.replies = offences, replies
+
+    def _may_stop_checking(self) -> set[Reply]:
+        """Where W forces that he once more gives no check, staying in the pattern."""
+        done: set[Reply] = set()
+        while True:
+            ends = {o for o in self.offences if all(c.goal in done for c in self.forced[o])}
+            more = {
+                reply
+                for reply in self.replies - done
+                for step in self.steps[reply]
+                if step.goal in self.offences and (not step.check or step.goal in ends)
+            }
+            if not more:
+                return done
+            done |= more
+
+    def _may_spare(self) -> set[tuple[Reply, int]]:
+        """Where W forces that he once more does not chase the piece on a square."""
+        open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
+        done: set[tuple[Reply, int]] = set()
+        while True:
+            more = {
+                (reply, square)
+                for reply, square in open_ - done
+                for step in self.steps[reply]
+                if step.goal in self.offences and self._spares(reply, square, step, done)
+            }
+            if not more:
+                return done
+            done |= more
+
+    def _spares(self, reply: Reply, square: int, step: Step, done: set[tuple[Reply, int]]) -> bool:
+        """Whether a step does not chase a piece, or leads to where this is forced."""
+        seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
+        if (reply, step) not in self._spared:
+            found = {}
+            if not step.check:
+                found = chased(self.search.boards.board(reply.node), step.move, self.search.terms)
+            self._spared[reply, step] = found
+        attackers = frozenset(map(seen, self._spared[reply, step].get(square, ())))
+        there = seen(square)
+        return all(
+            not attackers
+            or not is_answered(board, attackers, there, chase.move, self.search.terms)
+            or (chase.goal, _seen(chase.mirrored)(_followed(there, chase.move))) in done
+            for chase in self.forced[step.goal]
+        )
+
+    def _chaseable(self, node: int) -> list[int]:
+        """Where O's pieces stand, but for his king."""
+        own = SIDES[1 - self.search.winner]
+        board = self.search.boards.board(node)
+        return [s for s, letter in board.items() if owner(letter) == own and letter not in "Kk"]
+
+
+def _followed(square: int, move: Move) -> int:
+    """Where a piece stands after a move of its side."""
+    return move[1] if move[0] == square else square

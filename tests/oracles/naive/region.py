@@ -1,0 +1,60 @@
+"""Some positions, with the values of all others given: a game within the game.
+
+The value of a position does not change where positions elsewhere are replaced by their values. So
+any set of positions will do, and materials that are too large for `solver` can be looked at where
+the rules decide. Only outcomes are meant: orders are rounds, and those elsewhere have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from .chase_patterns import Chasing
+from .chases import TERMS
+from .movegen import SIDES, Board, Move, after, from_fen, in_check, legal_moves, other, to_fen
+from .patterns import Game, Verdict
+from .retrograde import decide
+
+
+class Region:
+    """The given legal positions (FENs), which of them each move leads to, and what else."""
+
+    def __init__(self, fens: Iterable[str], outside: Callable[[str], int]) -> None:
+        """Find the moves; `outside` tells the outcome of a position elsewhere, by its FEN."""
+        self.fens = list(fens)
+        self.positions = [from_fen(fen) for fen in self.fens]
+        self._nodes = {
+            (frozenset(board.items()), side): node
+            for node, (board, side) in enumerate(self.positions)
+        }
+        self.game = Game(
+            side=[SIDES.index(side) for _, side in self.positions],
+            in_check=[in_check(board, side) for board, side in self.positions],
+            moves=[[] for _ in self.positions],
+        )
+        for node, (board, side) in enumerate(self.positions):
+            for move in legal_moves(board, side):
+                goal = self.after(board, move)
+                if goal is not None:
+                    self.game.moves[node].append(goal[0])
+                else:
+                    outcome = outside(to_fen(after(board, move), other(side)))
+                    self.game.exits.setdefault(node, []).append(Verdict(outcome))
+
+    def board(self, node: int) -> Board:
+        """What stands where."""
+        return self.positions[node][0]
+
+    def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
+        """The node after a move, if it is one; there are no mirror images."""
+        side = "b" if board[move[0]].isupper() else "w"
+        node = self._nodes.get((frozenset(after(board, move).items()), side))
+        return None if node is None else (node, False)
+
+    def outcomes(self, rules: str) -> dict[str, int]:
+        """The outcome of each position, under `check` or one of `chases.TERMS`."""
+        chases = []
+        if rules in TERMS:
+            chases = [Chasing(self, self.game, winner, TERMS[rules]) for winner in (0, 1)]
+        verdicts = decide(self.game, checks_lose=True, chases=chases)
+        return {fen: verdict.outcome for fen, verdict in zip(self.fens, verdicts, strict=True)}
