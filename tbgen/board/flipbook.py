@@ -2,7 +2,7 @@
 
     board, pieces, marks as pixels, each drawn once  ->  put together for each moment  ->  GIF
 
-It needs the extra `png`: cairosvg draws the parts, Pillow puts them together. Where pieces are, and
+resvg draws the parts, Pillow puts them together. Where pieces are, and
 when, is in `motion`; what is shown, in `story`; the same as SVG is in `animation`.
 """
 
@@ -45,7 +45,7 @@ class Moment(NamedTuple):
 def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
     """The GIF of a game, so many pixels wide, which begins again when it has ended.
 
-    Raises `InputError` where the extra `png` is missing.
+    Raises `InputError` where what draws pixels is missing.
     """
     easel = _Easel(look, width)
     from PIL.Image import Dither  # an easel complains where there is no Pillow

@@ -1,6 +1,6 @@
-"""Pictures as pixels: an SVG that stands alone becomes a PNG, where cairosvg is installed.
+"""Pictures as pixels: an SVG that stands alone becomes a PNG, by resvg.
 
-It is the extra `png`, and needs libcairo of the system; nothing else of the board does.
+Its wheels need no library of the system; it comes with the extras `web` and `png`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from tbgen.indexing import InputError
 
 @cache
 def can_rasterise() -> bool:
-    """Whether there is what it takes."""
+    """Whether resvg is installed."""
     try:
-        import cairosvg  # noqa: F401
-    except (ImportError, OSError):
+        import resvg_py  # noqa: F401
+    except ImportError:
         return False
     return True
 
 
 def png(picture: str, width: int) -> bytes:
-    """The picture, so many pixels wide; raises `InputError` where cairosvg is missing."""
+    """The picture, so many pixels wide; raises `InputError` where resvg is missing."""
     try:
-        import cairosvg
-    except (ImportError, OSError) as error:  # OSError: the system has no libcairo
-        raise InputError(
-            f"PNG needs cairosvg: {error}", "pip install 'tbgen[png]', or take SVG"
-        ) from None
-    data: bytes = cairosvg.svg2png(bytestring=picture.encode(), output_width=width)
+        import resvg_py
+    except ImportError:
+        raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
+    # No picture of the board has text: looking for fonts would take a second.
+    data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
     return data

@@ -56,7 +56,7 @@ def diagram(
 ) -> None:
     """Draw a position.
 
-    POSITION as for probe. PNG needs cairosvg (pip install 'tbgen[png]'). Pieces and board are
+    POSITION as for probe. PNG needs resvg (pip install 'tbgen[png]'). Pieces and board are
     drawn for this project and need no font; pictures may be used like the program.
 
     Exit status: 0 ok, 2 bad input.

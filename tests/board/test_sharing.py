@@ -42,7 +42,6 @@ def tags(text: str) -> dict[str, str]:
 # -- pixels ----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not raster.can_rasterise(), reason="there is no cairosvg with its libcairo")
 def test_pixels(client: TestClient) -> None:
     for asked, width in ({}, 640), ({"width": "200"}, 200), ({"width": "1"}, 64):
         answer = client.get("/v1/render.png", params={"fen": KNIGHT, **asked})
@@ -53,10 +52,8 @@ def test_pixels(client: TestClient) -> None:
     assert "/v1/render.png?fen=" in page(client, "/", fen=KNIGHT)
 
 
-def test_without_cairosvg_there_are_none(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "cairosvg", None)
+def test_without_resvg_there_are_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
     raster.can_rasterise.cache_clear()
     answer = client.get("/v1/render.png", params={"fen": KNIGHT})
     assert answer.status_code == 400
@@ -155,7 +152,6 @@ def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
     assert groups == [("a0", "chase"), ("a2", "chase")]
 
 
-@pytest.mark.skipif(not raster.can_rasterise(), reason="there is no cairosvg with its libcairo")
 @pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
     """Each picture at rest is most like what `render.png` has of its position."""
@@ -192,10 +188,8 @@ def difference(one: Any, other: Any) -> float:
     return float((apart**2).mean())
 
 
-def test_without_cairosvg_there_is_no_gif(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("cairosvg", "PIL"):
+def test_without_resvg_there_is_no_gif(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("resvg_py", "PIL"):
         monkeypatch.setitem(sys.modules, name, None)
     answer = client.get("/v1/animation.gif", params={"fen": KNIGHT, "moves": "a0b2"})
     assert (answer.status_code, "tbgen[png]" in answer.json()["hint"]) == (400, True)

@@ -56,10 +56,6 @@ def test_svg_files(tmp_path: Path) -> None:
 
 
 def test_png_files(tmp_path: Path) -> None:
-    try:
-        import cairosvg  # noqa: F401
-    except (ImportError, OSError) as error:
-        pytest.skip(f"no cairosvg: {error}")
     out = tmp_path / "x.png"
     assert run(FEN, "-o", out, "--width", "96").exit_code == 0
     data = out.read_bytes()
@@ -89,9 +85,9 @@ def test_mistakes(
 def test_without_the_converter_svg_is_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
     result = run(FEN, "-o", tmp_path / "x.png")
     assert result.exit_code == 2
-    assert "PNG needs cairosvg" in result.stderr
+    assert "PNG needs resvg-py" in result.stderr
     assert "tbgen[png]" in result.stderr
     assert not list(tmp_path.iterdir())
