@@ -21,6 +21,7 @@
 
     api, pgn   JSON, SVG and text of a study              /v1/...
     limits     what is refused, headers     http     threads, ETags, errors
+    assets     script, style and icon       proxy    requests that a proxy has sent on
     pages      dispatches requests          routes   has the addresses          server   runs them
 
 Needs the extra `web`. Nothing here reads files of tables or judges moves: `library` asks

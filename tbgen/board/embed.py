@@ -12,6 +12,7 @@ from __future__ import annotations
 from html import escape
 
 from tbgen.board.animation import animate
+from tbgen.board.assets import address
 from tbgen.board.diagram import Marks, draw
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
@@ -48,7 +49,7 @@ def embed_page(library: Library, view: View) -> Answer:
         f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>"
-        f'<link rel="stylesheet" href="/static/board.css"></head>'
+        f'<link rel="stylesheet" href="{address("board.css")}"></head>'
         f'<body class="embedded"><main>{picture}<h1>{escape(title)}</h1>'
         f"<p>{escape(said)} {more}</p></main></body></html>"
     )

@@ -130,7 +130,9 @@ class Helpers:
         return answer
 
     def _ask(self, name: str, request: Request) -> Answer:
-        kept = ("type", "method", "path", "query_string", "headers", "scheme", "server")
+        kept = (
+            "type", "method", "path", "root_path", "query_string", "headers", "scheme", "server",
+        )  # fmt: skip
         asked = {key: request.scope[key] for key in kept if key in request.scope}
         asked["path_params"] = dict(request.path_params)
         shelf = Shelf.of(self._library)

@@ -41,6 +41,9 @@ MAX_LONG = 24
 LONG_THREADS = 1
 """Python runs one thread at a time: more would end no sooner, and hold up everything else."""
 
+MAX_OF_CLIENT = 16
+"""Requests of one address at work or waiting; more are answered 503. A browser sends six."""
+
 SEARCHERS = min(2, usable_cores())
 """Searches at once; one of each client."""
 
@@ -163,6 +166,7 @@ class Gate:
             Lane.SEARCH: Pool(Lane.SEARCH, SEARCHERS, MAX_LONG),
         }
         self._searching: set[str] = set()
+        self._clients: Counter[str] = Counter()
         self._at_work = local()
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
@@ -204,38 +208,44 @@ class Gate:
             if tag and tag in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
-            chosen = lane(request)
-            run = self._search if chosen is Lane.SEARCH else self._run
-            answer = await run(self._pools[chosen], function, on_error, request)
+            answer = await self._admit(lane(request), function, on_error, request)
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:
                 kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
-                headers |= {"etag": tag, "cache-control": kept}
-                headers["vary"] = "accept-language"
+                headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"} | headers
             else:
                 headers.setdefault("cache-control", "no-store")
             return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
 
         return respond
 
-    async def _search(
+    async def _admit(
         self,
-        pool: Pool,
+        lane: Lane,
         function: Callable[[Request], Answer],
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
-        """Run what a client may do once at a time."""
+        """Run a request, unless its client has too many others at work."""
         client = request.client.host if request.client is not None else ""
-        if client in self._searching:
+        if self._clients[client] >= MAX_OF_CLIENT:
+            busy = RequestError(503, "too many requests at once", "wait for your other requests")
+            return on_error(request, failure(busy))
+        if lane is Lane.SEARCH and client in self._searching:
             hint = "wait for your other search, or stop it"
             return on_error(request, failure(RequestError(503, "one search at a time", hint)))
-        self._searching.add(client)
+        self._clients[client] += 1
+        if lane is Lane.SEARCH:
+            self._searching.add(client)
         try:
-            return await self._run(pool, function, on_error, request)
+            return await self._run(self._pools[lane], function, on_error, request)
         finally:
-            self._searching.remove(client)
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
+            if lane is Lane.SEARCH:
+                self._searching.remove(client)
 
     async def _run(
         self,
@@ -278,10 +288,9 @@ class Gate:
         return on_error(request, failure(slow))
 
     def _etag(self, request: Request) -> str:
-        """Names the answer: address, language and tables determine it."""
-        asked = f"{request.url.path}?{request.url.query}"
+        """Name of the answer: the whole address, language and tables determine it."""
         language = request.headers.get("accept-language", "")
-        key = f"{self._fingerprint()} {asked} {language}"
+        key = f"{self._fingerprint()} {request.url} {language}"
         return f'"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
+from tbgen.board.assets import address as address_of
 from tbgen.board.diagram import symbols
 from tbgen.board.i18n import LANGUAGES, text
 from tbgen.board.pieces import PIECE_SETS
@@ -38,13 +39,13 @@ def page(
     attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
     heading = escape(f"{title} - {text(language, 'title')}")
     return (
-        f'<!doctype html><html lang="{language}"{theme}><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language}" data-root="/"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
         f'<meta name="description" content="{escape(text(language, "start_here"))}">'
-        f'{head}<link rel="stylesheet" href="/static/board.css">'
-        f'<link rel="icon" href="/static/icon.svg">'
-        f'<script type="module" src="/static/board.js"></script></head><body>'
+        f'{head}<link rel="stylesheet" href="{address_of("board.css")}">'
+        f'<link rel="icon" href="{address_of("icon.svg")}">'
+        f'<script type="module" src="{address_of("board.js")}"></script></head><body>'
         f"{_skip_link(main, language)}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"

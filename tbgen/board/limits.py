@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tbgen.board.http import EVENTS, HTML, RequestError, failure
+from tbgen.board.proxy import is_forwarded
 
 MAX_QUERY = 6000
 """Bytes of an address: a game of `state.MAX_MOVES` plies fits."""
@@ -112,6 +113,9 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
         problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
     elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
         problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")
+    elif post and is_forwarded(scope["headers"]):
+        hint = "ask by this machine's own address, without a proxy"
+        problem = RequestError(403, "only this machine itself may have tables built", hint)
     elif post and (b"transfer-encoding" in headers or _length(headers) > MAX_BODY):
         problem = RequestError(413, "the form is too large", f"{MAX_BODY} bytes are read")
     elif not post and (_length(headers) or b"transfer-encoding" in headers):

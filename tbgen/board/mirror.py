@@ -160,5 +160,5 @@ class ZipOthers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        is_file = scope["type"] == "http" and scope["path"].startswith(f"{ADDRESS}/")
+        is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
         await (self._app if is_file else self._zipped)(scope, receive, send)

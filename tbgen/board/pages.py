@@ -193,7 +193,8 @@ class Pages:
 def bare_view(request: Request, position: Position) -> View:
     """A view of some position, with the settings that are asked for; raises `InputError`."""
     kept = {key: value for key, value in request.query_params.items() if key in _SETTINGS}
-    return read_view(kept, position, request.headers.get("accept-language", ""))
+    view = read_view(kept, position, request.headers.get("accept-language", ""))
+    return replace(view, origin=_origin(request))
 
 
 def _moved(href: str) -> Answer:
@@ -201,6 +202,7 @@ def _moved(href: str) -> Answer:
 
 
 def _origin(request: Request) -> str:
-    """Scheme and host of a request; empty where the host is none that could be named."""
+    """Scheme, host and prefix of a request; empty where the host is none that could be named."""
     host = request.headers.get("host", "")
-    return f"{request.url.scheme}://{host}" if re.fullmatch(r"[\w.:\[\]-]{1,100}", host) else ""
+    named = re.fullmatch(r"[\w.:\[\]-]{1,100}", host)
+    return f"{request.url.scheme}://{host}{request.scope['root_path']}" if named else ""

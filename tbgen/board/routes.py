@@ -8,12 +8,10 @@ The application keeps no state but caches and counts of requests; running it is 
 from __future__ import annotations
 
 import contextlib
-import mimetypes
 import shlex
 from collections.abc import Callable
 from functools import partial
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlencode
@@ -25,14 +23,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tbgen.board.api import Api
+from tbgen.board.assets import FOREVER, assets
 from tbgen.board.complaints import complain
 from tbgen.board.construction import PATHS, Construction, Workshop
-from tbgen.board.diagram import STYLE, draw
+from tbgen.board.diagram import draw
 from tbgen.board.endgames import MAX_NODES, closure_size
 from tbgen.board.helpers import Helpers
 from tbgen.board.http import (
     HTML,
-    SVG,
+    TEXT,
     Answer,
     Gate,
     Lane,
@@ -45,12 +44,11 @@ from tbgen.board.library import Library, Opponent
 from tbgen.board.limits import SECURITY_HEADERS, Limits
 from tbgen.board.mirror import ADDRESS, Mirror, ZipOthers
 from tbgen.board.pages import Pages, bare_view
-from tbgen.board.pieces import piece_path
+from tbgen.board.proxy import Forwarded
 from tbgen.board.starting import building, progress_in_words
 from tbgen.board.state import View, read_view
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
-from tbgen.indexing.squares import PieceType
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
 
@@ -82,18 +80,12 @@ def create_app(
     library = Library(tables, directory, workshop, option, opponent)
     gate = Gate(lambda: library.fingerprint + building(library))
     tables.checkpoint = gate.checkpoint
-    static, pages, helpers = _static_files(), Pages(library), Helpers(library)
-
-    def file(request: Request) -> Answer:
-        content = static.get(request.path_params["name"])
-        if content is None:
-            raise RequestError(404, "there is no such file", "see /")
-        return Answer(content[0], content[1])
-
+    pages, helpers = Pages(library), Helpers(library)
     routes = [
         *_page_routes(pages, helpers, gate),
         *_building_routes(workshop, gate),
-        Route("/static/{name}", gate.endpoint("static", file)),
+        Route("/static/{name}", gate.endpoint("static", _static)),
+        Route("/robots.txt", gate.endpoint("robots", _robots)),
         *_api_routes(Api(library), helpers, gate),
     ]
     if files and directory is not None:
@@ -104,6 +96,7 @@ def create_app(
         middleware=[
             Middleware(Limits, loopback_only=loopback_only, posts=posts),
             Middleware(ZipOthers),
+            Middleware(Forwarded),
         ],
         exception_handlers={404: _not_found, 500: _bug},
     )
@@ -191,6 +184,23 @@ def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
         Route("/healthz", gate.endpoint("health", api.health, cached=False)),
         Route("/metrics", gate.endpoint("metrics", metrics, cached=False)),
     ]
+
+
+def _static(request: Request) -> Answer:
+    """Script, style or icon; for good where the address has its fingerprint."""
+    asset = assets().get(request.path_params["name"])
+    if asset is None:
+        raise RequestError(404, "there is no such file", "see /")
+    asked = request.query_params.get("v")
+    kept = {"cache-control": FOREVER} if asked == asset.fingerprint else None
+    return Answer(asset.content, asset.media_type, headers=kept)
+
+
+def _robots(request: Request) -> Answer:
+    """Advice to crawlers: the first page and the endgames; there are billions of positions."""
+    root = request.scope["root_path"]
+    lines = ("User-agent: *", f"Allow: {root}/$", f"Allow: {root}/endgames", f"Disallow: {root}/")
+    return Answer("".join(f"{line}\n" for line in lines), TEXT)
 
 
 def _page(request: Request) -> Lane:
@@ -291,26 +301,3 @@ def _dressed(request: Request, error: RequestError) -> Response:
     if "text/html" in request.headers.get("accept", ""):
         answer = _as_page(request, answer)
     return Response(answer.content(), answer.status, media_type=answer.media_type)
-
-
-# -- files -----------------------------------------------------------------------------------
-
-
-def _static_files() -> dict[str, tuple[bytes, str]]:
-    """Script, style and icon by name, read once: no path of a request reaches the disk."""
-    found = {}
-    for item in (resources.files("tbgen.board") / "static").iterdir():
-        media = mimetypes.guess_type(item.name)[0] or "application/octet-stream"
-        found[item.name] = (item.read_bytes(), media)
-    found["icon.svg"] = (_icon().encode(), SVG)
-    return found
-
-
-def _icon() -> str:
-    """The red king."""
-    path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'
-        f'<g class="red"><circle class="disc" r="45"/>'
-        f'<path class="glyph" transform="scale(.58)" d="{path}"/></g></svg>'
-    )

@@ -6,6 +6,7 @@ tables directory  ->  create_app  ->  BoardServer on 127.0.0.1
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 from pathlib import Path
 from socket import socket
 from sys import getswitchinterval, setswitchinterval
@@ -13,6 +14,7 @@ from threading import Thread
 from typing import Any
 
 from uvicorn import Config, Server
+from uvicorn.config import LOGGING_CONFIG
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tbgen.board.construction import Workshop
@@ -26,6 +28,12 @@ HEADER_SECONDS = 5
 """How long a connection may take to send the head of a request."""
 
 MAX_CONNECTIONS = 512
+
+_LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
+for _formatter in _LOG["formatters"].values():
+    _formatter["fmt"] = f"%(asctime)s {_formatter['fmt']}"
+    _formatter["datefmt"] = "%Y-%m-%dT%H:%M:%S%z"
+"""uvicorn's own lines of a log, each with its time."""
 
 TURN_SECONDS = 0.0005
 """How long a thread works before another one's turn: Python's own 5 ms add up in short answers."""
@@ -122,6 +130,8 @@ def make_server(
             lifespan="off",
             log_level="info" if log else "warning",
             access_log=log,
+            log_config=_LOG,
+            proxy_headers=False,  # `proxy` reads them
             server_header=False,
             limit_concurrency=MAX_CONNECTIONS,
             timeout_keep_alive=15,

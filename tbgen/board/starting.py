@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from html import escape
+from urllib.parse import urlsplit
 
 from tbgen.answers.units import size
 from tbgen.board.construction import TOKEN, Cost, Progress, Stage, may_build
@@ -19,6 +20,7 @@ from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
 from tbgen.board.layout import copy_button, hidden_fields, link, page, with_settings
 from tbgen.board.library import Library, Study
+from tbgen.board.limits import is_loopback
 from tbgen.board.names import material_name
 from tbgen.board.state import View
 from tbgen.board.verdict import MOST_NAMED
@@ -143,14 +145,15 @@ def _offer(
     language, workshop = view.language, library.workshop
     cost = library.cost(materials)
     takes = f"<p>{escape(_takes(cost, language))}</p>" if cost is not None else ""
-    if workshop is not None and cost is not None and may_build(workshop, cost):
+    here = is_loopback(urlsplit(view.origin).netloc)
+    if here and workshop is not None and cost is not None and may_build(workshop, cost):
         return takes + _form("/build", asked, text(language, "build_it"), back, "suggested")
     beyond = ""
     if workshop is not None and workshop.limits is not None:
         beyond = f"<p>{escape(text(language, 'build_beyond'))}</p>"
     names = " ".join(material.name for material in materials)
     command = MissingTableError(names, library.tables.rule_set).command
-    shell = f"{command}{library.tables_option}"
+    shell = f"{command}{library.tables_option if here else ''}"
     return (
         f"{takes}{beyond}<p>{escape(text(language, 'missing_how'))}</p>"
         f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, language)}</p>'

@@ -400,6 +400,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
         "/search/{material}",
         "/api",
         "/static/{name}",
+        "/robots.txt",
     }
     there = {route.path for route in client.app.routes} - pages  # type: ignore[attr-defined]
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}

@@ -130,7 +130,10 @@ def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
 
     async def crowd() -> list[int]:
         gone = asyncio.Event()
-        many = [asyncio.ensure_future(ask(work.app, "/long", gone)) for _ in range(60)]
+        many = [
+            asyncio.ensure_future(ask(work.app, "/long", gone, client=f"10.0.0.{number}"))
+            for number in range(60)
+        ]
         await asyncio.sleep(0.05)
         assert [await ask(work.app, "/short") for _ in range(5)] == [200] * 5
         assert not work.ended.is_set()

@@ -109,7 +109,12 @@ def test_the_choice_of_settings_is_remembered(page: Any) -> None:
     open_page(page, KNIGHT)
     page.find_element(By.LINK_TEXT, "Letters").click()
     until(lambda: "pieces=latin" in page.current_url)
-    open_page(page, "/")
+    for address in ("/", KNIGHT, "/endgames"):  # a link of somebody else says nothing of it
+        open_page(page, address)
+        until(lambda: "pieces=latin" in page.current_url)
+    open_page(page, f"{KNIGHT}&pieces=pictures")
+    assert "latin" not in page.current_url
+    open_page(page, KNIGHT)
     until(lambda: "pieces=latin" in page.current_url)
     page.find_element(By.LINK_TEXT, "Characters").click()
     until(lambda: "pieces=latin" not in page.current_url)

@@ -31,6 +31,8 @@ TRIED = {
     "c": {"docs/engines.md"},  # tests/probing/test_contrib_library.py
     "cpp": {"docs/engines.md"},
     "http": {"docs/board.md"},  # test_openapi
+    "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
+    "ini": {"docs/board-public.md"},
 }
 """Which pages may have examples in a language, since a test runs them there."""
 

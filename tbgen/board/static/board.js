@@ -163,6 +163,10 @@ onArrival((reply) => {
 });
 
 arrive(true);
-if (location.pathname === "/" && !location.search && remembered()) {
-  go(`/?${remembered()}`, { keep: "replace", animate: false });
+// A shared link says nothing of the reader's own choices, unless it was made with others.
+const asked = new URLSearchParams(location.search);
+const own = [...new URLSearchParams(remembered())].filter(([name]) => !asked.has(name));
+if (own.length) {
+  const before = location.search ? `${location.search}&` : "?";
+  go(`${location.pathname}${before}${new URLSearchParams(own)}`, { keep: "replace", animate: false });
 }

@@ -1,7 +1,7 @@
 // Setting a position up: pieces are dragged or put onto points, and dragged off again.
 
 import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./picture.js";
-import { go, onArrival, state } from "./travel.js";
+import { go, onArrival, root, state } from "./travel.js";
 
 const ERASER = "x";
 
@@ -99,7 +99,7 @@ document.addEventListener("input", (event) => {
   typing = setTimeout(async () => {
     const [typed, from, to] = [field.value, field.selectionStart, field.selectionEnd];
     const query = new URLSearchParams(new FormData(field.form));
-    if (!(await go(`/?${query}`, { animate: false, keep: "replace" }))) return;
+    if (!(await go(`${root}?${query}`, { animate: false, keep: "replace" }))) return;
     const now = main().querySelector("form.text textarea");
     if (!now) return;
     now.value = typed;

@@ -5,6 +5,14 @@
 
 import { board, cells, glide, main, pieceOn, say, still } from "./picture.js";
 
+// Where the board stands on its server: "/", or more behind a proxy.
+export const root = document.documentElement.dataset.root;
+
+// The address of a path that the server has given.
+export function within(path) {
+  return path.startsWith("/") && !path.startsWith(root) ? root + path.slice(1) : path;
+}
+
 export const state = {
   chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
 };
@@ -25,7 +33,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   let answer, text;
   try {
     const posted = form ? { method: "POST", body: form } : {};
-    answer = await fetch(href, { signal: request.signal, headers: { accept: "text/html" }, ...posted });
+    answer = await fetch(within(href), { signal: request.signal, headers: { accept: "text/html" }, ...posted });
     text = await answer.text();
   } catch (error) {
     if (error.name !== "AbortError") complain(main().dataset.failed);
@@ -49,7 +57,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   const theme = page.documentElement.dataset.theme;
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
-  const reached = answer.redirected ? answer.url : href;
+  const reached = answer.redirected ? answer.url : within(href);
   if (keep === "push") history.pushState(null, "", reached);
   if (keep === "replace") history.replaceState(null, "", reached);
   if (!sameForm) scrollTo(0, 0);
@@ -112,6 +120,7 @@ export function address(element) {
 }
 
 export function follows(link) {
-  return link.origin === location.origin
-    && (link.pathname === "/" || ["/endgames", "/puzzle/", "/api", "/build", "/search/", "/reply"].some((start) => link.pathname.startsWith(start)));
+  if (link.origin !== location.origin || !link.pathname.startsWith(root)) return false;
+  const path = link.pathname.slice(root.length);
+  return !path || ["endgames", "puzzle/", "api", "build", "search/", "reply"].some((start) => path.startsWith(start));
 }

@@ -1,0 +1,112 @@
+"""Requests that come through a proxy on this machine, as its readers have made them.
+
+    X-Forwarded-Host, -Proto, -Prefix, -For  ->  host, scheme, root_path, client of the request
+    answer of a page                         ->  its links begin with the prefix
+
+The headers of the nearest proxy count, and only those of one on this machine. What is answered to a
+request of a proxy is for the public: it may build nothing, and no directory is named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HOST = re.compile(r"[\w.:\[\]-]{1,100}")
+_PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
+
+_LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
+"""Beginning of an attribute with an address of this server. Text of a page has no bare quotes."""
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def is_forwarded(headers: Headers) -> bool:
+    """Whether a proxy has sent a request on, by its own word."""
+    return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
+
+
+class Forwarded:
+    """ASGI middleware: hands on requests of a proxy as those of its readers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or not _is_near(scope) or not is_forwarded(scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        seen = _as_seen(scope)
+        scope["client"] = seen["client"]  # as the log names it
+        prefix = seen["root_path"].encode()
+        await self._app(seen, receive, _Prefixing(send, prefix) if prefix else send)
+
+
+class _Prefixing:
+    """Sends an answer on, with the prefix before the addresses in it."""
+
+    def __init__(self, send: Send, prefix: bytes) -> None:
+        self._send = send
+        self._prefix = prefix
+        self._start: Message | None = None
+        self._page = b""
+
+    async def __call__(self, message: Message) -> None:
+        """Send one message; a page is sent once it is whole, since its length changes."""
+        if message["type"] == "http.response.start":
+            headers = dict(message["headers"])
+            target = headers.get(b"location", b"")
+            if target.startswith(b"/"):
+                headers[b"location"] = self._prefix + target
+            message = {**message, "headers": list(headers.items())}
+            if headers.get(b"content-type", b"").startswith(b"text/html"):
+                self._start = message
+                return
+        elif self._start is not None:
+            self._page += message.get("body", b"")
+            if message.get("more_body", False):
+                return
+            body = _LINK.sub(rb"\1" + self._prefix + b"/", self._page)
+            headers = dict(self._start["headers"])
+            if b"content-length" in headers and self._page:
+                headers[b"content-length"] = str(len(body)).encode()
+            await self._send({**self._start, "headers": list(headers.items())})
+            self._start, message = None, {**message, "body": body}
+        await self._send(message)
+
+
+def _is_near(scope: Scope) -> bool:
+    """Whether a request comes from this machine."""
+    try:
+        return scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _as_seen(scope: Scope) -> Scope:
+    """The request as the proxy's reader has made it; what makes no sense is left out."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+
+    def of_nearest(name: bytes) -> str:
+        return headers.get(name, "").rsplit(",", 1)[-1].strip()
+
+    seen = {**scope, "root_path": ""}
+    host, scheme = of_nearest(b"x-forwarded-host"), of_nearest(b"x-forwarded-proto")
+    if _HOST.fullmatch(host):
+        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+        seen["headers"] = [*others, (b"host", host.encode("latin-1"))]
+    if scheme in ("http", "https"):
+        seen["scheme"] = scheme
+    client = of_nearest(b"x-forwarded-for")
+    if client:
+        seen["client"] = (client[:100], 0)
+    prefix = of_nearest(b"x-forwarded-prefix").rstrip("/")
+    if _PREFIX.fullmatch(prefix):
+        seen["root_path"] = prefix
+        if not f"{scope['path']}/".startswith(f"{prefix}/"):
+            seen["path"] = prefix + scope["path"]
+    return seen
