@@ -1,7 +1,9 @@
 /* The value of a position and its moves, best first.
  *
  *     cc -std=c99 -O2 example.c xqprobe.c xqgame.c -lzstd -o example
- *     ./example DIRECTORY [none|check|wxf|wxf-nominor] "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
+ *     ./example DIRECTORY RULES "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
+ *
+ * RULES is the rule set of the tables, as in their names: none, check, wxf, wxf-nominor, computer.
  */
 #include "xqprobe.h"
 
@@ -41,19 +43,17 @@ static void print_value(const xq_value *v)
 
 int main(int argc, char **argv)
 {
-    static const char *const rule_sets[] = {"none", "check", "wxf", "wxf-nominor"};
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
     xq_move moves[XQ_MAX_MOVES];
     xq_value value;
     size_t move_count = 0;
-    int side = XQ_RED, rules = 0;
-    if (argc != 4) {
+    xq_rules rules;
+    int side = XQ_RED;
+    if (argc != 4 || xq_rules_of_name(argv[2], &rules) != XQ_OK) {
         fprintf(stderr, "usage: %s DIRECTORY RULES FEN\n", argv[0]);
         return 2;
     }
-    while (rules < 3 && strcmp(argv[2], rule_sets[rules]) != 0)
-        rules++;
-    xq_set *set = xq_set_new((xq_rules)rules, 0, XQ_DTM);
+    xq_set *set = xq_set_new(rules, 0, XQ_DTM);
     int status = xq_add_directory(set, argv[1]);
     if (status < 0)
         fprintf(stderr, "%s: %s\n", argv[1], xq_status_text(status));

@@ -276,7 +276,7 @@ static int is_unequal(int attacker_kind, int victim_kind, xq_rules rules)
         return victim_kind == ROOK;
     case ADVISOR:
     case ELEPHANT:
-        return rules == XQ_RULES_WXF &&
+        return rules != XQ_RULES_WXF_NO_MINOR &&
                (victim_kind == ROOK || victim_kind == KNIGHT || victim_kind == CANNON);
     default:
         return 0;
@@ -300,6 +300,21 @@ static int threatens(uint8_t *board, int attacker, int victim, int is_before, xq
             !has_root(board, attacker, victim, is_before));
 }
 
+/* Whether a move from one square to another has made an attack that stands on the board `after`
+ * (point 6): it did not stand before. Under XQ_RULES_COMPUTER no piece may have attacked V. */
+static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacker, int victim,
+                         xq_rules rules)
+{
+    if (!threatens(after, attacker, victim, 0, rules))
+        return 0;
+    if (rules != XQ_RULES_COMPUTER)
+        return !threatens(before, attacker == s.to ? s.from : attacker, victim, 1, rules);
+    for (int q = 0; q < SQUARES; q++)
+        if (threatens(before, q, victim, 0, rules))
+            return 0;
+    return 1;
+}
+
 /* What a move may be held against its side: nothing, attacks that were not there before (points 1
  * to 6), or a check. Only the reply tells whether an attack is a chase (point 7). */
 typedef enum { IDLE, ATTACK, CHECK } offence;
@@ -316,8 +331,7 @@ static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
         for (int q = 0; q < SQUARES && found == IDLE; q++)
             for (int v = 0; v < SQUARES && found == IDLE; v++)
                 if (board[q] != 0 && side_of(board[q]) == side &&
-                    threatens(board, q, v, 0, rules) &&
-                    !threatens(before, q == s.to ? s.from : q, v, 1, rules))
+                    is_new_attack(before, board, s, q, v, rules))
                     found = ATTACK;
     }
     unmake_step(board, s, taken);

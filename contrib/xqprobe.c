@@ -332,7 +332,6 @@ typedef struct {
 
 static int code_of(int side, int kind) { return 8 * side + kind + 1; }
 
-/* Put a square into its place among those of a code. */
 /* Put a square into its place among those of a code; 0 if there are too many. */
 static int add_square(placement *p, int code, int square)
 {
@@ -467,7 +466,6 @@ static void choose_inner(const piece_counts *m, int *side, int *kind)
                 }
             }
 }
-
 
 /* The leads of two sides' defenders, which many materials share; NULL if out of memory. */
 static lead_numbers *find_leads(xq_set *set, const defender_ranks *red, const defender_ranks *black)
@@ -669,6 +667,27 @@ const char *xq_status_text(int status)
     }
 }
 
+/* In the order of xq_rules. */
+static const char *const RULES_NAMES[] = {"none", "check", "wxf", "wxf-nominor", "computer"};
+enum { RULE_SETS = sizeof RULES_NAMES / sizeof *RULES_NAMES };
+
+const char *xq_rules_name(int rules)
+{
+    return rules < 0 || rules >= RULE_SETS ? NULL : RULES_NAMES[rules];
+}
+
+int xq_rules_of_name(const char *name, xq_rules *rules)
+{
+    if (name == NULL || rules == NULL)
+        return XQ_ERR_ARGUMENT;
+    for (int i = 0; i < RULE_SETS; i++)
+        if (strcmp(name, RULES_NAMES[i]) == 0) {
+            *rules = (xq_rules)i;
+            return XQ_OK;
+        }
+    return XQ_ERR_ARGUMENT;
+}
+
 static void fill_crc_table(uint32_t step[8][256])
 {
     for (uint32_t i = 0; i < 256; i++) {
@@ -684,7 +703,7 @@ static void fill_crc_table(uint32_t step[8][256])
 
 xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred)
 {
-    if ((int)rules < XQ_RULES_NONE || rules > XQ_RULES_WXF_NO_MINOR)
+    if (xq_rules_name((int)rules) == NULL)
         return NULL;
     xq_set *set = (xq_set *)calloc(1, sizeof *set);
     if (set == NULL)
@@ -856,14 +875,17 @@ static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t
 #endif
 }
 
-/* The rule set that a header names, or -1 for options that it cannot have. */
+/* The rule set that a header names, or -1 for rules or options that are unknown. */
 static int rule_set_of(const uint8_t *h)
 {
-    int rules = h[11];
+    static const xq_rules sets[] = {XQ_RULES_NONE, XQ_RULES_CHECK, XQ_RULES_WXF_NO_MINOR,
+                                    XQ_RULES_COMPUTER};
     uint32_t options = get16(h + 14);
-    if (rules != XQ_RULES_WXF)
-        return options == 0 ? rules : -1;
-    return options == 0 ? XQ_RULES_WXF_NO_MINOR : options == MINOR_CHASES ? XQ_RULES_WXF : -1;
+    if (h[11] >= sizeof sets / sizeof *sets)
+        return -1;
+    if (sets[h[11]] == XQ_RULES_WXF_NO_MINOR && options == MINOR_CHASES)
+        return XQ_RULES_WXF;
+    return options == 0 ? (int)sets[h[11]] : -1;
 }
 
 /* The fields that say what a slot of the file holds. */
@@ -899,8 +921,7 @@ static int read_header(xq_set *set, table_file *t, const uint8_t *h)
     int status = read_coding(t, h);
     if (status != XQ_OK)
         return status;
-    if (h[11] > XQ_RULES_WXF || rule_set_of(h) < 0 ||
-        !parse_material(h + MATERIAL_AT, &t->material))
+    if (rule_set_of(h) < 0 || !parse_material(h + MATERIAL_AT, &t->material))
         return XQ_ERR_CORRUPT;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
@@ -936,7 +957,6 @@ static int read_header(xq_set *set, table_file *t, const uint8_t *h)
     return XQ_OK;
 }
 
-/* The block table, once the header's checksum, which covers it, is known to be right. */
 /* The block table, once the header's checksum, which covers it, is known to be right. */
 static int read_block_table(const xq_set *set, table_file *t, const uint8_t *header)
 {
@@ -976,22 +996,19 @@ static int read_block_table(const xq_set *set, table_file *t, const uint8_t *hea
 /* Whether a file has the name of the table that its header, which has been checked, is of. */
 static int bears_name(const char *path, const uint8_t *h)
 {
-    static const char *const rules[] = {"none", "check", "wxf", "wxf-nominor"};
     static const char *const metrics[] = {"dtm", "dtc", "wdl"};
     char name[96], limit[16] = "";
     uint32_t orders = get32(h + 20);
     if (orders != 0)
         snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
     snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
-             (const char *)h + MATERIAL_AT, rules[rule_set_of(h)], limit,
-             metrics[h[12]]);
+             (const char *)h + MATERIAL_AT, RULES_NAMES[rule_set_of(h)], limit, metrics[h[12]]);
     const char *last = path;
     for (const char *c = path; *c != 0; c++)
         if (*c == '/' || *c == DIRECTORY_MARK)
             last = c + 1;
     return strcmp(last, name) == 0;
 }
-
 
 /* Put a checked table into the set, which then owns it. */
 static int insert(xq_set *set, table_file *t)

@@ -61,13 +61,21 @@ const char *xq_status_text(int status);
 
 /* Rule sets. Tables of different rule sets answer different questions and are never mixed. Under
  * XQ_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
- * by attacking it; the names of such tables say `wxf-nominor`. */
+ * by attacking it; XQ_RULES_COMPUTER has chases as Pikafish has them. */
 typedef enum {
     XQ_RULES_NONE = 0,
     XQ_RULES_CHECK = 1,
     XQ_RULES_WXF = 2,
-    XQ_RULES_WXF_NO_MINOR = 3
+    XQ_RULES_WXF_NO_MINOR = 3,
+    XQ_RULES_COMPUTER = 4
 } xq_rules;
+
+/* The name of a rule set in the names of files, such as "wxf-nominor"; NULL if `rules` is none of
+ * xq_rules. */
+const char *xq_rules_name(int rules);
+
+/* Find the rule set of such a name: XQ_OK, or XQ_ERR_ARGUMENT if there is none. */
+int xq_rules_of_name(const char *name, xq_rules *rules);
 
 /* What distances of order 0 count to: mate, or the capture that converts (or mate). */
 typedef enum { XQ_DTM = 0, XQ_DTC = 1, XQ_NO_METRIC = 2 } xq_metric;

@@ -148,7 +148,9 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     size_t bytes = (size_t)strtoul(argv[3], NULL, 10);
-    xq_rules rules = (xq_rules)atoi(argv[2]);
+    xq_rules rules;
+    if (xq_rules_of_name(argv[2], &rules) != XQ_OK)
+        return 2;
     if (strcmp(argv[1], "open") == 0)
         return bench_open(rules, argv[3]);
     int cold = strcmp(argv[1], "cold") == 0;

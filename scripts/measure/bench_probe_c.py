@@ -113,7 +113,7 @@ def report(tables: Path | None, rules: str) -> None:
         packed.mkdir()
         for material in (m for men in (3, 4, 5) for m in materials_of(men)):
             make_file(made, material)
-        files, took = ask(program, "open", "2", made)
+        files, took = ask(program, "open", "wxf", made)
         print(f"C, opening {files:.0f} files: {took:.1f} ms")
         if tables is None:
             tables = Path(folder)
@@ -123,11 +123,10 @@ def report(tables: Path | None, rules: str) -> None:
             records = records_of(opened, POSITIONS)
             slots = sum(opened.table(name.material).header.slots for name in opened.available())
             wdl = wdl_files(tables, opened, packed)
-        number = str(Rules(rules).number)
         # Two sides, and four slots to a byte.
-        warm, ahead, read = ask(program, "warm", number, str(slots // 2), *wdl, records=records)
+        warm, ahead, read = ask(program, "warm", rules, str(slots // 2), *wdl, records=records)
         cold = records[: COLD_POSITIONS * 91]
-        (seconds,) = ask(program, "cold", number, "0", *wdl, records=cold)
+        (seconds,) = ask(program, "cold", rules, "0", *wdl, records=cold)
     print(f"C, warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with xq_prefetch before: {ahead:.1f} ns")
     print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
     print(f"C, cold: {seconds:.1f} us")

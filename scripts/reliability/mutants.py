@@ -205,8 +205,8 @@ def _until_a_crash(
     files = [(sound.data, False), *batch[done:]]
     stream = [struct.pack("<i", len(sound.boards)), records]
     stream += [struct.pack("<i", len(data)) + data for data, _ in files]
-    ended = run([str(program), "mutants", "0", "100000", str(sound.path)], stdin=b"".join(stream),
-                patience=_PATIENCE)  # fmt: skip
+    command = [str(program), "mutants", "none", "100000", str(sound.path)]
+    ended = run(command, stdin=b"".join(stream), patience=_PATIENCE)
     results = results_of(ended.stdout).tolist()
     names = [f"{sound.path.name}, sound, seed {seed}"]
     names += [f"mutant {n} of {sound.path.name}, seed {seed}" for n in range(done, len(batch))]

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tbgen.tables import Rules, RuleSet
 from tests.kits.boards import Boards
 from tests.kits.paths import ROOT
 
@@ -124,13 +123,6 @@ def make(*arguments: str) -> None:
     command = ["make", "-s", "-C", str(CONTRIB), strict, *arguments]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-
-
-def rules_number(rule_set: RuleSet) -> str:
-    """How the C reader numbers a rule set."""
-    assert rule_set.rules is not None
-    is_wxf = rule_set.rules == Rules.WXF
-    return str(rule_set.rules.number + (is_wxf and not rule_set.minor_chases))
 
 
 def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:

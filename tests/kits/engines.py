@@ -17,7 +17,6 @@ from tbgen.play.preference import RootMove
 from tbgen.play.repetition import move_between
 from tbgen.play.tablebase import GameTablebase
 from tbgen.tables.names import RuleSet
-from tests.kits.cprograms import rules_number
 
 
 class MockEngine:
@@ -25,7 +24,7 @@ class MockEngine:
 
     def __init__(self, program: Path, rule_set: RuleSet, depth: int, directory: Path) -> None:
         self._process = subprocess.Popen(
-            [str(program), rules_number(rule_set), str(depth), str(directory)],
+            [str(program), str(rule_set), str(depth), str(directory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

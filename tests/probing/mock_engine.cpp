@@ -1,7 +1,7 @@
 // An engine of a hundred lines, which stands for those that contrib/adapter.h is for: alpha-beta, no
 // evaluation but material, tables in the search and at the root.
 //
-//     mock_engine RULES DEPTH DIRECTORIES     RULES as the numbers of xq_rules
+//     mock_engine RULES DEPTH DIRECTORIES     RULES as in the names of tables
 //     stdin:   a line per game so far: the FEN's board, its side, the moves since
 //     stdout:  bestmove MOVE score SCORE tbhits HITS root 0|1, or "bestmove (none)"
 #include "../../contrib/adapter.h"
@@ -262,10 +262,9 @@ void answer(std::istream &line, int depth)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        return 2;
     xqprobe::Options options;
-    options.rules = xq_rules(std::atoi(argv[1]));
+    if (argc != 4 || xq_rules_of_name(argv[1], &options.rules) != XQ_OK)
+        return 2;
     const std::string problems = xqprobe::init(argv[3], options);
     if (!problems.empty()) {
         std::cerr << problems;

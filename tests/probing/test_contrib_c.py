@@ -21,6 +21,7 @@ from tbgen.tables import (
     Metric,
     Outcome,
     Rules,
+    RuleSet,
     Tablebase,
     TableFile,
     TableName,
@@ -45,10 +46,7 @@ from tests.kits.mutations import mutants
 from tests.kits.strategies import random_position
 from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
 
-CHECK = str(list(Rules).index(Rules.CHECK))
-WXF = str(list(Rules).index(Rules.WXF))
-WXF_NO_MINOR = "3"
-NONE = "0"
+CHECK, NONE = "check", "none"
 
 OK, MISSING = 0, -1
 
@@ -107,21 +105,26 @@ def test_every_position(
                     assert (answers_of(output) == wanted).all()
 
 
-@pytest.mark.parametrize("minor_chases", [True, False])
-def test_tables_of_other_options_are_of_another_set(
-    tmp_path: Path, harness: Path, minor_chases: bool
+RULE_SETS = [RuleSet(rules) for rules in Rules] + [RuleSet(Rules.WXF, minor_chases=False)]
+
+
+@pytest.mark.parametrize("rule_set", RULE_SETS, ids=str)
+def test_tables_of_another_rule_set_are_refused(
+    tmp_path: Path, harness: Path, rule_set: RuleSet
 ) -> None:
-    spec = spec_of("KRK", rules=Rules.WXF, minor_chases=minor_chases)
+    minor_chases = rule_set.minor_chases
+    spec = spec_of("KRK", rules=Rules(rule_set.rules), minor_chases=minor_chases)
     path = write(tmp_path, spec, random_planes(spec, 9))
     boards = all_boards(Material.parse("KRK"))[:50]
-    sets = [WXF, WXF_NO_MINOR] if minor_chases else [WXF_NO_MINOR, WXF]
     with TableFile(path) as file:
-        output = run(harness, "probe", sets[0], CACHE, path, records=records_of(boards, 0))
+        output = run(harness, "probe", str(rule_set), CACHE, path, records=records_of(boards, 0))
         assert (answers_of(output) == expected(file, boards, 0)).all()
-    command = [harness, "probe", sets[1], CACHE, path]
-    refused = subprocess.run(command, input=b"", capture_output=True)
-    assert refused.returncode == 1
-    assert b"another rule set" in refused.stderr
+    for other in RULE_SETS:
+        if other != rule_set:
+            command = [harness, "probe", str(other), CACHE, path]
+            refused = subprocess.run(command, input=b"", capture_output=True)
+            assert refused.returncode == 1
+            assert b"another rule set" in refused.stderr
 
 
 def test_every_position_of_a_solved_material(harness: Path) -> None:
@@ -174,9 +177,8 @@ def test_ranked_moves(
     rng = random.Random(8)
     positions = [random_position(rng, materials) for _ in range(1500)]
     records = b"".join(bytes([p.side]) + p.board for p in positions)
-    number = str(list(Rules).index(Rules(rules)))
     files = sorted(tmp_path.glob("*.xqt"))
-    lines = run(harness, "root", number, CACHE, *files, records=records).decode().splitlines()
+    lines = run(harness, "root", rules, CACHE, *files, records=records).decode().splitlines()
     with open_tablebase(tmp_path) as tables:
         for position, line in zip(positions, lines, strict=True):
             assert line == python_line(tables, position), position.fen
@@ -241,16 +243,23 @@ def test_a_name_must_say_what_the_header_says(tmp_path: Path, harness: Path, oth
 
 
 @pytest.mark.parametrize(
-    ("number", "rules", "orders", "metric"),
-    [("3", Rules.WXF, 0, Metric.DTC), ("1", Rules.CHECK, 4_000_000_000, Metric.DTM)],
+    ("rule_set", "metric"),
+    [
+        (RuleSet(Rules.WXF, minor_chases=False), Metric.DTC),
+        (RuleSet(Rules.COMPUTER), Metric.DTM),
+        (RuleSet(Rules.CHECK, orders=4_000_000_000), Metric.DTM),
+    ],
 )
 def test_names_of_every_form(
-    tmp_path: Path, harness: Path, number: str, rules: Rules, orders: int, metric: Metric
+    tmp_path: Path, harness: Path, rule_set: RuleSet, metric: Metric
 ) -> None:
     """The harness wants no limit on orders: that is of another set, but of the right name."""
-    spec = spec_of("KRK", rules=rules, orders=orders, metric=metric, minor_chases=rules != "wxf")
+    orders, minor_chases = rule_set.orders, rule_set.minor_chases
+    spec = spec_of(
+        "KRK", rules=Rules(rule_set.rules), orders=orders, metric=metric, minor_chases=minor_chases
+    )
     path = write(tmp_path, spec, random_planes(spec, 9))
-    command = [harness, "probe", number, CACHE, path]
+    command = [harness, "probe", str(rule_set.unlimited), CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True)
     assert (b"another rule set" in result.stderr) if orders else result.returncode == 0
 

@@ -14,20 +14,23 @@ from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
 from tbgen.play.preference import is_direct_win
 from tbgen.play.repetition import move_between
+from tbgen.play.streaks import CHECK, Offences
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import legal_moves
-from tbgen.tables import Outcome
+from tbgen.tables import Outcome, Rules, RuleSet
 from tbgen.tables.reader import TableFile
 from tests.kits import cprograms
 from tests.kits.built import built
-from tests.kits.cprograms import CACHE, needs_c, needs_cxx, rules_number, run
+from tests.kits.cprograms import CACHE, READER, needs_c, needs_cxx, run
 from tests.kits.defences import DEFENCES
 from tests.kits.engines import EngineTables, MockEngine
+from tests.kits.paths import ROOT
 from tests.kits.play import Ending, play_drawn, play_won
 from tests.kits.starts import drawn, endangered, rule_decided
 from tests.kits.strategies import random_position
 from tests.oracles.naive_filter import NaiveFilter
 
+OFFENCES = ROOT / "tests" / "probing" / "offences.c"
 ARGUMENT, MISSING, ILLEGAL = "-8", "-1", "-3"
 
 
@@ -53,9 +56,7 @@ def filtered(directory: Path, games: Sequence[Sequence[Position]]) -> list[list[
     """What the harness prints of games: a status, and moves "FROM-TO"."""
     records = b"".join(record_of(game) for game in games)
     files = sorted(directory.glob("*.dt?.xqt"))
-    with open_tablebase(directory, rules="wxf") as opened:
-        number = rules_number(opened.rule_set)
-    output = run(cprograms.harness(), "filter", number, CACHE, *files, records=records)
+    output = run(cprograms.harness(), "filter", "wxf", CACHE, *files, records=records)
     return [line.split() for line in output.decode().splitlines()]
 
 
@@ -93,6 +94,26 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
 
 
 @needs_c
+@pytest.mark.parametrize("rules", ["none", "check", "wxf", "wxf-nominor", "computer"])
+def test_offences_of_moves(rules: str) -> None:
+    """Checks and new attacks of random moves in full positions, as Python has them."""
+    name, _, choice = rules.partition("-")
+    offences = Offences(RuleSet(Rules(name), minor_chases=not choice))
+    rng = random.Random(3)
+    records, expected = [], []
+    for _ in range(60):
+        position = random_position(rng, ("KRNCPAABBKRNCPAAB", "KRRNCPAKNNCPPAB"))
+        for move in legal_moves(position):
+            threats = offences.threats(position, move, position.after(*move))
+            expected.append(f"{2 if threats == CHECK else bool(threats):d}")
+            records.append(bytes([position.side]) + position.board + bytes(move))
+    program = cprograms.compiled("offences", (OFFENCES, READER[0]), "-O2")
+    output = run(program, rules, records=b"".join(records)).decode().split()
+    assert output == expected
+    assert set(expected) == {"0", "1", "2"} or rules in ("none", "check")
+
+
+@needs_c
 def test_what_is_no_game(directory: Path) -> None:
     start = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1R3 w")
     unknown = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1N3 w")
@@ -102,7 +123,7 @@ def test_what_is_no_game(directory: Path) -> None:
         record_of([Position.from_fen("4k4/9/9/9/9/9/9/9/9/4KR3 w")]),
     ]
     files = sorted(directory.glob("*.xqt"))
-    output = run(cprograms.harness(), "filter", "2", CACHE, *files, records=b"".join(records))
+    output = run(cprograms.harness(), "filter", "wxf", CACHE, *files, records=b"".join(records))
     assert output.decode().split() == [ARGUMENT, MISSING, ILLEGAL]
 
 

@@ -17,7 +17,7 @@ from tbgen.building.packing import pack_table
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.probing.dump import rows_of_slots
-from tbgen.tables import CorruptTableError, FormatVersionError
+from tbgen.tables import CorruptTableError, FormatVersionError, Rules
 from tbgen.tables.names import WdlName
 from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
@@ -33,7 +33,6 @@ from tests.kits.cprograms import (
     needs_c,
     records_of,
     results_of,
-    rules_number,
     run,
 )
 from tests.kits.mutations import mutants
@@ -43,7 +42,7 @@ from tests.probing.test_wdl import LARGE
 from tests.tables import test_damage, test_wdl
 from tests.tables.test_damage import zstd
 
-NONE, CHECK = "0", "1"
+NONE, CHECK = "none", "check"
 CHUNK = 1 << 19
 
 pytestmark = needs_c
@@ -63,9 +62,17 @@ def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
 
 
 @pytest.mark.parametrize(
-    ("material", "plain"), [("KRK", True), ("KPPK", False), ("KPKA", True), ("KNKA", False)]
+    ("material", "plain", "rules"),
+    [
+        ("KRK", True, "computer"),
+        ("KPPK", False, "none"),
+        ("KPKA", True, "none"),
+        ("KNKA", False, "none"),
+    ],
 )
-def test_every_position(tmp_path: Path, harness: Path, material: str, plain: bool) -> None:
+def test_every_position(
+    tmp_path: Path, harness: Path, material: str, plain: bool, rules: str
+) -> None:
     arrangements = some_arrangements(Layout.of(Material.parse(material)), 3)
     path = write_outcomes(
         tmp_path,
@@ -74,6 +81,7 @@ def test_every_position(tmp_path: Path, harness: Path, material: str, plain: boo
         block_slots=997,
         arrangements=arrangements,
         plain=plain,
+        rules=Rules(rules),
     )
     boards = all_boards(Material.parse(material))
     with WdlFile(path) as file:
@@ -81,7 +89,7 @@ def test_every_position(tmp_path: Path, harness: Path, material: str, plain: boo
             wanted = outcomes(file, boards, side)
             for seen, mover in ((boards, side), (exchanged(boards), side.other)):
                 for mode in ("probe", "held"):
-                    output = run(harness, mode, NONE, CACHE, path, records=records_of(seen, mover))
+                    output = run(harness, mode, rules, CACHE, path, records=records_of(seen, mover))
                     assert (answers_of(output) == wanted).all()
 
 
@@ -120,7 +128,7 @@ def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
     """Compare all positions of a table with its win-draw-loss file, and C with Python; how many."""
     name = WdlName.parse(wdl.name)
     assert name is not None
-    number = rules_number(name.rule_set)
+    rules = str(name.rule_set)
     compared = 0
     with TableFile(table) as distances, WdlFile(wdl) as file:
         layout = distances.layout
@@ -132,7 +140,7 @@ def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
             assert (file.codes(side, rows["slot"]).astype(np.int32) - DRAW == wanted).all()
             records = records_of(boards, side)
             for mode, path in (("probe", wdl), ("held", wdl), ("held", table)):
-                answers = answers_of(run(harness, mode, number, CACHE, path, records=records))
+                answers = answers_of(run(harness, mode, rules, CACHE, path, records=records))
                 assert (answers[:, :2] == np.stack([0 * wanted, wanted], 1)).all()
             compared += len(rows)
     return compared

@@ -247,7 +247,9 @@ int main(int argc, char **argv)
 {
     if (argc < 5)
         return 2;
-    xq_rules rules = (xq_rules)atoi(argv[2]);
+    xq_rules rules;
+    if (xq_rules_of_name(argv[2], &rules) != XQ_OK)
+        return 2;
     size_t cache = (size_t)strtoul(argv[3], NULL, 10), size, count;
     if (strcmp(argv[1], "mutants") == 0) {
         run_mutants(rules, cache, argv[4]);
