@@ -206,6 +206,7 @@ ANSWERS: dict[str, Schema] = {
                 written=flag("false if it was there"),
             ),
         ),
+        archive=or_null(text("of all files, with --out")),
     ),
     "probe": record(
         "a position",

@@ -62,6 +62,7 @@ LESSONS = {
         (
             ("tbgen pack KRKN", "win, draw or loss alone, for engines"),
             ("tbgen pack --men 5", "of all tables here of at most five men"),
+            ("tbgen pack --men 5 --out download", "the same in a folder to hand out"),
         ),
         "docs/engines.md",
     ),

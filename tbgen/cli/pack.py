@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
 from tbgen.indexing import InputError, Material
 from tbgen.play.tablebase import GameTablebase
+from tbgen.publishing.bundle import write_bundle
 
 
 @click.command(cls=Command)
@@ -27,6 +29,11 @@ from tbgen.play.tablebase import GameTablebase
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Write files again that are there.")
 @click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Write them to DIR, with what a download needs beside them: an index, digests, a licence, "
+    "a README, and one archive of all.",
+)  # fmt: skip
+@click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
 @options.table_options
@@ -36,11 +43,12 @@ def pack(
     men: int | None,
     plain: bool,
     force: bool,
+    out: Path | None,
     threads: int,
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """Win-draw-loss files of the tables of MATERIAL..., beside them.
+    """Win-draw-loss files of the tables of MATERIAL..., beside them or in --out.
 
     They hold outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
     ask inside their search. Where one is there, outcomes are read from it. One that was derived
@@ -52,18 +60,30 @@ def pack(
     require_tables(wanted)
     if not wanted and men is None:
         raise InputError("nothing to pack", "name materials, or all of few men by --men 5")
+    archive = None
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     with selection.open() as opened:
         if men is not None:
             wanted += [m for m in _present(opened) if m.men <= men and m not in wanted]
-        entries = []
+        files = []
         for material in wanted:
             table = opened.table(material)
-            packed = pack_table(table, table.path.parent, threads=threads, plain=plain, force=force)
-            entries.append(_entry(packed))
+            target = out or table.path.parent
+            packed = pack_table(table, target, threads=threads, plain=plain, force=force)
+            files.append(packed)
             if not as_json:
                 _show(packed)
+        if out is not None:
+            archive = write_bundle(out, [packed.name for packed in files], opened.rule_set)
     if as_json:
-        show_json({"directory": str(selection.directory), "files": entries})
+        show_json({
+            "directory": str(out or selection.directory),
+            "files": [_entry(packed) for packed in files],
+            "archive": str(archive) if archive else None,
+        })  # fmt: skip
+    elif archive is not None:
+        click.echo(f"{archive}: {len(files)} files, {archive.stat().st_size:,} bytes")
 
 
 def _present(opened: GameTablebase) -> list[Material]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
+import subprocess
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +37,32 @@ def tables(tmp_path: Path) -> Path:
 def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
     result = CliRunner().invoke(main, ["pack", *arguments, "--tables", str(tables)])
     return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_bundle_to_hand_out(tables: Path, tmp_path: Path) -> None:
+    """The files are those that lie beside tables, and the archive has all of them."""
+    out = tmp_path / "out"
+    status, said, _ = run(tables, "--men", "4", "--out", str(out))
+    archive = out / "tbgen-check-wdl.zip"
+    packed = sorted(path.name for path in out.glob("*.wdl.xqt"))
+    assert (status, said.splitlines()[-1].split(":")[0]) == (0, str(archive))
+    assert len(packed) == len(list(tables.glob("*.dtm.xqt")))
+    assert not list(tables.glob("*.wdl.xqt"))
+    sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out)
+    assert sums.returncode == 0
+    rows = list(csv.DictReader((out / "index.csv").open(encoding="ascii")))
+    assert sorted(row["file"] for row in rows) == packed
+    for row in rows:
+        with TableFile(tables / row["source"]) as table:
+            assert table.header.digest.hex() == row["source_digest"]
+    with zipfile.ZipFile(archive) as members:
+        others = {"README.txt", "LICENSE.txt", "index.csv", "SHA256SUMS"}
+        assert set(members.namelist()) == {*packed, *others}
+        assert f"{len(packed)} files" in members.read("README.txt").decode()
+        assert members.read("KRKN.check.wdl.xqt") == (out / "KRKN.check.wdl.xqt").read_bytes()
+    before = archive.read_bytes()
+    assert run(tables, "--men", "4", "--out", str(out))[0] == 0
+    assert archive.read_bytes() == before
 
 
 @pytest.mark.parametrize("material", MATERIALS)

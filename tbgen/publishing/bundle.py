@@ -1,0 +1,86 @@
+"""Bundle of win-draw-loss files: a directory to hand out, and one archive of it.
+
+    KRK.wxf.wdl.xqt, ...    the files themselves
+    index.csv               a line for each: name, bytes, SHA-256, the table it is derived from
+    SHA256SUMS              for `sha256sum --check`
+    README.txt, LICENSE.txt
+    tbgen-wxf-wdl.zip       all of them
+
+The same files make the same bytes: nothing says when, where or by whom they were made.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import shutil
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tbgen.tables.files import replacing
+from tbgen.tables.names import RuleSet, WdlName
+from tbgen.tables.wdl import WdlFile
+
+README = """\
+Endgame tables of xiangqi (Chinese chess): who wins
+===================================================
+
+{count} files, one for each endgame of at most {men} men, under the repetition rules "{rules}".
+They say for every position whether the side to move wins, draws or loses, without distances.
+
+Engines: name this folder in the option XiangqiTablePath or EGTBPaths. An engine that has no such
+option needs the reader of tbgen, two files in C, and some lines: docs/engines.md there. Programs in
+Python: tbgen.open_tablebase(FOLDER).probe_wdl(position).
+
+Tables of other repetition rules answer other questions. Take those that your games are judged by.
+A table knows no history and counts no moves.
+
+index.csv lists the files, SHA256SUMS their digests (sha256sum --check SHA256SUMS).
+"""
+
+LICENSE = """\
+These files were computed by tbgen from the rules of the game. Use, copy, change and pass on
+whatever is in this folder, for any purpose and without any condition. There is no warranty.
+"""
+
+_STAMP = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that an archive can state."""
+
+
+def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -> Path:
+    """Write what goes with win-draw-loss files of a directory; returns the path of the archive."""
+    names = sorted(names, key=lambda name: (name.material.men, name.filename))
+    men = max((name.material.men for name in names), default=0)
+    rows = [_row(directory / name.filename) for name in names]
+    listed = io.StringIO()
+    writer = csv.writer(listed, lineterminator="\n")
+    writer.writerows([("file", "bytes", "sha256", "source", "source_digest"), *rows])
+    texts = {
+        "README.txt": README.format(count=len(names), men=men, rules=rule_set),
+        "LICENSE.txt": LICENSE,
+        "index.csv": listed.getvalue(),
+        "SHA256SUMS": "".join(f"{row[2]}  {row[0]}\n" for row in rows),
+    }
+    for name, text in texts.items():
+        with replacing(directory / name) as file:
+            file.write(text.encode("ascii"))
+    archive = directory / f"tbgen-{rule_set}-wdl.zip"
+    with replacing(archive) as file, zipfile.ZipFile(file, "w") as packed:
+        for name in (*texts, *(row[0] for row in rows)):
+            member = zipfile.ZipInfo(name, _STAMP)
+            member.external_attr = 0o644 << 16
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with (directory / name).open("rb") as source, packed.open(member, "w") as stored:
+                shutil.copyfileobj(source, stored)
+    return archive
+
+
+def _row(path: Path) -> tuple[str, int, str, str, str]:
+    """The line of a file in the index."""
+    with path.open("rb") as data:
+        digest = hashlib.file_digest(data, "sha256").hexdigest()
+    with WdlFile(path) as file:
+        source = file.facts.source
+    return path.name, path.stat().st_size, digest, source.file, source.digest
