@@ -11,6 +11,7 @@ its moves are worth is for the match to say.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import re
 import resource
@@ -20,6 +21,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from tbgen.indexing import START_FEN, Move, Position, Side
@@ -116,6 +118,11 @@ class Player:
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
         """The move to play in the last position of a game; None if the engine gives up."""
         raise NotImplementedError
+
+    def cpu_seconds(self) -> float:
+        """The processor time that the process has used so far (on Linux)."""
+        stat = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> float:
         """End the process; returns the processor time that it has used, in seconds."""

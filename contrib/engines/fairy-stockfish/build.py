@@ -1,0 +1,69 @@
+"""A Fairy-Stockfish that uses endgame tables of xiangqi, from nothing but the package index.
+
+    python contrib/engines/fairy-stockfish/build.py DIR [--source SRC] [--jobs N]
+
+Fetches the source distribution of pyffish, which has the whole source of Fairy-Stockfish, or takes
+the unpacked one of `--source` (its folder src, which stays as it is). insert.py puts our calls into
+a copy, and make compiles it: DIR/fairy-stockfish. Needs pip, make, a C++17 compiler, and zstd with
+its header. Fairy-Stockfish is under the GPL, and so is what comes out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from insert import insert  # noqa: E402
+
+PACKAGE = "pyffish"
+
+
+def fetch(directory: Path) -> Path:
+    """Download and unpack the source distribution; returns its folder src."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command = [*pip, "--no-binary", PACKAGE, "--dest", str(directory), PACKAGE]
+    if subprocess.run(command).returncode:
+        raise SystemExit(f"{PACKAGE} cannot be downloaded: name an unpacked source by --source")
+    (archive,) = directory.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(directory, filter="data")
+    (source,) = directory.glob("*/src")
+    return source
+
+
+def build(directory: Path, source: Path | None, jobs: int) -> Path:
+    """Compile the engine into a directory; returns the program."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "changed"
+        shutil.copytree(source or fetch(Path(folder)), copy)
+        insert(copy)
+        make = ["make", "-s", f"-j{jobs}", "-C", str(HERE)]
+        command = [*make, f"SRC={copy}", f"OUT={directory.resolve()}"]
+        if subprocess.run(command).returncode:
+            raise SystemExit("the engine does not compile: the lines above say why")
+    return directory / "fairy-stockfish"
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path, metavar="DIR")
+    parser.add_argument("--source", type=Path, help="the folder src of an unpacked source")
+    parser.add_argument("--jobs", type=int, default=2, help="compilers at once; 2")
+    options = parser.parse_args()
+    print(build(options.directory, options.source, options.jobs))
+
+
+if __name__ == "__main__":
+    main()

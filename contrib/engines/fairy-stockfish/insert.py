@@ -1,0 +1,127 @@
+"""Endgame tables for a source of Fairy-Stockfish: our files beside its own, our calls in them.
+
+    python contrib/engines/fairy-stockfish/insert.py SRC
+
+SRC is the folder with search.cpp. Each call goes to a place that a short pattern finds, so that
+versions from 11.1 to those of 2026 are served alike; a pattern that is not found exactly once is
+an error, and nothing is written. A source that has the calls already is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CONTRIB = HERE.parents[1]
+sys.path.insert(0, str(CONTRIB))
+
+from amalgamate import amalgamated  # noqa: E402
+
+COPIED = (
+    HERE / "xiangqi_tables.h",
+    HERE / "xiangqi_tables.cpp",
+    CONTRIB / "adapter.h",
+    CONTRIB / "adapter.cpp",
+    CONTRIB / "xqprobe.h",
+)
+INCLUDE = '#include "xiangqi_tables.h"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Lines that go before or after the line that a pattern finds, the first after `below`."""
+
+    file: str
+    pattern: str
+    lines: str
+    below: str = ""
+    before: bool = False
+
+    def into(self, text: str) -> str:
+        """Return the text with the lines in their place."""
+        scope = re.search(self.below, text) if self.below else None
+        if self.below and scope is None:
+            raise SystemExit(f"{self.file}: nothing is like /{self.below}/")
+        first = scope.end() if scope else 0
+        found = list(re.finditer(rf"^.*(?:{self.pattern}).*\n", text[first:], re.MULTILINE))
+        if not found or (len(found) > 1 and not self.below):
+            raise SystemExit(
+                f"{self.file}: {len(found)} lines are like /{self.pattern}/, where one is expected"
+            )
+        at = first + (found[0].start() if self.before else found[0].end())
+        return text[:at] + self.lines + text[at:]
+
+
+INSERTIONS = (
+    *(Insertion(file, r'"uci\.h"', INCLUDE) for file in ("search.cpp", "uci.cpp", "ucioption.cpp")),
+    Insertion("ucioption.cpp", '"SyzygyProbeLimit"', "  XiangqiTables::add_options(o);\n"),
+    Insertion(
+        "uci.cpp",
+        r"\bpos\.set\(",
+        "    XiangqiTables::begin_game(pos);\n",
+        below=r"\bvoid position\(",
+    ),
+    Insertion(
+        "uci.cpp",
+        r"\bdo_move\(",
+        "        XiangqiTables::record_move(pos, m);\n",
+        below=r"\bvoid position\(",
+    ),
+    Insertion(
+        "search.cpp",
+        r"^void Tablebases::rank_root_moves\(",
+        "    RootInTB = XiangqiTables::rank_root_moves(pos, rootMoves);\n"
+        "    if (RootInTB)\n"
+        "        return;\n",
+    ),
+    Insertion(
+        "search.cpp",
+        "Step 5. Tablebases",
+        "    if (!rootNode && !excludedMove && XiangqiTables::probe(pos, depth, ss->ply, value))\n"
+        "    {\n"
+        "        ++thisThread->tbHits;\n"
+        "        return value;\n"
+        "    }\n",
+        before=True,
+    ),
+)
+
+
+def changed(source: Path) -> dict[str, str]:
+    """Return the new text of each file that gets calls."""
+    texts: dict[str, str] = {}
+    for insertion in INSERTIONS:
+        path = source / insertion.file
+        if insertion.file not in texts:
+            texts[insertion.file] = path.read_text(encoding="utf-8")
+            if INCLUDE in texts[insertion.file]:
+                raise SystemExit(f"{path}: has the calls already; unpack the source anew")
+        texts[insertion.file] = insertion.into(texts[insertion.file])
+    return texts
+
+
+def insert(source: Path) -> None:
+    """Put the files and calls into a source."""
+    if not (source / "search.cpp").is_file():
+        raise SystemExit(f"{source} has no search.cpp: name the folder src of an unpacked source")
+    texts = changed(source)
+    for name, text in texts.items():
+        (source / name).write_text(text, encoding="utf-8")
+    for path in COPIED:
+        (source / path.name).write_bytes(path.read_bytes())
+    # Engines' makefiles optimise C++ alone.
+    (source / "xqprobe.cpp").write_text(amalgamated(), encoding="ascii")
+
+
+def main() -> None:
+    """Read the command line."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python insert.py SRC")
+    insert(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+// Endgame tables of xiangqi in Fairy-Stockfish. MIT licence.
+//
+//     add_options        ucioption.cpp   the options that name the tables
+//     begin_game         uci.cpp         the position of the command `position`
+//     record_move        uci.cpp         a move of that command, which has just been made
+//     rank_root_moves    search.cpp      before the search, in Tablebases::rank_root_moves
+//     probe              search.cpp      at every node but the root, before the static evaluation
+//
+// insert.py puts these calls into an unpacked source. Tables are asked under the variant xiangqi alone.
+#ifndef XIANGQI_TABLES_H
+#define XIANGQI_TABLES_H
+
+#include "position.h"
+#include "search.h"
+#include "types.h"
+#include "uci.h"
+
+// Newer versions have all their names in this namespace, older ones in none.
+namespace Stockfish {
+}
+
+namespace XiangqiTables {
+
+using namespace Stockfish;
+
+void add_options(UCI::OptionsMap &options);
+
+void begin_game(const Position &start);
+
+void record_move(const Position &after, Move move);
+
+// True if the moves have got the ranks and scores of tables, best first.
+bool rank_root_moves(const Position &root, Search::RootMoves &moves);
+
+// True if a table has the position: `value` is then its score, that of a win below every mate.
+bool probe(const Position &position, Depth depth, int ply, Value &value);
+
+} // namespace XiangqiTables
+
+#endif

@@ -1,0 +1,194 @@
+"""Won endgames played out by an engine, with tables and without them.
+
+    python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish \
+        [--with egtb] [--count 40] [--nodes 50000] [--seed 1] [--speed]
+
+Positions are random ones of the tables of five men, with a win of order 1 to 9 for the side to
+move: the repetition rules decide them. The engine has that side. The other one is played by the
+tables: the longest resistance, and of that the positions that the game has had least often. A game
+is won by mate, or where the referee says that the defender may not go on. It is not where a move
+of the engine has thrown the win away by the table, where the referee says so of the engine,
+where a position occurs for the third time, or after `--plies`.
+
+`--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
+`tbgen pack`; without it the engine has none. `--speed` adds nodes a second of processor time from
+positions of six to eight men.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from players import Limit, Player, open_player
+
+from tbgen.indexing import Position, Side
+from tbgen.play.repetition import is_lost_by, judge_repetition, move_between
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.rules import is_legal
+from tbgen.tables import Outcome
+from tbgen.tables.reader import TableFile
+
+LEFT_OUT = ("KNPKC", "KRNKR", "KCPKN")
+"""Materials of an earlier measurement."""
+
+MEN = 5
+ORDERS = range(1, 10)
+
+SPEED = (
+    "3ak4/4a4/9/9/4r4/9/4P4/4B4/3R5/3K1A3 w",
+    "2bk5/9/4b4/9/2n6/9/5C3/4N4/9/3AK4 w",
+    "4k4/4a4/3a5/4p4/9/2R6/9/9/4p4/3K2B2 w",
+)
+"""Positions of six to eight men: a capture leads into tables."""
+
+SPEED_NODES = 300_000
+
+
+def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
+    """Random positions that the rules give to the side to move, of many materials."""
+    rng = random.Random(seed)
+    names = [name.material for name in tables.available() if name.material.men == MEN]
+    names = [name for name in names if name.name not in LEFT_OUT]
+    found: list[Position] = []
+    while names and len(found) < count:
+        rng.shuffle(names)
+        for name in list(names):
+            position = _won_position(tables.table(name), tables, rng)
+            if position is None:
+                names.remove(name)
+            elif len(found) < count:
+                found.append(position)
+    return found
+
+
+def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
+    """A random position of a table that the rules decide; None if there is none."""
+    decided = []
+    for code in file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK):
+        value = file.code_space.decode(code)
+        if value.outcome == Outcome.WIN and value.order in ORDERS:
+            decided.append(code)
+    for side in rng.sample(tuple(Side), 2) if decided else ():
+        slots = np.flatnonzero(np.isin(file.plane(side), decided))
+        for slot in rng.sample(slots.tolist(), min(50, slots.size)):
+            position = file.layout.position(slot, side)
+            if position is None or not is_legal(position):
+                continue
+            # A slot that no position uses may hold anything: what counts is the probe.
+            value = tables.probe(position)
+            if value.outcome == Outcome.WIN and value.order in ORDERS:
+                return position
+    return None
+
+
+def longest_resistance(
+    tables: GameTablebase, game: Sequence[Position], rng: random.Random
+) -> Position | None:
+    """The position after the defender's move; None if he is mated or stalemated."""
+    moves = tables.probe_root(game[-1])
+    best = [move.after for move in moves if move.best]
+    fewest = min((game.count(after) for after in best), default=0)
+    return rng.choice([after for after in best if game.count(after) == fewest]) if best else None
+
+
+def play_out(
+    tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
+) -> str:
+    """How a game ends: "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
+    rng = random.Random(seed)
+    game, moves = [start], []
+    engine.begin()
+    for _ in range(plies // 2):
+        move = engine.choose(start, moves, limit)
+        if move is None:
+            return "gave up"
+        moves.append(move)
+        game.append(game[-1].after(*move))
+        verdict = judge_repetition(game, tables.rule_set)
+        if is_lost_by(verdict, start.side.other):
+            return "won"
+        if is_lost_by(verdict, start.side):
+            return "judged"
+        if tables.probe(game[-1]).outcome != Outcome.LOSS:
+            return "thrown away"
+        after = longest_resistance(tables, game, rng)
+        if after is None:
+            return "won"
+        made = move_between(game[-1], after)
+        assert made is not None
+        moves.append(made)
+        game.append(after)
+        verdict = judge_repetition(game, tables.rule_set)
+        if is_lost_by(verdict, start.side.other):
+            return "won"
+        if is_lost_by(verdict, start.side):
+            return "judged"
+        if game.count(after) > 2:
+            return "repeated"
+    return "open"
+
+
+def nodes_a_second(engine: Player) -> float:
+    """Nodes a second of processor time, over the positions of `SPEED`."""
+    used = 0.0
+    for fen in SPEED:
+        engine.begin()
+        engine.choose(Position.from_fen(fen), [], Limit(nodes=1000))
+        before = engine.cpu_seconds()
+        engine.choose(Position.from_fen(fen), [], Limit(nodes=SPEED_NODES))
+        used += engine.cpu_seconds() - before
+    return SPEED_NODES * len(SPEED) / used
+
+
+def parsed() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="tables to judge by")
+    parser.add_argument("--engine", required=True, help="PROTOCOL:COMMAND, as in play.py")
+    parser.add_argument("--with", dest="own", type=Path, metavar="DIR", help="the engine's tables")
+    parser.add_argument("--rules", default="wxf")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--nodes", type=int, default=50_000, help="for each move; 50000")
+    parser.add_argument("--plies", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speed", action="store_true", help="measure nodes a second too")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Play, and print a line of a table."""
+    given = parsed()
+    options = {"EGTBRules": given.rules, "XiangqiTablePath": str(given.own)} if given.own else {}
+    endings: Counter[str] = Counter()
+    limit = Limit(nodes=given.nodes)
+    with open_tablebase(given.tables, rules=given.rules) as tables:
+        starts = won_positions(tables, given.count, given.seed)
+        engine = open_player(given.engine, options)
+        for number, start in enumerate(starts):
+            ending = play_out(tables, engine, start, limit, given.plies, given.seed + number)
+            endings[ending] += 1
+            if ending != "won":
+                print(f"{ending}: {start.fen}", file=sys.stderr)
+    lost = ", ".join(f"{count} {ending}" for ending, count in endings.items() if ending != "won")
+    words = [f"{engine.name}, {given.own or 'no tables'}: {endings['won']} of {len(starts)} won"]
+    words += [f"({lost})"] if lost else []
+    words += [f"{engine.table_moves} moves met tables"]
+    if given.speed:
+        words += [f"{nodes_a_second(engine) / 1000:.0f} thousand nodes a CPU second"]
+    engine.close()
+    print("; ".join(words))
+
+
+if __name__ == "__main__":
+    main()
