@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 namespace xqprobe {
 
@@ -21,23 +24,80 @@ struct Tables {
     xq_set *set;
 };
 
-std::shared_ptr<const Tables> current;
+// The tables that threads use, and the thread that makes ready those with outcomes in memory.
+class Current {
+public:
+    ~Current() { stop(); }
 
-// The reader of a thread, renewed after `init`.
+    // Use these tables, then the same ones with outcomes in memory.
+    void use(std::shared_ptr<const Tables> opened, std::shared_ptr<Tables> to_hold)
+    {
+        stop();
+        publish(std::move(opened));
+        if (to_hold != nullptr)
+            holder = std::thread([this, to_hold] {
+                while (!is_stopped && xq_hold_next(to_hold->set, to_hold->options.hold_bytes) != 0) {
+                }
+                if (!is_stopped)
+                    publish(to_hold);
+            });
+    }
+
+    void wait()
+    {
+        std::lock_guard<std::mutex> lock(holder_mutex);
+        if (holder.joinable())
+            holder.join();
+    }
+
+    std::shared_ptr<const Tables> get(std::uint64_t *number)
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        *number = published;
+        return tables;
+    }
+
+    std::atomic<std::uint64_t> published{0}; // how often tables have been published
+
+private:
+    void stop()
+    {
+        is_stopped = true;
+        wait();
+        is_stopped = false;
+    }
+
+    void publish(std::shared_ptr<const Tables> next)
+    {
+        std::lock_guard<std::mutex> lock(mutex);
+        tables = std::move(next);
+        published++;
+    }
+
+    std::mutex mutex, holder_mutex;
+    std::shared_ptr<const Tables> tables;
+    std::thread holder;
+    std::atomic<bool> is_stopped{false};
+};
+
+Current current;
+
+// The reader of a thread, renewed when other tables have been published.
 struct ThreadReader {
     ~ThreadReader() { xq_reader_free(reader); }
 
     xq_reader *get()
     {
-        if (tables != current) {
+        if (number != current.published) {
             xq_reader_free(reader);
-            tables = current;
+            tables = current.get(&number);
             reader = tables ? xq_reader_new(tables->set, tables->options.cache_bytes) : nullptr;
         }
         return reader;
     }
 
     std::shared_ptr<const Tables> tables;
+    std::uint64_t number = 0;
     xq_reader *reader = nullptr;
 };
 
@@ -45,22 +105,47 @@ thread_local ThreadReader own;
 
 bool is_same(xq_step a, xq_step b) { return a.from == b.from && a.to == b.to; }
 
-// The position after a move.
-Board after(Board board, xq_step move)
+// The position at the end of a game.
+Board end_of(const Game &game)
 {
-    for (std::size_t i = 0; i < board.count; i++)
-        if (board.squares[i] == move.to) {
-            board.key -= xq_piece_key(board.pieces[i]);
-            board.count--;
-            board.pieces[i] = board.pieces[board.count];
-            board.squares[i] = board.squares[board.count];
-            break;
-        }
-    for (std::size_t i = 0; i < board.count; i++)
-        if (board.squares[i] == move.from)
-            board.squares[i] = move.to;
-    board.side = 1 - board.side;
-    return board;
+    Board now = game.start;
+    for (const xq_step &move : game.played)
+        now = now.after(move);
+    return now;
+}
+
+std::vector<std::string> split(const std::string &paths)
+{
+#ifdef _WIN32
+    const char separator = ';';
+#else
+    const char separator = ':';
+#endif
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= paths.size();) {
+        const std::size_t end = std::min(paths.find(separator, start), paths.size());
+        if (end > start)
+            parts.push_back(paths.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
+// A set with the tables of some directories; NULL if there is no memory or no such rule set.
+std::shared_ptr<Tables> open(const std::vector<std::string> &directories, const Options &options,
+                             Report &report)
+{
+    auto tables = std::make_shared<Tables>(options);
+    if (tables->set == nullptr)
+        return nullptr;
+    for (const std::string &directory : directories)
+        if (xq_add_directory(tables->set, directory.c_str()) == XQ_ERR_IO)
+            report.skipped.push_back({directory, XQ_ERR_IO});
+    int status = XQ_OK;
+    for (std::size_t i = 0; const char *path = xq_skipped(tables->set, i, &status); i++)
+        report.skipped.push_back({path, status});
+    report.summary = xq_summary_of(tables->set);
+    return tables;
 }
 
 // A distance as a number: an order counts more than any plies.
@@ -81,7 +166,7 @@ int score_of(const xq_value &value, int win)
 
 } // namespace
 
-int MaxCardinality = 0;
+std::atomic<int> MaxCardinality{0};
 
 void Board::put(int piece, int square)
 {
@@ -92,36 +177,72 @@ void Board::put(int piece, int square)
     key += xq_piece_key(piece);
 }
 
-std::string init(const std::string &paths, const Options &options)
+Board Board::after(xq_step move) const
 {
-#ifdef _WIN32
-    const char separator = ';';
-#else
-    const char separator = ':';
-#endif
-    std::string problems;
-    current.reset();
-    MaxCardinality = 0;
-    if (paths.empty() || paths == "<empty>")
-        return problems;
-    const auto tables = std::make_shared<Tables>(options);
-    if (tables->set == nullptr)
-        return "there is no such rule set, or no memory\n";
-    for (std::size_t start = 0; start <= paths.size();) {
-        const std::size_t end = std::min(paths.find(separator, start), paths.size());
-        const std::string path = paths.substr(start, end - start);
-        const int added = path.empty() ? 0 : xq_add_directory(tables->set, path.c_str());
-        if (added < 0)
-            problems += path + ": " + xq_status_text(added) + "\n";
-        start = end + 1;
-    }
-    const int held = xq_hold(tables->set, options.hold_bytes);
-    if (held < 0)
-        problems += std::string("a table: ") + xq_status_text(held) + "\n";
-    MaxCardinality = xq_max_men(tables->set);
-    current = tables;
-    return problems;
+    Board next = *this;
+    for (std::size_t i = 0; i < next.count; i++)
+        if (next.squares[i] == move.to) {
+            next.key -= xq_piece_key(next.pieces[i]);
+            next.count--;
+            next.pieces[i] = next.pieces[next.count];
+            next.squares[i] = next.squares[next.count];
+            break;
+        }
+    for (std::size_t i = 0; i < next.count; i++)
+        if (next.squares[i] == move.from)
+            next.squares[i] = move.to;
+    next.side = 1 - next.side;
+    return next;
 }
+
+std::string Report::text() const
+{
+    std::size_t tables = 0;
+    std::string by_men, problems;
+    for (int men = 0; men <= XQ_MAX_PIECES; men++)
+        if (summary.of_men[men] != 0) {
+            tables += summary.of_men[men];
+            by_men += (by_men.empty() ? ": " : ", ") + std::to_string(summary.of_men[men]) + " of " +
+                      std::to_string(men) + " men";
+        }
+    std::map<int, std::vector<std::string>> reasons;
+    for (const Skipped &file : skipped)
+        reasons[file.status].push_back(file.path);
+    for (const auto &reason : reasons)
+        problems += "\nskipped " + std::to_string(reason.second.size()) + ": " +
+                    xq_status_text(reason.first) + " (" + reason.second.front() + ")";
+    return std::to_string(tables) + " endgame tables" + by_men + "; distances of " +
+           std::to_string(summary.distances) + ", outcome files of " +
+           std::to_string(summary.outcomes) + problems;
+}
+
+bool Report::is_clean() const
+{
+    return std::all_of(skipped.begin(), skipped.end(), [](const Skipped &file) {
+        return file.status == XQ_ERR_OTHER_SET;
+    });
+}
+
+Report init(const std::string &paths, const Options &options)
+{
+    Report report, again;
+    if (paths.empty() || paths == "<empty>") {
+        current.use(nullptr, nullptr);
+        MaxCardinality = 0;
+        return report;
+    }
+    const std::vector<std::string> directories = split(paths);
+    std::shared_ptr<Tables> opened = open(directories, options, report);
+    if (opened == nullptr) {
+        report.skipped.push_back({paths, XQ_ERR_MEMORY});
+        return report;
+    }
+    MaxCardinality = xq_max_men(opened->set);
+    current.use(opened, options.hold_bytes > 0 ? open(directories, options, again) : nullptr);
+    return report;
+}
+
+void wait_until_held() { current.wait(); }
 
 WDLScore probe_wdl(const Board &board, ProbeState *state)
 {
@@ -155,9 +276,7 @@ bool root_probe(const Game &game, RootMoves &moves)
     std::size_t count = 0, fits = 0;
     xq_reader *reader = own.get();
     const Board &start = game.start;
-    Board now = start;
-    for (const xq_step &move : game.played)
-        now = after(now, move);
+    const Board now = end_of(game);
     if (reader == nullptr ||
         xq_filter_root(reader, start.pieces, start.squares, start.count, start.side,
                        game.played.data(), game.played.size(), nullptr, fit, &fits) != XQ_OK ||
@@ -181,16 +300,27 @@ bool root_probe(const Game &game, RootMoves &moves)
 
 bool root_probe_wdl(const Game &game, RootMoves &moves)
 {
-    Board now = game.start;
-    for (const xq_step &move : game.played)
-        now = after(now, move);
+    xq_step fit[XQ_MAX_MOVES];
+    std::size_t fits = 0;
+    int root = 0;
+    xq_reader *reader = own.get();
+    const Board &start = game.start;
+    const Board now = end_of(game);
     RootMoves ranked = moves;
+    if (reader == nullptr ||
+        xq_filter_outcomes(reader, start.pieces, start.squares, start.count, start.side,
+                           game.played.data(), game.played.size(), &root, fit, &fits) != XQ_OK)
+        return false;
     for (RootMove &move : ranked) {
         ProbeState state;
-        const WDLScore score = probe_wdl(after(now, move.move), &state);
+        const WDLScore score = probe_wdl(now.after(move.move), &state);
         if (state == FAIL)
             return false;
-        move.rank = -score;
+        const bool is_fit = std::any_of(fit, fit + fits, [&move](const xq_step &step) {
+            return is_same(step, move.move);
+        });
+        // Of one outcome, the moves that are fit to be played come first.
+        move.rank = 2 * -score + (is_fit ? 1 : 0);
         move.score = -score * own.tables->options.win / WDLWin;
     }
     moves = ranked;
@@ -200,11 +330,20 @@ bool root_probe_wdl(const Game &game, RootMoves &moves)
 Config rank_root_moves(const Game &game, RootMoves &moves)
 {
     Config config;
-    const auto better = [](const RootMove &a, const RootMove &b) { return a.rank > b.rank; };
     config.cardinality = MaxCardinality;
-    config.root_in_tb = root_probe(game, moves) || root_probe_wdl(game, moves);
-    if (config.root_in_tb)
-        std::stable_sort(moves.begin(), moves.end(), better);
+    if (root_probe(game, moves))
+        config.ranked_by = RankedBy::Distances;
+    else if (root_probe_wdl(game, moves))
+        config.ranked_by = RankedBy::Outcomes;
+    config.root_in_tb = config.ranked_by != RankedBy::Nothing;
+    if (config.root_in_tb) {
+        std::stable_sort(moves.begin(), moves.end(), [](const RootMove &a, const RootMove &b) {
+            return a.rank > b.rank;
+        });
+        const bool brings_nearer = config.ranked_by == RankedBy::Outcomes && !moves.empty() &&
+                                   moves.front().score > 0;
+        config.cardinality = brings_nearer ? config.cardinality : 0;
+    }
     return config;
 }
 

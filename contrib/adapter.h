@@ -1,23 +1,25 @@
 // The six functions that engines of Stockfish's kind expect of endgame tables, on xqprobe. MIT licence.
 //
-//     init              directories  ->  tables, MaxCardinality
+//     init              directories  ->  tables, MaxCardinality, and a report of what was found
 //     probe_wdl         in the search, right after a capture or a pawn's advance
 //     probe_dtz         a distance that orders values
 //     root_probe        at the root: ranks of moves, by distances and by what the game has been
-//     root_probe_wdl    the same, where there are win-draw-loss files alone
+//     root_probe_wdl    by outcomes and the game, where there are win-draw-loss files alone
 //     rank_root_moves   the former or the latter; sorts the moves
 //
 // The names and their meaning are the engines'; a program that has them calls the same ones. An
 // engine says where its pieces stand (`Board`), and which moves were played (`Game`).
 // docs/engines.md has the calls in order.
 //
-// `init` is called while nothing is searched. All the others may be called by any number of threads
-// at the same time: each has a reader of its own.
+// All may be called by any number of threads at the same time: each has a reader of its own. `init`
+// opens files and returns; a thread of its own then fills the memory for outcomes, and until it has
+// done so, they are read from disk.
 #ifndef XQPROBE_ADAPTER_H
 #define XQPROBE_ADAPTER_H
 
 #include "xqprobe.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -43,6 +45,9 @@ struct Board {
 
     // Put a piece on an empty square; beyond XQ_MAX_PIECES it is not put.
     void put(int piece, int square);
+
+    // The position after a move.
+    Board after(xq_step move) const;
 };
 
 // A game: where it began, or its position after any later move, and the moves since.
@@ -68,17 +73,43 @@ struct Options {
     int win = 20000;                                  // the score of a win in no plies
 };
 
+// What has ranked the moves of the root.
+enum class RankedBy { Nothing, Distances, Outcomes };
+
 struct Config {
     int cardinality = 0;     // the search probes positions of at most so many men
-    bool root_in_tb = false; // the moves have ranks; the search need not probe
+    bool root_in_tb = false; // the moves have ranks
+    RankedBy ranked_by = RankedBy::Nothing;
+};
+
+// A file or directory that is not used, and the reason (xq_status).
+struct Skipped {
+    std::string path;
+    int status;
+};
+
+// What `init` has found.
+struct Report {
+    xq_summary summary = {};
+    std::vector<Skipped> skipped;
+
+    // A line for the user, such as "209 endgame tables: 6 of 3 men, 40 of 4 men", and one for every
+    // reason to skip files, with the first of them.
+    std::string text() const;
+
+    // Whether every file that was skipped is only of another rule set.
+    bool is_clean() const;
 };
 
 // The most men of any table, kings included; 0 without tables.
-extern int MaxCardinality;
+extern std::atomic<int> MaxCardinality;
 
 // Open the tables of some directories, separated by ":" (";" on Windows); an empty string or
-// "<empty>" closes them all. Returns what could not be read, one line each, empty if all is well.
-std::string init(const std::string &paths, const Options &options = Options());
+// "<empty>" closes them all.
+Report init(const std::string &paths, const Options &options = Options());
+
+// Wait until all outcomes are in memory that fit there. Searches need not.
+void wait_until_held();
 
 // The outcome for the side to move. It is that of the position without a past: use it where no
 // repetition can reach back (docs/engines.md, "When a value may be returned").
@@ -92,11 +123,12 @@ int probe_dtz(const Board &board, ProbeState *state);
 // is missing. Moves that xqprobe does not know as legal keep the lowest rank.
 bool root_probe(const Game &game, RootMoves &moves);
 
-// Rank the moves by their outcomes: those that keep the root's are of one rank. A win is kept, but
-// nothing makes it come nearer.
+// Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
+// nearer, and should probe on. False as for `root_probe`.
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
-// Rank the moves by distances, or else by outcomes, and sort them, best first.
+// Rank the moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0
+// where the search need not probe: everywhere in the tables but in a win that outcomes have ranked.
 Config rank_root_moves(const Game &game, RootMoves &moves);
 
 } // namespace xqprobe

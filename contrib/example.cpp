@@ -45,8 +45,8 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: %s DIRECTORY FEN [MOVE...]\n", argv[0]);
         return 2;
     }
-    const std::string problems = xqprobe::init(argv[1]);
-    std::fputs(problems.c_str(), stderr);
+    const xqprobe::Report report = xqprobe::init(argv[1]);
+    std::fprintf(stderr, "%s\n", report.text().c_str());
     xqprobe::Game game;
     game.start = board_of(argv[2]);
     for (int i = 3; i < argc; i++)

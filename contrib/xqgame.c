@@ -4,6 +4,7 @@
  *     offences    checks, and attacks that are new       docs/referee.md, section 2, points 1 to 6
  *     ranking     every move and its value               as tbgen.open_tablebase ranks them
  *     filter      the moves that are fit to be played    values, and what the game has been so far
+ *     outcomes    the same from win-draw-loss files      outcomes of the moves, and the game so far
  *
  * The referee's verdicts (who loses a loop) are not here: the filter needs none, since it keeps to
  * moves after which there is nothing to judge, wherever there are such.
@@ -423,18 +424,25 @@ static void mark_best(const xq_value *root, xq_move *moves, size_t count)
                         compare_values(&moves[best].worth, known, &moves[i].worth, known) == 0;
 }
 
+/* The pieces of a board as two arrays; returns how many. */
+static size_t list_pieces(const uint8_t *board, uint8_t *pieces, uint8_t *squares)
+{
+    size_t count = 0;
+    for (int square = 0; square < SQUARES && count < XQ_MAX_PIECES; square++)
+        if (board[square] != 0) {
+            pieces[count] = board[square];
+            squares[count++] = (uint8_t)square;
+        }
+    return count;
+}
+
 /* The value of the position on a board. Where its table is missing, a side without a legal move
  * has lost nevertheless. */
 static int probe_board(xq_reader *reader, uint8_t *board, int side, xq_value *value)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
     xq_step steps[XQ_MAX_MOVES];
-    size_t count = 0;
-    for (int square = 0; square < SQUARES; square++)
-        if (board[square] != 0) {
-            pieces[count] = board[square];
-            squares[count++] = (uint8_t)square;
-        }
+    size_t count = list_pieces(board, pieces, squares);
     int status = xq_probe(reader, pieces, squares, count, side, value);
     if (status == XQ_ERR_MISSING && generate_legal(board, side, steps) == 0) {
         *value = make_value(-1, 0, 0, XQ_NO_METRIC);
@@ -718,6 +726,18 @@ static int filter(xq_reader *reader, const record *game, xq_value *value, xq_mov
     return q.status;
 }
 
+/* A game that is replayed from its start; the caller frees `boards`, whatever is returned. */
+static int start_game(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                      int side, const xq_step *played, size_t played_count, record *game)
+{
+    memset(game, 0, sizeof *game);
+    game->boards = (uint8_t *)malloc(SQUARES * (played_count + 1));
+    if (game->boards == NULL)
+        return XQ_ERR_MEMORY;
+    int status = set_board(reader, pieces, squares, count, side, game->boards);
+    return status == XQ_OK ? replay(game, side, played, played_count) : status;
+}
+
 int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                    int side, const xq_step *played, size_t played_count, xq_value *value,
                    xq_move moves[XQ_MAX_MOVES], size_t *move_count)
@@ -726,19 +746,94 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
     if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
         played_count > XQ_MAX_PLAYED)
         return XQ_ERR_ARGUMENT;
+    record game;
     *move_count = 0;
-    record game = {(uint8_t *)malloc(SQUARES * (played_count + 1)), 0, 0, side};
-    if (game.boards == NULL)
-        return XQ_ERR_MEMORY;
-    int status = set_board(reader, pieces, squares, count, side, game.boards);
-    if (status == XQ_OK)
-        status = replay(&game, side, played, played_count);
+    int status =
+        start_game(reader, pieces, squares, count, side, played, played_count, &game);
     if (status == XQ_OK)
         status = filter(reader, &game, &root, moves, move_count);
     if (status == XQ_OK && value != NULL)
         *value = root;
     if (status != XQ_OK)
         *move_count = 0;
+    free(game.boards);
+    return status;
+}
+
+/* -- outcomes alone ------------------------------------------------------------------------ */
+
+/* The outcome of the position on a board; a side without a legal move has lost without a table too. */
+static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
+{
+    uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
+    xq_step steps[XQ_MAX_MOVES];
+    size_t count = list_pieces(board, pieces, squares);
+    int status = xq_probe_wdl(reader, pieces, squares, count, side, wdl);
+    if (status == XQ_ERR_MISSING && generate_legal(board, side, steps) == 0) {
+        *wdl = -1;
+        return XQ_OK;
+    }
+    return status;
+}
+
+/* What speaks against a move that keeps the outcome `wdl`: repetitions first, then offences. */
+static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_step s, int wdl)
+{
+    int repeated = occurrences_after(game, board, s), found = IDLE;
+    if (wdl < 0 || (repeated == 0 && wdl > 0))
+        return 0;
+    if (!is_irreversible(board, s))
+        found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
+    return repeated == 0 || (wdl == 0 && found == IDLE) ? 0 : repeated * (CHECK + 1) + found;
+}
+
+/* Leave the moves that keep the outcome at the end of a game, and have the least against them. */
+static int keep_outcome(xq_reader *reader, const record *game, int *wdl, xq_step *moves, size_t *count)
+{
+    uint8_t board[SQUARES];
+    int after[XQ_MAX_MOVES], best = -1, least = 0;
+    memcpy(board, game->boards + SQUARES * game->last, SQUARES);
+    size_t legal = generate_legal(board, game->side, moves), kept = 0;
+    for (size_t i = 0; i < legal; i++) {
+        uint8_t taken = make_step(board, moves[i]);
+        int status = probe_outcome(reader, board, 1 - game->side, &after[i]);
+        unmake_step(board, moves[i], taken);
+        if (status != XQ_OK)
+            return status;
+        best = -after[i] > best ? -after[i] : best;
+    }
+    for (size_t i = 0; i < legal; i++) {
+        if (-after[i] != best)
+            continue;
+        int cost = cost_of(reader, game, board, moves[i], best);
+        if (kept > 0 && cost > least)
+            continue;
+        if (cost < least)
+            kept = 0;
+        least = cost;
+        moves[kept++] = moves[i];
+    }
+    *wdl = best;
+    *count = kept;
+    return XQ_OK;
+}
+
+int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                       int side, const xq_step *played, size_t played_count, int *wdl,
+                       xq_step moves[XQ_MAX_MOVES], size_t *move_count)
+{
+    int outcome = 0;
+    record game;
+    if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
+        played_count > XQ_MAX_PLAYED)
+        return XQ_ERR_ARGUMENT;
+    *move_count = 0;
+    int status =
+        start_game(reader, pieces, squares, count, side, played, played_count, &game);
+    if (status == XQ_OK)
+        status = keep_outcome(reader, &game, &outcome, moves, move_count);
+    if (status == XQ_OK && wdl != NULL)
+        *wdl = outcome;
     free(game.boards);
     return status;
 }

@@ -13,6 +13,9 @@
 #define _DEFAULT_SOURCE /* madvise */
 #define _FILE_OFFSET_BITS 64
 #define XQ_POSIX 1
+#elif defined(_WIN32) && !defined(XQ_IN_MEMORY)
+#define WIN32_LEAN_AND_MEAN
+#define XQ_WINDOWS 1
 #endif
 
 #include "xqinternal.h"
@@ -20,8 +23,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef XQ_ZSTD_DECODER
+#include XQ_ZSTD_DECODER
+#else
 #include <zstd.h>
+#endif
 
+#ifdef XQ_WINDOWS
+#include <windows.h>
+#endif
 #ifdef XQ_POSIX
 #include <dirent.h>
 #include <fcntl.h>
@@ -173,11 +183,19 @@ typedef struct {
     uint64_t *offsets;    /* of every block, and of the end of the last one */
     uint32_t *checks;     /* crc32 of every block, or its code where it has no bytes */
     uint8_t *held[SIDES]; /* outcomes of all slots in the order of the file, four a byte, or NULL */
-    const uint8_t *memory;
+    const uint8_t *memory; /* NULL where the file is read */
     uint8_t *owned_memory;
+    void *view; /* where the system has mapped the file, or NULL */
     uint64_t size;
     int file; /* -1 unless read from a file */
+    int unreadable; /* its outcomes could not be unpacked: they are not tried again */
 } table_file;
+
+/* A file that was not added. */
+typedef struct {
+    char *path;
+    int status;
+} skipped_file;
 
 /* What a set has of a material in one of its two colourings. */
 struct xq_material {
@@ -203,6 +221,8 @@ struct xq_set {
     size_t found_mask;
     int max_men;
     uint64_t blocks;
+    skipped_file *skipped;
+    size_t skipped_count;
 };
 
 /* A decoded block in a reader's cache. */
@@ -737,6 +757,10 @@ static void free_table(table_file *t)
     if (t->file >= 0)
         close(t->file);
 #endif
+#ifdef XQ_WINDOWS
+    if (t->view != NULL)
+        UnmapViewOfFile(t->view);
+#endif
     for (int side = 0; side < SIDES; side++)
         free(t->held[side]);
     free(t->owned_memory);
@@ -760,6 +784,9 @@ void xq_set_free(xq_set *set)
             free(set->leads[a][b]);
         }
     }
+    for (size_t i = 0; i < set->skipped_count; i++)
+        free(set->skipped[i].path);
+    free(set->skipped);
     free(set->tables);
     free(set->found);
     free(set);
@@ -768,6 +795,15 @@ void xq_set_free(xq_set *set)
 size_t xq_set_size(const xq_set *set) { return set == NULL ? 0 : set->materials; }
 
 int xq_max_men(const xq_set *set) { return set == NULL ? 0 : set->max_men; }
+
+const char *xq_skipped(const xq_set *set, size_t number, int *status)
+{
+    if (set == NULL || number >= set->skipped_count)
+        return NULL;
+    if (status != NULL)
+        *status = set->skipped[number].status;
+    return set->skipped[number].path;
+}
 
 /* -- finding a material -------------------------------------------------------------------- */
 
@@ -823,6 +859,22 @@ static void enter(xq_set *set, table_file *t)
         m->swap = swap;
         *(t->is_wdl ? &m->outcomes : &m->distances) = t;
     }
+}
+
+xq_summary xq_summary_of(const xq_set *set)
+{
+    xq_summary summary;
+    memset(&summary, 0, sizeof summary);
+    for (size_t i = 0; set != NULL && i < set->count; i++) {
+        const table_file *t = set->tables[i];
+        size_t men = 0;
+        for (int code = 1; code < CODES; code++)
+            men += t->count[code];
+        if (file_of_outcomes(place_of_key(set, key_of_table(t))) == t)
+            summary.of_men[men]++;
+        *(t->is_wdl ? &summary.outcomes : &summary.distances) += 1;
+    }
+    return summary;
 }
 
 /* Make room for two more keys, and at least as many free places. */
@@ -1109,36 +1161,38 @@ int xq_add_file(xq_set *set, const char *path)
     return add_table(set, t, path);
 }
 
-int xq_add_directory(xq_set *set, const char *path)
+#elif defined(XQ_WINDOWS)
+
+int xq_add_file(xq_set *set, const char *path)
 {
-    static const char suffix[] = ".xqt";
+    LARGE_INTEGER size;
+    int status = XQ_ERR_IO;
     if (set == NULL || path == NULL)
         return XQ_ERR_ARGUMENT;
-    DIR *directory = opendir(path);
-    if (directory == NULL)
+    table_file *t = new_table();
+    if (t == NULL)
+        return XQ_ERR_MEMORY;
+    HANDLE file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+    if (file == INVALID_HANDLE_VALUE) {
+        free_table(t);
         return XQ_ERR_IO;
-    int added = 0, failure = XQ_OK;
-    for (struct dirent *item; (item = readdir(directory)) != NULL;) {
-        size_t length = strlen(item->d_name), folder = strlen(path);
-        if (item->d_name[0] == '.' || length < sizeof suffix ||
-            strcmp(item->d_name + length - 4, suffix) != 0)
-            continue;
-        char *full = (char *)malloc(folder + length + 2);
-        int status = XQ_ERR_MEMORY;
-        if (full != NULL) {
-            memcpy(full, path, folder);
-            full[folder] = '/';
-            memcpy(full + folder + 1, item->d_name, length + 1);
-            status = xq_add_file(set, full);
-            free(full);
-        }
-        if (status == XQ_OK)
-            added++;
-        else if (status != XQ_ERR_OTHER_SET && failure == XQ_OK)
-            failure = status;
     }
-    closedir(directory);
-    return failure != XQ_OK ? failure : added;
+    if (GetFileType(file) == FILE_TYPE_DISK && GetFileSizeEx(file, &size)) {
+        HANDLE mapping =
+            size.QuadPart > 0 ? CreateFileMappingA(file, NULL, PAGE_READONLY, 0, 0, NULL) : NULL;
+        if (mapping != NULL) {
+            t->view = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+            CloseHandle(mapping); /* The view keeps it. */
+        }
+        t->memory = (const uint8_t *)t->view;
+        t->size = (uint64_t)size.QuadPart;
+        status = t->view != NULL ? XQ_OK : size.QuadPart > 0 ? XQ_ERR_IO : XQ_ERR_CORRUPT;
+    }
+    CloseHandle(file);
+    if (status == XQ_OK)
+        return add_table(set, t, path);
+    free_table(t);
+    return status;
 }
 
 #else
@@ -1181,6 +1235,104 @@ int xq_add_file(xq_set *set, const char *path)
     t->size = size;
     return add_table(set, t, path);
 }
+
+#endif
+
+/* -- directories ---------------------------------------------------------------------------- */
+
+#if defined(XQ_POSIX) || defined(XQ_WINDOWS)
+
+/* Whether the name of a file ends as those of tables do, and is not hidden. */
+static int is_table_name(const char *name)
+{
+    static const char suffix[] = ".xqt";
+    size_t length = strlen(name);
+    return name[0] != '.' && length >= sizeof suffix && strcmp(name + length - 4, suffix) == 0;
+}
+
+/* Remember that a file was not added; `path` is the set's from now on. */
+static void skip_file(xq_set *set, char *path, int status)
+{
+    size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped;
+    skipped_file *more = (skipped_file *)realloc(set->skipped, bytes);
+    if (more == NULL) {
+        free(path);
+        return;
+    }
+    set->skipped = more;
+    more[set->skipped_count].path = path;
+    more[set->skipped_count++].status = status;
+}
+
+/* Add a file of a directory: one more in `*added`, or `*failure` if that is the first. */
+static void add_from(xq_set *set, const char *folder, const char *name, int *added, int *failure)
+{
+    size_t length = strlen(folder), name_bytes = strlen(name) + 1;
+    char *path = (char *)malloc(length + 1 + name_bytes);
+    if (path == NULL) {
+        *failure = *failure != XQ_OK ? *failure : XQ_ERR_MEMORY;
+        return;
+    }
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, name_bytes);
+    int status = xq_add_file(set, path);
+    if (status == XQ_OK) {
+        ++*added;
+        free(path);
+        return;
+    }
+    if (status != XQ_ERR_OTHER_SET && *failure == XQ_OK)
+        *failure = status;
+    skip_file(set, path, status);
+}
+
+#endif
+
+#if defined(XQ_POSIX)
+
+int xq_add_directory(xq_set *set, const char *path)
+{
+    if (set == NULL || path == NULL)
+        return XQ_ERR_ARGUMENT;
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return XQ_ERR_IO;
+    int added = 0, failure = XQ_OK;
+    for (struct dirent *item; (item = readdir(directory)) != NULL;)
+        if (is_table_name(item->d_name))
+            add_from(set, path, item->d_name, &added, &failure);
+    closedir(directory);
+    return failure != XQ_OK ? failure : added;
+}
+
+#elif defined(XQ_WINDOWS)
+
+int xq_add_directory(xq_set *set, const char *path)
+{
+    WIN32_FIND_DATAA item;
+    if (set == NULL || path == NULL)
+        return XQ_ERR_ARGUMENT;
+    size_t length = strlen(path);
+    char *pattern = (char *)malloc(length + sizeof "/*.xqt");
+    if (pattern == NULL)
+        return XQ_ERR_MEMORY;
+    memcpy(pattern, path, length);
+    memcpy(pattern + length, "/*.xqt", sizeof "/*.xqt");
+    HANDLE found = FindFirstFileA(pattern, &item);
+    free(pattern);
+    if (found == INVALID_HANDLE_VALUE)
+        return GetLastError() == ERROR_FILE_NOT_FOUND ? 0 : XQ_ERR_IO;
+    int added = 0, failure = XQ_OK;
+    do {
+        if (is_table_name(item.cFileName))
+            add_from(set, path, item.cFileName, &added, &failure);
+    } while (FindNextFileA(found, &item));
+    FindClose(found);
+    return failure != XQ_OK ? failure : added;
+}
+
+#else
 
 int xq_add_directory(xq_set *set, const char *path)
 {
@@ -1574,43 +1726,71 @@ static uint64_t held_bytes(const table_file *t)
     return side * (uint64_t)((t->blocks[XQ_RED] != 0) + (t->blocks[XQ_BLACK] != 0));
 }
 
-static int compare_held_bytes(const void *first, const void *second)
+/* The bytes of outcomes that a set has in memory. */
+static uint64_t all_held_bytes(const xq_set *set)
 {
-    uint64_t a = held_bytes(*(table_file *const *)first), b = held_bytes(*(table_file *const *)second);
-    return (a > b) - (a < b);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        for (int side = 0; side < SIDES; side++)
+            if (set->tables[i]->held[side] != NULL)
+                bytes += set->tables[i]->layout.slots / OUTCOMES_PER_BYTE + 1;
+    return bytes;
+}
+
+/* Whether all outcomes of a table are in memory; those of a side without blocks need none. */
+static int is_held(const table_file *t)
+{
+    return (t->blocks[XQ_RED] == 0 || t->held[XQ_RED] != NULL) &&
+           (t->blocks[XQ_BLACK] == 0 || t->held[XQ_BLACK] != NULL);
+}
+
+/* The smallest of the tables whose outcomes could be held and are not; NULL if none is left. */
+static table_file *next_to_hold(const xq_set *set)
+{
+    table_file *next = NULL;
+    for (size_t i = 0; i < set->count; i++) {
+        table_file *t = set->tables[i];
+        if (is_held(t) || t->unreadable ||
+            file_of_outcomes(place_of_key(set, key_of_table(t))) != t)
+            continue;
+        if (next == NULL || held_bytes(t) < held_bytes(next))
+            next = t;
+    }
+    return next;
+}
+
+int xq_hold_next(xq_set *set, size_t bytes)
+{
+    if (set == NULL)
+        return XQ_ERR_ARGUMENT;
+    table_file *t = next_to_hold(set);
+    uint64_t held = all_held_bytes(set);
+    if (t == NULL || held > bytes || held_bytes(t) > bytes - held)
+        return 0;
+    xq_reader *reader = xq_reader_new(set, 0);
+    if (reader == NULL)
+        return XQ_ERR_MEMORY;
+    int status = XQ_OK;
+    for (int side = 0; side < SIDES && status == XQ_OK; side++)
+        if (t->blocks[side] != 0)
+            status = hold_side(reader, t, side);
+    xq_reader_free(reader);
+    t->unreadable = status != XQ_OK;
+    return status != XQ_OK ? status : 1;
 }
 
 int xq_hold(xq_set *set, size_t bytes)
 {
-    if (set == NULL)
-        return XQ_ERR_ARGUMENT;
-    int held = 0, failure = XQ_OK;
-    size_t count = 0;
-    table_file **smallest = (table_file **)malloc((set->count + 1) * sizeof *smallest);
-    xq_reader *reader = xq_reader_new(set, 0);
-    if (smallest == NULL || reader == NULL) {
-        free(smallest);
-        xq_reader_free(reader);
-        return XQ_ERR_MEMORY;
+    int failure = XQ_OK, status = 0, held = 0;
+    while ((status = xq_hold_next(set, bytes)) != 0) {
+        if (status == XQ_ERR_ARGUMENT || status == XQ_ERR_MEMORY)
+            return status;
+        if (status < 0 && failure == XQ_OK)
+            failure = status;
     }
     for (size_t i = 0; i < set->count; i++)
-        if (file_of_outcomes(place_of_key(set, key_of_table(set->tables[i]))) == set->tables[i])
-            smallest[count++] = set->tables[i];
-    qsort(smallest, count, sizeof *smallest, compare_held_bytes);
-    for (size_t i = 0; i < count && held_bytes(smallest[i]) <= bytes; i++) {
-        int status = XQ_OK;
-        for (int side = 0; side < SIDES && status == XQ_OK; side++)
-            if (smallest[i]->blocks[side] != 0 && smallest[i]->held[side] == NULL)
-                status = hold_side(reader, smallest[i], side);
-        if (status == XQ_OK) {
-            bytes -= (size_t)held_bytes(smallest[i]);
-            held++;
-        } else if (failure == XQ_OK) {
-            failure = status;
-        }
-    }
-    free(smallest);
-    xq_reader_free(reader);
+        held += is_held(set->tables[i]) &&
+                file_of_outcomes(place_of_key(set, key_of_table(set->tables[i]))) == set->tables[i];
     return failure != XQ_OK ? failure : held;
 }
 

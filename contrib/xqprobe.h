@@ -117,8 +117,8 @@ xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred);
 /* Free a set; its readers must be gone. NULL is fine. */
 void xq_set_free(xq_set *set);
 
-/* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems;
- * elsewhere it is read into memory). It must have the name that its contents have (docs/format.md,
+/* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems) or
+ * mapped (on Windows; elsewhere it is read into memory). It must have the name that its contents have (docs/format.md,
  * "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns XQ_OK, also for a second table
  * of the same material. Outcomes come from a win-draw-loss file where there is one. */
 int xq_add_file(xq_set *set, const char *path);
@@ -128,8 +128,12 @@ int xq_add_memory(xq_set *set, const void *data, size_t size);
 
 /* Add every file of a directory whose name ends in ".xqt" and whose header names this rule set.
  * Returns how many tables were added, or an error: of the first file that could not be read, all
- * others are added nevertheless. XQ_ERR_IO where there is no POSIX. */
+ * others are added nevertheless. `xq_skipped` has the files that were left out. */
 int xq_add_directory(xq_set *set, const char *path);
+
+/* A file of a directory that was not added: its path, which is the set's, and the reason in `*status`
+ * (may be NULL). Numbers begin at 0; NULL beyond the last one. */
+const char *xq_skipped(const xq_set *set, size_t number, int *status);
 
 /* The number of materials in the set. */
 size_t xq_set_size(const xq_set *set);
@@ -137,11 +141,26 @@ size_t xq_set_size(const xq_set *set);
 /* The most men, kings included, of any material in the set; 0 for an empty one. */
 int xq_max_men(const xq_set *set);
 
+/* What a set holds. */
+typedef struct {
+    size_t distances; /* tables of distances */
+    size_t outcomes;  /* win-draw-loss files */
+    size_t of_men[XQ_MAX_PIECES + 1]; /* materials with either, by their number of men */
+} xq_summary;
+
+/* Count the tables of a set. */
+xq_summary xq_summary_of(const xq_set *set);
+
 /* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, as long
  * as `bytes` last. Readers of all threads share them, and their outcomes are then never cold.
  * Returns how many materials are held, or an error: of the first table that could not be read.
  * Like adding, this is done before threads start. */
 int xq_hold(xq_set *set, size_t bytes);
+
+/* One step of `xq_hold`, for a program that may have to stop: unpack the next table, if it fits into
+ * `bytes` beside those that are held. Returns 1, 0 if there is none, or an error of this table,
+ * which is not tried again. */
+int xq_hold_next(xq_set *set, size_t bytes);
 
 /* -- materials ----------------------------------------------------------------------------- */
 
@@ -244,6 +263,19 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                    int side, const xq_step *played, size_t played_count, xq_value *value,
                    xq_move moves[XQ_MAX_MOVES], size_t *move_count);
+
+/* The moves to look at where there are win-draw-loss files alone: those that keep the outcome, which
+ * becomes `*wdl` (may be NULL). Arguments are those of `xq_filter_root`.
+ *
+ *     won        moves to positions that the game has not had; where there are none, the least
+ *                offences that have been repeated least
+ *     drawn      these, and moves that neither check nor attack anything anew
+ *     lost       all
+ *
+ * A win is kept. What brings it nearer is the search, and that nothing is repeated. */
+int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+                       int side, const xq_step *played, size_t played_count, int *wdl,
+                       xq_step moves[XQ_MAX_MOVES], size_t *move_count);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

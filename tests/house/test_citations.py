@@ -13,7 +13,8 @@ from tests.kits.paths import DOCS, ROOT
 from tests.kits.sources import name_of, pages, python_files
 
 SOURCES = [*python_files("tbgen", "indexing", "tables", "scripts", "tests"),
-           *sorted((ROOT / "contrib").iterdir()), *pages()]  # fmt: skip
+           *sorted(path for path in (ROOT / "contrib").rglob("*.*") if path.is_file()),
+           *pages()]  # fmt: skip
 OWN = Path(__file__)
 
 NO_DOCUMENT = re.compile(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 import subprocess
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -115,6 +116,25 @@ def mock_engine() -> Path:
     sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
     return _once("mock_engine", lambda program: _compile(compiler, sources, program))
+
+
+def adapter_threads() -> Path:
+    """Threads that ask the adapter while tables change, under the thread sanitizer."""
+    sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
+    sources += [amalgamation() / "xqprobe.cpp"]
+    compiler = ["g++", "-std=c++17", *THREADS]
+    return _once("adapter_threads", lambda program: _compile(compiler, sources, program))
+
+
+def amalgamation() -> Path:
+    """A folder with the one source of the reader, xqprobe.c and the same as xqprobe.cpp."""
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, str(CONTRIB / "amalgamate.py"), str(folder)]
+        subprocess.run(command, check=True)
+        shutil.copy(folder / "xqprobe.c", folder / "xqprobe.cpp")
+
+    return _once("amalgamation", build)
 
 
 def make(*arguments: str) -> None:

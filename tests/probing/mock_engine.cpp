@@ -173,7 +173,7 @@ struct Search {
     // `final_move`: the last move cannot be undone, so that the position has no past.
     int alpha_beta(const Position &p, int alpha, int beta, int depth, int ply, bool final_move)
     {
-        if (final_move && !config.root_in_tb && men(p) <= config.cardinality) {
+        if (final_move && men(p) <= config.cardinality) {
             xqprobe::ProbeState state;
             const int wdl = xqprobe::probe_wdl(board_of(p), &state);
             hits += state == xqprobe::OK;
@@ -265,9 +265,9 @@ int main(int argc, char **argv)
     xqprobe::Options options;
     if (argc != 4 || xq_rules_of_name(argv[1], &options.rules) != XQ_OK)
         return 2;
-    const std::string problems = xqprobe::init(argv[3], options);
-    if (!problems.empty()) {
-        std::cerr << problems;
+    const xqprobe::Report report = xqprobe::init(argv[3], options);
+    if (!report.is_clean()) {
+        std::cerr << report.text() << "\n";
         return 1;
     }
     for (std::string text; std::getline(std::cin, text);) {

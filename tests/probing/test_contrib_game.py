@@ -14,7 +14,7 @@ from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
 from tbgen.play.preference import is_direct_win
 from tbgen.play.repetition import move_between
-from tbgen.play.streaks import CHECK, Offences
+from tbgen.play.streaks import CHECK, Offences, is_irreversible
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, Rules, RuleSet
@@ -52,11 +52,13 @@ def record_of(game: Sequence[Position]) -> bytes:
     return bytes([game[0].side]) + game[0].board + bytes([len(moves), *squares])
 
 
-def filtered(directory: Path, games: Sequence[Sequence[Position]]) -> list[list[str]]:
-    """What the harness prints of games: a status, and moves "FROM-TO"."""
+def filtered(
+    directory: Path, games: Sequence[Sequence[Position]], mode: str = "filter"
+) -> list[list[str]]:
+    """What the harness prints of games: a status, the outcome if asked, and moves "FROM-TO"."""
     records = b"".join(record_of(game) for game in games)
     files = sorted(directory.glob("*.dt?.xqt"))
-    output = run(cprograms.harness(), "filter", "wxf", CACHE, *files, records=records)
+    output = run(cprograms.harness(), mode, "wxf", CACHE, *files, records=records)
     return [line.split() for line in output.decode().splitlines()]
 
 
@@ -91,6 +93,50 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
             value = tables.probe(game[-1])
             seen["direct" if is_direct_win(value) else value.outcome.name] += 1
     assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 5, seen
+
+
+def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
+    """What `xq_filter_outcomes` is said to leave (contrib/xqprobe.h)."""
+    offences = Offences(tables.rule_set)
+    costs: dict[str, int] = {}
+    moves = tables.probe_root(game[-1])
+    known = [move.outcome for move in moves if move.outcome is not None]
+    outcome = max(known, default=Outcome.LOSS)
+    since = last_irreversible(game)
+    for move in moves:
+        if move.outcome != outcome:
+            continue
+        repeated = list(game[since:]).count(move.after)
+        threats = offences.threats(game[-1], move.move, move.after)
+        idle = is_irreversible(game[-1], move.move) or not threats
+        found = 0 if idle else 2 if threats == CHECK else 1
+        harmless = repeated == 0 or (outcome == Outcome.DRAW and idle)
+        name = f"{move.move.source}-{move.move.target}"
+        costs[name] = 0 if harmless or outcome == Outcome.LOSS else 3 * repeated + found
+    least = min(costs.values(), default=0)
+    return outcome, {name for name, cost in costs.items() if cost == least}
+
+
+def last_irreversible(game: Sequence[Position]) -> int:
+    """Where the positions begin that may come back."""
+    for number in range(len(game) - 1, 0, -1):
+        move = move_between(game[number - 1], game[number])
+        if move is None or is_irreversible(game[number - 1], move):
+            return number
+    return 0
+
+
+@needs_c
+def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
+    rng = random.Random(12)
+    starts = drawn(tables, "KRAKR", 20, rng) + endangered(tables, "KRAKR", 8, rng)
+    starts += [random_position(rng, ("KRAKR",)) for _ in range(40)]
+    games = [wandering(rng, start, rng.randrange(12)) for start in starts]
+    for game, (status, outcome, *left) in zip(
+        games, filtered(directory, games, "outcomes"), strict=True
+    ):
+        expected = least_cost(tables, game)
+        assert (status, int(outcome), set(left)) == ("0", *expected), game[-1].fen
 
 
 @needs_c

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
-
-import pytest
 
 from tbgen.indexing import Position
 from tbgen.play.tablebase import open_tablebase
 from tests.kits import cprograms
 from tests.kits.built import built
-from tests.kits.cprograms import CONTRIB, READER, STRICT, needs_c, needs_cxx
+from tests.kits.cprograms import CONTRIB, STRICT, needs_c, needs_cxx
 from tests.kits.paths import ROOT
 
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
@@ -31,9 +30,20 @@ def check(command: list[str], text: str | None = None) -> str:
 
 
 @needs_cxx
-@pytest.mark.parametrize("source", [*READER, CONTRIB / "xqprobe.h"], ids=lambda path: path.name)
-def test_sources_are_cpp_too(source: Path) -> None:
-    check([*CXX, "-fsyntax-only", "-x", "c++", str(source)])
+def test_one_source_is_c_and_cpp(tmp_path: Path) -> None:
+    """Also with a decoder of zstd that is named to it, which here is the system's."""
+    folder = cprograms.amalgamation()
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["xqprobe.c", "xqprobe.cpp", "xqprobe.h"]
+    check([*CXX, "-fno-exceptions", "-fsyntax-only", str(folder / "xqprobe.cpp")])
+    program = tmp_path / "example"
+    sources = [str(CONTRIB / "example.c"), str(folder / "xqprobe.c")]
+    decoder = "-DXQ_ZSTD_DECODER=<zstd.h>"
+    check([*C, decoder, f"-I{folder}", *sources, "-lzstd", "-o", str(program)])
+    fen = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
+    arguments = [str(built("KRAKR", rules="wxf")), "wxf", fen]
+    apart = check([str(cprograms.library() / "example"), *arguments])
+    assert check([str(program), *arguments]) == apart
 
 
 @needs_c
@@ -75,7 +85,7 @@ def test_an_installed_library(tmp_path: Path) -> None:
 
 
 @needs_cxx
-def test_the_examples() -> None:
+def test_the_examples(tmp_path: Path) -> None:
     directory = built("KRAKR", rules="wxf")
     fen = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
     with open_tablebase(directory) as tables:
@@ -84,7 +94,24 @@ def test_the_examples() -> None:
     first, *moves = plain.splitlines()
     assert first == f"win value {root.value} order {root.order} plies {root.plies}"
     assert [line[:5] for line in moves] == [m.move.iccs + " *"[m.best] for m in expected]
-    ranked = check([str(cprograms.library() / "example_cpp"), str(directory), fen]).splitlines()
+    for path in directory.glob("*.xqt"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "KPK.wxf.dtm.xqt").write_bytes(b"damaged")
+    shutil.copy(next(built("KRKN").glob("KNK.*.xqt")), tmp_path)
+    missing = tmp_path / "missing"
+    command = [str(cprograms.library() / "example_cpp"), f"{tmp_path}:{missing}", fen]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    report, *skipped = result.stderr.splitlines()
+    men = Counter(len(path.name.split(".")[0]) for path in directory.glob("*.xqt"))
+    counts = ", ".join(f"{men[number]} of {number} men" for number in sorted(men))
+    total = men.total()
+    assert report == (f"{total} endgame tables: {counts}; distances of {total}, outcome files of 0")
+    assert sorted(skipped) == [
+        f"skipped 1: the file is damaged or no table ({tmp_path}/KPK.wxf.dtm.xqt)",
+        f"skipped 1: the file or directory cannot be read ({missing})",
+        f"skipped 1: the table is of another rule set ({tmp_path}/KNK.check.dtm.xqt)",
+    ]
+    ranked = result.stdout.splitlines()
     assert ranked[0] == f"at the start: {100_000 * root.order + (root.plies or 0)}"
     best = {line.split()[0] for line in ranked[1:] if " rank 0 " in line}
     assert best == {line[:4] for line in moves if line[4] == "*"}

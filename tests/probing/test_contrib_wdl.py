@@ -31,6 +31,7 @@ from tests.kits.cprograms import (
     THREADS,
     answers_of,
     needs_c,
+    needs_cxx,
     records_of,
     results_of,
     run,
@@ -176,6 +177,18 @@ def test_threads_share_outcomes(tmp_path: Path) -> None:
     )
     with WdlFile(next(path for path in files if path.name.startswith("KRKN"))) as file:
         assert (answers == outcomes(file, boards, 1)).all()
+
+
+@needs_cxx
+@pytest.mark.certification
+def test_threads_ask_the_adapter_while_tables_change(tmp_path: Path) -> None:
+    pack(built("KRKN"), tmp_path)
+    boards = all_boards(Material.parse("KRKN"))
+    boards = boards[np.random.default_rng(3).choice(len(boards), 500)]
+    program = cprograms.adapter_threads()
+    said = run(program, "check", tmp_path, "40", records=records_of(boards, 1)).split()
+    with WdlFile(next(path for path in tmp_path.iterdir() if path.name.startswith("KRKN"))) as file:
+        assert [int(word) for word in said] == (2 * outcomes(file, boards, 1)[:, 1]).tolist()
 
 
 def refused(harness: Path, path: Path) -> str:

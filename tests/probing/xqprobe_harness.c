@@ -7,6 +7,7 @@
  *     root    RULES CACHE FILE...   the same records; to stdout one line of text each
  *     filter  RULES CACHE FILE...   records: side, 90 piece codes, the number of moves since, and
  *                                   their squares; to stdout the moves that are left, one line each
+ *     outcomes RULES CACHE FILE...  as filter, from outcomes alone: a status, the outcome, moves
  *     threads RULES CACHE FILE...   as probe, from eight threads at once, which must agree; one of
  *                                   two sets has all outcomes in memory
  *     bench   RULES CACHE FILE...   as probe, five times; CPU nanoseconds per probe to stdout
@@ -107,20 +108,30 @@ static void print_root(xq_reader *reader, const uint8_t *record)
     printf("\n");
 }
 
-/* One record of `filter`; returns where the next one begins. */
-static const uint8_t *print_filtered(xq_reader *reader, const uint8_t *record)
+/* One record of `filter` or `outcomes`; returns where the next one begins. */
+static const uint8_t *print_filtered(xq_reader *reader, const uint8_t *record, int outcomes_alone)
 {
     position p = parse(record);
     size_t moves = 0, played = record[RECORD];
-    xq_step steps[256];
+    xq_step steps[256], fit[XQ_MAX_MOVES];
     xq_move list[XQ_MAX_MOVES];
+    int wdl = 0;
     for (size_t i = 0; i < played; i++) {
         steps[i].from = record[RECORD + 1 + 2 * i];
         steps[i].to = record[RECORD + 2 + 2 * i];
     }
-    int status = xq_filter_root(reader, p.pieces, p.squares, p.count, p.side, steps, played, NULL,
-                                list, &moves);
+    int status = outcomes_alone
+                     ? xq_filter_outcomes(reader, p.pieces, p.squares, p.count, p.side, steps, played,
+                                          &wdl, fit, &moves)
+                     : xq_filter_root(reader, p.pieces, p.squares, p.count, p.side, steps, played,
+                                      NULL, list, &moves);
     printf("%d", status);
+    if (outcomes_alone)
+        printf(" %d", wdl);
+    for (size_t i = 0; i < moves && outcomes_alone; i++) {
+        list[i].from = fit[i].from;
+        list[i].to = fit[i].to;
+    }
     for (size_t i = 0; i < moves; i++)
         printf(" %d-%d", list[i].from, list[i].to);
     printf("\n");
@@ -282,9 +293,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "root") == 0) {
         for (size_t i = 0; i < count; i++)
             print_root(jobs[0].reader, records + RECORD * i);
-    } else if (strcmp(argv[1], "filter") == 0) {
+    } else if (strcmp(argv[1], "filter") == 0 || strcmp(argv[1], "outcomes") == 0) {
         for (const uint8_t *at = records; at < records + size;)
-            at = print_filtered(jobs[0].reader, at);
+            at = print_filtered(jobs[0].reader, at, argv[1][0] == 'o');
     } else if (strcmp(argv[1], "bench") == 0) {
         run_job(&jobs[0]);
         double start = seconds();
