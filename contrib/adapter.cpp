@@ -32,22 +32,24 @@ public:
     // Use these tables, then the same ones with outcomes in memory.
     void use(std::shared_ptr<const Tables> opened, std::shared_ptr<Tables> to_hold)
     {
+        std::lock_guard<std::mutex> lock(holder_mutex);
         stop();
         publish(std::move(opened));
         if (to_hold != nullptr)
             holder = std::thread([this, to_hold] {
-                while (!is_stopped && xq_hold_next(to_hold->set, to_hold->options.hold_bytes) != 0) {
-                }
+                int status = 1;
+                while (!is_stopped && status != 0 && status != XQ_ERR_MEMORY)
+                    status = xq_hold_next(to_hold->set, to_hold->options.hold_bytes);
                 if (!is_stopped)
                     publish(to_hold);
             });
     }
 
+    // Wait until outcomes are in memory.
     void wait()
     {
         std::lock_guard<std::mutex> lock(holder_mutex);
-        if (holder.joinable())
-            holder.join();
+        join();
     }
 
     std::shared_ptr<const Tables> get(std::uint64_t *number)
@@ -60,10 +62,16 @@ public:
     std::atomic<std::uint64_t> published{0}; // how often tables have been published
 
 private:
+    void join()
+    {
+        if (holder.joinable())
+            holder.join();
+    }
+
     void stop()
     {
         is_stopped = true;
-        wait();
+        join();
         is_stopped = false;
     }
 
@@ -74,7 +82,8 @@ private:
         published++;
     }
 
-    std::mutex mutex, holder_mutex;
+    std::mutex mutex;        // of `tables`
+    std::mutex holder_mutex; // of `holder`
     std::shared_ptr<const Tables> tables;
     std::thread holder;
     std::atomic<bool> is_stopped{false};

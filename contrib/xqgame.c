@@ -776,14 +776,48 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
     return status;
 }
 
+/* Whether a winning move leads to a position that the game has not had, or is no offence. */
+static int goes_on(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
+{
+    int wdl = 0;
+    uint8_t taken = make_step(board, s);
+    int fresh = occurrences(game, board, 3) == 0;
+    int wins = probe_outcome(reader, board, 1 - game->side, &wdl) == XQ_OK && wdl < 0;
+    unmake_step(board, s, taken);
+    return wins && (fresh || is_irreversible(board, s) ||
+                    offence_of(board, game->side, s, xq_internal_rules(reader)) == IDLE);
+}
+
+/* Whether after a winning move, whatever the reply, such a move follows. */
+static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
+{
+    xq_step replies[XQ_MAX_MOVES], moves[XQ_MAX_MOVES];
+    uint8_t taken = make_step(board, s);
+    size_t count = generate_legal(board, 1 - game->side, replies);
+    int going = 1;
+    for (size_t i = 0; i < count && going; i++) {
+        if (is_irreversible(board, replies[i]))
+            continue;
+        uint8_t answer = make_step(board, replies[i]);
+        size_t after = generate_legal(board, game->side, moves);
+        going = 0;
+        for (size_t n = 0; n < after && !going; n++)
+            going = goes_on(reader, game, board, moves[n]);
+        unmake_step(board, replies[i], answer);
+    }
+    unmake_step(board, s, taken);
+    return going;
+}
+
 /* What speaks against a move that keeps the outcome `wdl`: repetitions first, then offences. */
 static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_step s, int wdl)
 {
     int repeated = occurrences_after(game, board, s), found = IDLE;
-    if (wdl < 0 || (repeated == 0 && wdl > 0))
+    if (wdl < 0 || is_irreversible(board, s))
         return 0;
-    if (!is_irreversible(board, s))
-        found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
+    found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
+    if (repeated == 0 && wdl > 0 && found != IDLE && !goes_on_after(reader, game, board, s))
+        repeated = 1; /* The next offence repeats. */
     return repeated == 0 || (wdl == 0 && found == IDLE) ? 0 : repeated * (CHECK + 1) + found;
 }
 

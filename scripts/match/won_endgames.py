@@ -1,14 +1,14 @@
 """Won endgames played out by an engine, with tables and without them.
 
     python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish \
-        [--with egtb] [--count 40] [--nodes 50000] [--seed 1] [--speed]
+        [--with egtb] [--count 40] [--nodes 20000] [--seed 1] [--speed]
 
 Positions are random ones of the tables of five men, with a win of order 1 to 9 for the side to
-move: the repetition rules decide them. The engine has that side. The other one is played by the
-tables: the longest resistance, and of that the positions that the game has had least often. A game
-is won by mate, or where the referee says that the defender may not go on. It is not where a move
-of the engine has thrown the win away by the table, where the referee says so of the engine,
-where a position occurs for the third time, or after `--plies`.
+move, of all orders and distances alike: the repetition rules decide them. The engine has that side.
+The other one is played by the tables: the longest resistance, and of that the positions that the
+game has had least often. A game is won by mate, or where the referee says that the defender may not
+go on. It is not where a move of the engine has thrown the win away by the table, where the referee
+says so of the engine, where a position occurs for the third time, or after `--plies`.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
 `tbgen pack`; without it the engine has none. `--speed` adds nodes a second of processor time from
@@ -71,15 +71,19 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
 
 
 def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
-    """A random position of a table that the rules decide; None if there is none."""
+    """A random position of a table that the rules decide; None if there is none.
+
+    Each order and distance is as likely, however many positions have it.
+    """
     decided = []
-    for code in file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK):
+    for code in sorted(file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK)):
         value = file.code_space.decode(code)
         if value.outcome == Outcome.WIN and value.order in ORDERS:
             decided.append(code)
-    for side in rng.sample(tuple(Side), 2) if decided else ():
-        slots = np.flatnonzero(np.isin(file.plane(side), decided))
-        for slot in rng.sample(slots.tolist(), min(50, slots.size)):
+    for code in rng.sample(decided, len(decided)):
+        side = rng.choice(tuple(Side))
+        slots = np.flatnonzero(file.plane(side) == code)
+        for slot in rng.sample(slots.tolist(), min(20, slots.size)):
             position = file.layout.position(slot, side)
             if position is None or not is_legal(position):
                 continue
@@ -159,7 +163,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--with", dest="own", type=Path, metavar="DIR", help="the engine's tables")
     parser.add_argument("--rules", default="wxf")
     parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--nodes", type=int, default=50_000, help="for each move; 50000")
+    parser.add_argument("--nodes", type=int, default=20_000, help="for each move; 20000")
     parser.add_argument("--plies", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speed", action="store_true", help="measure nodes a second too")

@@ -12,7 +12,7 @@ import pytest
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
-from tbgen.play.preference import is_direct_win
+from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.play.repetition import move_between
 from tbgen.play.streaks import CHECK, Offences, is_irreversible
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -95,6 +95,25 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
     assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 5, seen
 
 
+def goes_on_after(tables: GameTablebase, known: Sequence[Position], after: Position) -> bool:
+    """Whether each reply leaves a winning move that is no offence or leads to a new position."""
+    offences = Offences(tables.rule_set)
+
+    def goes_on(now: Position, move: RootMove) -> bool:
+        is_new = is_irreversible(now, move.move) or move.after not in known
+        return is_new or not offences.threats(now, move.move, move.after)
+
+    return all(
+        is_irreversible(after, reply)
+        or any(
+            goes_on(after.after(*reply), move)
+            for move in tables.probe_root(after.after(*reply))
+            if move.outcome == Outcome.WIN
+        )
+        for reply in legal_moves(after)
+    )
+
+
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
     """What `xq_filter_outcomes` is said to leave (contrib/xqprobe.h)."""
     offences = Offences(tables.rule_set)
@@ -102,14 +121,16 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
     moves = tables.probe_root(game[-1])
     known = [move.outcome for move in moves if move.outcome is not None]
     outcome = max(known, default=Outcome.LOSS)
-    since = last_irreversible(game)
+    known = game[last_irreversible(game) :]
     for move in moves:
         if move.outcome != outcome:
             continue
-        repeated = list(game[since:]).count(move.after)
+        repeated = known.count(move.after)
         threats = offences.threats(game[-1], move.move, move.after)
         idle = is_irreversible(game[-1], move.move) or not threats
         found = 0 if idle else 2 if threats == CHECK else 1
+        if repeated == 0 and outcome == Outcome.WIN and not idle:
+            repeated += not goes_on_after(tables, known, move.after)
         harmless = repeated == 0 or (outcome == Outcome.DRAW and idle)
         name = f"{move.move.source}-{move.move.target}"
         costs[name] = 0 if harmless or outcome == Outcome.LOSS else 3 * repeated + found

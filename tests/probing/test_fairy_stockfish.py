@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 from tests.kits.built import built
 from tests.kits.cprograms import CONTRIB, needs_cxx
+from tests.kits.debian import source_of
 from tests.kits.paths import ROOT
 
 FOLDER = CONTRIB / "engines" / "fairy-stockfish"
@@ -97,26 +96,8 @@ def no_source(folder: Path) -> Path:
 
 
 def debian_source(folder: Path) -> Path:
-    """The source of Debian's package, by the system's own list of packages."""
-    listed = Path("/etc/apt/sources.list.d/debian.sources")
-    if shutil.which("apt-get") is None or not listed.exists() or os.getuid() != 0:
-        pytest.skip("Debian's sources cannot be listed here")
-    (folder / "list").mkdir()
-    (folder / "lists" / "partial").mkdir(parents=True)
-    text = listed.read_text().replace("Types: deb\n", "Types: deb-src\n")
-    (folder / "list" / "source.sources").write_text(text)
-    options = [
-        f"Dir::Etc::sourceparts={folder / 'list'}",
-        "Dir::Etc::sourcelist=-",
-        f"Dir::State::lists={folder / 'lists'}",
-    ]
-    apt = ["apt-get", "-qq", *(word for option in options for word in ("-o", option))]
-    for command in (["update"], ["source", "--download-only", "fairy-stockfish"]):
-        if subprocess.run([*apt, *command], cwd=folder, capture_output=True).returncode:
-            pytest.skip("Debian's sources cannot be reached")
-    (archive,) = folder.glob("*.orig.tar.gz")
-    subprocess.run(["tar", "-xf", archive.name], cwd=folder, check=True)
-    return next(folder.glob("*/src"))
+    """The source of Debian's package, version 11.1."""
+    return source_of("fairy-stockfish", folder) / "src"
 
 
 @pytest.fixture(params=[no_source, debian_source], ids=["index", "debian"])

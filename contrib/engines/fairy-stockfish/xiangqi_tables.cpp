@@ -3,7 +3,6 @@
 
 #include "adapter.h"
 #include "misc.h"
-#include "thread.h"
 #include "variant.h"
 
 #include <algorithm>
@@ -112,7 +111,6 @@ void open_tables(const UCI::Option &)
     xq_rules_of_name(rules.c_str(), &chosen.rules);
     chosen.hold_bytes = std::size_t(double(Options["EGTBHold"])) << 20;
     chosen.win = score_of_win();
-    Threads.main()->wait_for_search_finished();
     std::istringstream report(xqprobe::init(paths, chosen).text());
     for (std::string line; std::getline(report, line);)
         sync_cout << "info string " << line << sync_endl;

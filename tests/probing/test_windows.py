@@ -1,0 +1,67 @@
+"""The C reader on Windows: compiled by MinGW, run under Wine, the same answers as here."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.kits import cprograms
+from tests.kits.built import built
+from tests.kits.cprograms import CONTRIB, STRICT, answers_of, needs_c
+from tests.kits.debian import source_of
+from tests.kits.paths import ROOT
+from tests.kits.strategies import random_position
+
+MINGW = "x86_64-w64-mingw32-gcc"
+PROBES = ROOT / "tests" / "probing" / "windows_probes.c"
+SYSTEM = Path("/usr/include")
+
+needs_mingw = pytest.mark.skipif(shutil.which(MINGW) is None, reason=f"{MINGW} is not installed")
+
+
+@needs_c
+@needs_mingw
+def test_reader_and_examples_compile_for_windows(tmp_path: Path) -> None:
+    """zstd's header is the same on every system; nothing is linked."""
+    (tmp_path / "zstd.h").symlink_to(SYSTEM / "zstd.h")
+    (tmp_path / "zstd_errors.h").symlink_to(SYSTEM / "zstd_errors.h")
+    command = [MINGW, "-std=c99", *STRICT, "-fsyntax-only", f"-I{tmp_path}", f"-I{CONTRIB}"]
+    for source in (cprograms.amalgamation() / "xqprobe.c", CONTRIB / "example.c", PROBES):
+        subprocess.run([*command, str(source)], check=True)
+
+
+@needs_c
+@needs_mingw
+@pytest.mark.certification
+@pytest.mark.skipif(shutil.which("wine") is None, reason="wine is not installed")
+def test_probes_under_wine(tmp_path: Path) -> None:
+    """10 000 positions, with zstd's decoder in one file, which its own source makes."""
+    tools = source_of("zstd", tmp_path) / "build" / "single_file_libs"
+    subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
+    decoder = f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'
+    reader = cprograms.amalgamation()
+    sources = [str(PROBES), str(reader / "xqprobe.c")]
+    for compiler, name in (("gcc", "probes"), (MINGW, "probes.exe")):
+        command = [compiler, "-std=c99", "-O2", decoder, f"-I{reader}", *sources]
+        subprocess.run([*command, "-static", "-o", str(tmp_path / name)], check=True)
+    rng = random.Random(6)
+    materials = ("KRAKR", "KRKN", "KNAKN", "KRK")
+    records = [random_position(rng, materials) for _ in range(10_000)]
+    (tmp_path / "records").write_bytes(b"".join(bytes([p.side]) + p.board for p in records))
+    directory = tmp_path / "tables"
+    shutil.copytree(built("KRAKR", "KRKN", "KNAKN", rules="wxf"), directory)
+    (directory / "KPK.wxf.dtm.xqt").write_bytes(b"damaged")
+    said = {}
+    for program in (["./probes"], ["wine", "probes.exe"]):
+        command = [*program, "tables", "wxf", "records", f"{program[0][:4]}.answers"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        assert ran.returncode == 0, ran.stderr[-1000:]
+        said[program[0]] = ran.stdout.split()
+    assert said["wine"] == said["./probes"]
+    here, there = ((tmp_path / f"{name}.answers").read_bytes() for name in ("./pr", "wine"))
+    assert here == there
+    assert (answers_of(here)[:, 0] == 0).all()
