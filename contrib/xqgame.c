@@ -776,19 +776,20 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
     return status;
 }
 
-/* Whether a winning move leads to a position that the game has not had, or is no offence. */
-static int goes_on(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
+/* Whether a move wins, and leads to a position that the game has not had. */
+static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
 {
-    int wdl = 0;
+    int wdl = 0, final = is_irreversible(board, s);
     uint8_t taken = make_step(board, s);
-    int fresh = occurrences(game, board, 3) == 0;
-    int wins = probe_outcome(reader, board, 1 - game->side, &wdl) == XQ_OK && wdl < 0;
+    int is_new = final || occurrences(game, board, 3) == 0;
+    int wins =
+        is_new && probe_outcome(reader, board, 1 - game->side, &wdl) == XQ_OK && wdl < 0;
     unmake_step(board, s, taken);
-    return wins && (fresh || is_irreversible(board, s) ||
-                    offence_of(board, game->side, s, xq_internal_rules(reader)) == IDLE);
+    return wins;
 }
 
-/* Whether after a winning move, whatever the reply, such a move follows. */
+/* Whether every reply to a move leads to a position that the game has not had, and from there a
+ * winning move to another one. */
 static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
 {
     xq_step replies[XQ_MAX_MOVES], moves[XQ_MAX_MOVES];
@@ -800,9 +801,10 @@ static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, 
             continue;
         uint8_t answer = make_step(board, replies[i]);
         size_t after = generate_legal(board, game->side, moves);
+        int is_new = occurrences(game, board, 2) == 0;
         going = 0;
-        for (size_t n = 0; n < after && !going; n++)
-            going = goes_on(reader, game, board, moves[n]);
+        for (size_t n = 0; n < after && is_new && !going; n++)
+            going = wins_anew(reader, game, board, moves[n]);
         unmake_step(board, replies[i], answer);
     }
     unmake_step(board, s, taken);
@@ -812,13 +814,15 @@ static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, 
 /* What speaks against a move that keeps the outcome `wdl`: repetitions first, then offences. */
 static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_step s, int wdl)
 {
-    int repeated = occurrences_after(game, board, s), found = IDLE;
     if (wdl < 0 || is_irreversible(board, s))
         return 0;
-    found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
-    if (repeated == 0 && wdl > 0 && found != IDLE && !goes_on_after(reader, game, board, s))
-        repeated = 1; /* The next offence repeats. */
-    return repeated == 0 || (wdl == 0 && found == IDLE) ? 0 : repeated * (CHECK + 1) + found;
+    int repeated = occurrences_after(game, board, s);
+    if (repeated == 0 && (wdl == 0 || goes_on_after(reader, game, board, s)))
+        return 0;
+    int found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
+    if (found == IDLE && (wdl == 0 || repeated == 0))
+        return wdl; /* 0, or 1: a new position from which a known one may come back */
+    return (repeated > 0 ? repeated : 1) * (CHECK + 1) + found;
 }
 
 /* Leave the moves that keep the outcome at the end of a game, and have the least against them. */

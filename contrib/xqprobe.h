@@ -267,12 +267,13 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
 /* The moves to look at where there are win-draw-loss files alone: those that keep the outcome, which
  * becomes `*wdl` (may be NULL). Arguments are those of `xq_filter_root`.
  *
- *     won        moves to positions that the game has not had; but none that checks or attacks
- *                something anew where a reply leaves nothing but to offend in a position of the game
- *     drawn      moves to such positions, and moves that neither check nor attack anything anew
+ *     won        moves after which nothing comes back: the position is new to the game, and so is
+ *                every position after a reply, from where a winning move leads to a new one again
+ *     drawn      moves to new positions, and moves that neither check nor attack anything anew
  *     lost       all
  *
- * Where there are none of these, the least offences that have been repeated least are left.
+ * Where a win has no such move, moves to new positions are left that are no offences; where there
+ * are none of these either, the least offences that have been repeated least, as in a draw.
  * A win is kept. What brings it nearer is the search, and that nothing is repeated. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                        int side, const xq_step *played, size_t played_count, int *wdl,

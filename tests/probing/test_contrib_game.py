@@ -12,7 +12,7 @@ import pytest
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
-from tbgen.play.preference import RootMove, is_direct_win
+from tbgen.play.preference import is_direct_win
 from tbgen.play.repetition import move_between
 from tbgen.play.streaks import CHECK, Offences, is_irreversible
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -96,21 +96,15 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
 
 
 def goes_on_after(tables: GameTablebase, known: Sequence[Position], after: Position) -> bool:
-    """Whether each reply leaves a winning move that is no offence or leads to a new position."""
-    offences = Offences(tables.rule_set)
+    """Whether each reply leads to a new position, and a winning move from there to another."""
 
-    def goes_on(now: Position, move: RootMove) -> bool:
-        is_new = is_irreversible(now, move.move) or move.after not in known
-        return is_new or not offences.threats(now, move.move, move.after)
+    def wins_anew(now: Position) -> bool:
+        won = [move for move in tables.probe_root(now) if move.outcome == Outcome.WIN]
+        return any(is_irreversible(now, m.move) or m.after not in known for m in won)
 
     return all(
-        is_irreversible(after, reply)
-        or any(
-            goes_on(after.after(*reply), move)
-            for move in tables.probe_root(after.after(*reply))
-            if move.outcome == Outcome.WIN
-        )
-        for reply in legal_moves(after)
+        is_irreversible(after, reply) or (now not in known and wins_anew(now))
+        for reply, now in ((reply, after.after(*reply)) for reply in legal_moves(after))
     )
 
 
@@ -119,21 +113,24 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
     moves = tables.probe_root(game[-1])
-    known = [move.outcome for move in moves if move.outcome is not None]
-    outcome = max(known, default=Outcome.LOSS)
+    outcome = max((m.outcome for m in moves if m.outcome is not None), default=Outcome.LOSS)
     known = game[last_irreversible(game) :]
     for move in moves:
         if move.outcome != outcome:
             continue
         repeated = known.count(move.after)
         threats = offences.threats(game[-1], move.move, move.after)
-        idle = is_irreversible(game[-1], move.move) or not threats
-        found = 0 if idle else 2 if threats == CHECK else 1
-        if repeated == 0 and outcome == Outcome.WIN and not idle:
-            repeated += not goes_on_after(tables, known, move.after)
-        harmless = repeated == 0 or (outcome == Outcome.DRAW and idle)
-        name = f"{move.move.source}-{move.move.target}"
-        costs[name] = 0 if harmless or outcome == Outcome.LOSS else 3 * repeated + found
+        found = 2 if threats == CHECK else int(bool(threats))
+        cost = 3 * max(repeated, 1) + found
+        if outcome == Outcome.LOSS or is_irreversible(game[-1], move.move):
+            cost = 0
+        elif outcome == Outcome.DRAW:
+            cost = cost if repeated and found else 0
+        elif not repeated and goes_on_after(tables, known, move.after):
+            cost = 0
+        elif not repeated and not found:
+            cost = 1
+        costs[f"{move.move.source}-{move.move.target}"] = cost
     least = min(costs.values(), default=0)
     return outcome, {name for name, cost in costs.items() if cost == least}
 
