@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,15 +35,23 @@ def test_reader_and_examples_compile_for_windows(tmp_path: Path) -> None:
         subprocess.run([*command, str(source)], check=True)
 
 
+needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is not installed")
+
+
+def decoder_of_zstd(folder: Path) -> str:
+    """The flag that has the reader take in zstd's decoder, which zstd's own source makes."""
+    tools = source_of("zstd", folder) / "build" / "single_file_libs"
+    subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
+    return f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'
+
+
 @needs_c
 @needs_mingw
+@needs_wine
 @pytest.mark.certification
-@pytest.mark.skipif(shutil.which("wine") is None, reason="wine is not installed")
 def test_probes_under_wine(tmp_path: Path) -> None:
-    """10 000 positions, with zstd's decoder in one file, which its own source makes."""
-    tools = source_of("zstd", tmp_path) / "build" / "single_file_libs"
-    subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
-    decoder = f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'
+    """10 000 positions, with zstd's decoder in one file."""
+    decoder = decoder_of_zstd(tmp_path)
     reader = cprograms.amalgamation()
     sources = [str(PROBES), str(reader / "xqprobe.c")]
     for compiler, name in (("gcc", "probes"), (MINGW, "probes.exe")):
@@ -65,3 +74,40 @@ def test_probes_under_wine(tmp_path: Path) -> None:
     here, there = ((tmp_path / f"{name}.answers").read_bytes() for name in ("./pr", "wine"))
     assert here == there
     assert (answers_of(here)[:, 0] == 0).all()
+
+
+@needs_mingw
+@needs_wine
+@pytest.mark.certification
+def test_fairy_stockfish_under_wine(tmp_path: Path) -> None:
+    directory = tmp_path / "tables"
+    shutil.copytree(built("KRAKR", rules="wxf"), directory)
+    script = CONTRIB / "engines" / "fairy-stockfish" / "build.py"
+    variables = ["CXX=x86_64-w64-mingw32-g++-posix", "EXE=.exe", "LIBS=", "LDFLAGS=-static"]
+    variables += [f"CXXFLAGS=-O2 '{decoder_of_zstd(tmp_path)}'"]
+    command = [sys.executable, str(script), str(tmp_path / "built"), *variables]
+    subprocess.run(command, check=True)
+    lines = [
+        "uci",
+        "setoption name UCI_Variant value xiangqi",
+        "setoption name XiangqiTablePath value missing;tables",
+        "position fen 5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w",
+        "go nodes 5000",
+    ]
+    engine = subprocess.Popen(
+        ["wine", tmp_path / "built" / "fairy-stockfish.exe"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert engine.stdin is not None
+    assert engine.stdout is not None
+    engine.stdin.write("\n".join(lines) + "\n")
+    engine.stdin.flush()
+    said = []
+    for line in engine.stdout:
+        said.append(line.strip())
+        if line.startswith("bestmove"):
+            break
+    engine.communicate("quit\n")
+    assert said[-1].startswith("bestmove d2d9")
+    assert any(" tbhits 18 " in line for line in said)
+    assert "info string skipped 1: the file or directory cannot be read (missing)" in said

@@ -1,11 +1,12 @@
 """A Fairy-Stockfish that uses endgame tables of xiangqi, from nothing but the package index.
 
-    python contrib/engines/fairy-stockfish/build.py DIR [--source SRC] [--jobs N]
+    python contrib/engines/fairy-stockfish/build.py DIR [--source SRC] [--jobs N] [NAME=VALUE]...
 
 Fetches the source distribution of pyffish, which has the whole source of Fairy-Stockfish, or takes
 the unpacked one of `--source` (its folder src, which stays as it is). insert.py puts our calls into
 a copy, and make compiles it: DIR/fairy-stockfish. Needs pip, make, a C++17 compiler, and zstd with
-its header. Fairy-Stockfish is under the GPL, and so is what comes out.
+its header. Variables for make follow, such as CXXFLAGS=-O2. Fairy-Stockfish is under the GPL, and
+so is what comes out.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def fetch(directory: Path) -> Path:
     return source
 
 
-def build(directory: Path, source: Path | None, jobs: int) -> Path:
+def build(directory: Path, source: Path | None, jobs: int, variables: list[str]) -> Path:
     """Compile the engine into a directory; returns the program."""
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +48,7 @@ def build(directory: Path, source: Path | None, jobs: int) -> Path:
         shutil.copytree(source or fetch(Path(folder)), copy)
         insert(copy)
         make = ["make", "-s", f"-j{jobs}", "-C", str(HERE)]
-        command = [*make, f"SRC={copy}", f"OUT={directory.resolve()}"]
+        command = [*make, f"SRC={copy}", f"OUT={directory.resolve()}", *variables]
         if subprocess.run(command).returncode:
             raise SystemExit("the engine does not compile: the lines above say why")
     return directory / "fairy-stockfish"
@@ -61,8 +62,9 @@ def main() -> None:
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("--source", type=Path, help="the folder src of an unpacked source")
     parser.add_argument("--jobs", type=int, default=2, help="compilers at once; 2")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="for make")
     options = parser.parse_args()
-    print(build(options.directory, options.source, options.jobs))
+    print(build(options.directory, options.source, options.jobs, options.variables))
 
 
 if __name__ == "__main__":
