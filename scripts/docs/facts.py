@@ -3,7 +3,7 @@
     python scripts/docs/facts.py DIRECTORY    measure the tables there (figures.py), then write
     python scripts/docs/facts.py              write the page anew from the CSV files
 
-Materials are taken of which all three rule sets are there, all orders, with minor chases. The page
+Materials are taken of which all of `RULES` are there, all orders, with minor chases. The page
 and its pictures are made of docs/facts*.csv and of nothing else. `tests/docs/test_facts.py`
 compares both, and the CSV files with tables that it builds.
 """
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
 
 import figures  # noqa: E402
-from figures import RULES, Fact, Loop, Zugzwangs  # noqa: E402
+from figures import PAIRS, RULES, TABLE_1, Difference, Fact, Loop, Zugzwangs  # noqa: E402
 
 from tbgen.board.diagram import Look, draw  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402
@@ -32,6 +32,9 @@ BOARD = "http://127.0.0.1:8064/?fen="
 
 LISTED = 20
 """Rows of a list; the CSV has all."""
+
+DRAWN = 2
+"""Positions that are drawn for each pair of rule sets."""
 
 DECIDED = 0.98
 """A material counts as won or drawn from this share on, as on the board's pages."""
@@ -99,7 +102,7 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 
 
 def rules_compared(rows: Sequence[Fact]) -> str:
-    """Draws of each material under the three rule sets, those first that lose most of them."""
+    """Draws of each material under each of `RULES`, those first that lose most of them."""
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
         by_name.setdefault(row.material, {})[row.rules] = row
@@ -119,6 +122,71 @@ def rules_compared(rows: Sequence[Fact]) -> str:
         f"\nThe draws of {len(differ)} materials change; in the other {len(by_name) - len(differ)} "
         "the three agree.\n"
     )
+
+
+def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
+    """The materials in which two rule sets differ, those first in which they do most."""
+    found = [row for row in rows if (row.first, row.second) == pair and row.differ]
+    return sorted(found, key=lambda row: (-row.differ, row.material))
+
+
+def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
+    """Telling positions to be drawn for each pair, each material once, those that differ most."""
+    drawn: dict[str, Difference] = {}
+    found = {}
+    for pair in PAIRS:
+        new = [row for row in most_different(rows, pair) if row.material not in drawn][:DRAWN]
+        drawn |= {row.material: row for row in new}
+        found[pair] = new
+    return found
+
+
+def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
+    """The rows of the materials that the page is about, larger ones left out."""
+    known = {row.material for row in figures.read(Fact)}
+    return [row for row in rows if row.material in known]
+
+
+def pairs_compared(rows: Sequence[Difference]) -> str:
+    """Each pair of rule sets: how much differs, pictures, and the list."""
+    rows = of_the_page(rows)
+    parts = []
+    for (first, second), drawn in pictured(rows).items():
+        found = most_different(rows, (first, second))
+        total = sum(row.differ for row in found)
+        images = [
+            f"![{row.material}: {row.first_outcome} under {first}, {row.second_outcome} under "
+            f"{second}](diagrams/facts-differ-{row.material}.svg)"
+            for row in drawn
+        ]
+        listed = [
+            [row.material, f"{row.differ:,}", f"{row.differ / row.legal:.4%}", link(row.fen),
+             row.first_outcome, row.second_outcome]
+            for row in found[:LISTED]
+        ]  # fmt: skip
+        parts.append(
+            f"### {first} and {second}\n\nOf {len({row.material for row in rows})} materials "
+            f"{len(found)} differ, in {total:,} positions.\n\n"
+            + table([row.material for row in drawn], [images])
+            + "\n"
+            + table(["material", "positions", "of legal", "as here", first, second], listed)
+        )
+    return "\n".join(parts)
+
+
+def by_check_alone(rows: Sequence[Difference]) -> str:
+    """Table 1 under perpetual check alone, against the Asian rules."""
+    names = [Material.parse(name).name for name in TABLE_1]
+    asked = [row for row in rows if row.material in names and row.second == "wxf"]
+    same = [row.material for row in asked if not row.differ]
+    others = [row.material for row in asked if row.differ]
+    missing = sorted({*names} - {row.material for row in asked})
+    listed = [
+        ["the same outcomes", len(same), ", ".join(same)],
+        ["others", len(others), ", ".join(others)],
+        ["not compared", len(missing), ", ".join(missing)],
+    ]
+    return table(["", "", "materials"], listed)
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
@@ -158,14 +226,16 @@ def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
 
 PAGE_TEXT = """# What the tables say about xiangqi
 
-{materials} materials of at most {men} men, each under all three rule sets. Every figure is here
+{materials} materials of at most {men} men, each under all rule sets. Every figure is here
 as CSV, too: [facts.csv](facts.csv), [facts-zugzwangs.csv](facts-zugzwangs.csv),
-[facts-loops.csv](facts-loops.csv). A position opens on your own [board](board.md), while
-`tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes it, too.
+[facts-loops.csv](facts-loops.csv), [facts-rules.csv](facts-rules.csv). A position opens on your
+own [board](board.md), while `tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes
+it, too.
 
 Written by `python scripts/docs/facts.py DIRECTORY`, from tables that were built at commit {commit},
-by `tbgen build --men 5 --jobs auto --tables DIRECTORY --rules none`, the same with `check` and
-`wxf`, and `tbgen build KRBKCP --tables DIRECTORY` for the last section.
+by `tbgen build --men 5 --jobs auto --tables DIRECTORY --rules none`, the same with `check`,
+`wxf` and `computer`, `tbgen build KRBKCP --tables DIRECTORY` for the last section, and larger
+tables of Table 1 under `check` and `wxf`.
 
 ## Who wins
 
@@ -186,6 +256,22 @@ Draws of both sides to move under each rule set, mirror images once, and the sha
 under `none` by which there are fewer under `wxf`.
 
 {compared}
+## Position by position
+
+How many positions have another outcome under one rule set than under another, for all pairs of
+`check`, `wxf` and `computer`, both sides to move and mirror images once. Materials in which only
+one side can attack are left out: no rule changes them. The position has the least order, and the
+fewest plies to its loop, of those that differ; its outcomes are those of the side to move. All
+rows are in [facts-rules.csv](facts-rules.csv).
+
+{pairs}
+## When the check rule is enough
+
+Fang (2004) compared tables that know perpetual check alone with the Asian rules, which also
+forbid perpetual chase: 24 of his 50 are right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu
+2002, under `check` and `wxf`, all orders:
+
+{by_check}
 ## The longest wins
 
 By mate or conversion, under wxf; the loser resists as long as he can. Distances are plies (to
@@ -227,6 +313,7 @@ position: where a side loses the loop and draws or wins in the table, he had bet
 def page(commit: str) -> str:
     """The whole page, of what the CSV files hold."""
     rows, hindered = figures.read(Fact), figures.read(Zugzwangs)
+    apart = figures.read(Difference)
     wxf = [row for row in rows if row.rules == "wxf"]
     longest = [
         [row.material, row.max_distance, row.metric, link(row.longest)]
@@ -256,6 +343,8 @@ def page(commit: str) -> str:
         decided=DECIDED,
         **who_wins(wxf),
         compared=rules_compared(rows),
+        pairs=pairs_compared(apart),
+        by_check=by_check_alone(apart),
         longest=table(["material", "plies", "metric", "position"], longest),
         by_rules=table([*head, "position"], by_rules)
         + f"\nRepetition decides positions of {len(decided)} of the {len(wxf)} materials.\n",
@@ -278,6 +367,8 @@ def pictures() -> dict[str, str]:
     rows = figures.read(Fact)
     shown = {"facts-longest": longest_wins(rows)[0].longest,
              "facts-by-rules": longest_by_rules(rows)[0].longest_by_rules}  # fmt: skip
+    for drawn in pictured(of_the_page(figures.read(Difference))).values():
+        shown |= {f"facts-differ-{row.material}": row.fen for row in drawn}
     return {
         f"{name}.svg": draw(Position.from_fen(fen), Look(), alone=True, width=320) + "\n"
         for name, fen in shown.items()
@@ -301,7 +392,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("directory", nargs="?", type=Path, help="Tables under all three rule sets.")
+    parser.add_argument("directory", nargs="?", type=Path, help="Tables under all rule sets.")
     directory = parser.parse_args().directory
     if directory is not None:
         rows = figures.facts(directory)
@@ -309,6 +400,7 @@ def main() -> None:
         materials = list(dict.fromkeys(row.material for row in rows))
         figures.write(Zugzwangs, figures.all_zugzwangs(directory, materials))
         figures.write(Loop, figures.loops(directory))
+        figures.write(Difference, figures.differences(directory))
     PAGE.write_text(page(written_at() if directory is None else measured_at()), encoding="utf-8")
     PICTURES.mkdir(exist_ok=True)
     for name, picture in pictures().items():

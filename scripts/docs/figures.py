@@ -3,6 +3,7 @@
     facts.csv             a row for each material and rule set: what `tbgen stats` prints
     facts-zugzwangs.csv   under wxf, the positions in which neither side wants to move
     facts-loops.csv       loops that referees have judged, with the tables' values
+    facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
 
 The page itself is `facts.py`. Tables are read and nothing is built.
 """
@@ -19,17 +20,28 @@ import numpy as np
 
 from tbgen import open_tablebase
 from tbgen.answers.mechanism import find_mechanism
+from tbgen.building.sets import NAMED
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.dump import rows_of_slots
 from tbgen.referee import judge
 from tbgen.tables import Tablebase, TableFile, TableStatistics
-from tbgen.tables.outcomes import LOSS, WIN, outcome_codes
+from tbgen.tables.outcomes import LOSS, WIN, outcome_codes, outcomes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 RULES = ("none", "check", "wxf")
+PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"))
+"""The rule sets whose outcomes are compared position by position."""
+
+TABLE_1 = [
+    *NAMED["table1"].split(),
+    *("KRKCA", "KRKNB", "KRKRAA", "KRKPP", "KRKNBB", "KRKCBB", "KRKNAB", "KNPKN", "KRKNAAB"),
+    *("KRKNC", "KRKPPB", "KRKPPAA", "KRPKRA", "KRKNPB", "KNPKCB", "KRNKRB"),
+]
+"""The 43 materials of Fang, Hsu & Hsu's Table 1, damaged names as their counts tell them."""
+
 CHUNK = 1 << 20
 """Slots looked at together."""
 
@@ -94,11 +106,30 @@ class Loop(NamedTuple):
     plies: int
 
 
-Row = TypeVar("Row", Fact, Zugzwangs, Loop)
+class Difference(NamedTuple):
+    """The positions of a material whose outcome two rule sets do not share.
+
+    `fen` is one of those in which a side to move must not go on, or has the other where he must
+    not: the least order, and in it the fewest plies to the loop. `first_outcome` and
+    `second_outcome` are those of the side to move there; all three are empty without any position.
+    """
+
+    material: str
+    first: str
+    second: str
+    legal: int
+    differ: int
+    fen: str
+    first_outcome: str
+    second_outcome: str
+
+
+Row = TypeVar("Row", Fact, Zugzwangs, Loop, Difference)
 FILES: dict[type, Path] = {
     Fact: DOCS / "facts.csv",
     Zugzwangs: DOCS / "facts-zugzwangs.csv",
     Loop: DOCS / "facts-loops.csv",
+    Difference: DOCS / "facts-rules.csv",
 }
 
 
@@ -160,7 +191,7 @@ def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
 
 
 def facts(directory: Path) -> list[Fact]:
-    """The rows of the materials of which all three rule sets are there, smaller ones first."""
+    """The rows of the materials of which all of `RULES` are there, smaller ones first."""
     present: dict[str, dict[str, Fact]] = {}
     for rules in RULES:
         with open_tablebase(directory, rules=rules, orders=0) as tables:
@@ -245,3 +276,58 @@ def loops(directory: Path) -> list[Loop]:
                 verdict.text, value.outcome.name.lower(), value.order, value.plies or 0,
             )  # fmt: skip
     return sorted(found.values(), key=lambda row: (not row.diagram, row.case))
+
+
+def differing(first: TableFile, second: TableFile, side: Side) -> Iterator[tuple[np.ndarray, ...]]:
+    """The rows of both tables, with a side to move, whose outcomes differ; chunk by chunk."""
+    planes = [file.plane(side) for file in (first, second)]
+    for start in range(0, first.header.slots, CHUNK // 16):
+        one, other = (
+            outcomes_of(plane[start : start + CHUNK // 16], file.code_space)
+            for plane, file in zip(planes, (first, second), strict=True)
+        )
+        apart = start + np.flatnonzero(one != other)
+        if apart.size:
+            yield rows_of_slots(first, side, apart), rows_of_slots(second, side, apart)
+
+
+def difference(first: TableFile, second: TableFile) -> Difference:
+    """The row of two tables of one material."""
+    count, best, chosen = 0, None, None
+    for side in Side:
+        for rows in differing(first, second, side):
+            count += len(rows[0])
+            # A draw has order 0: what decides is the larger of the two.
+            decided = np.where(rows[0]["order"] >= rows[1]["order"], rows[0], rows[1])
+            keys = [decided[name].astype(np.int64) for name in ("order", "plies", "outcome")]
+            if not len(decided):
+                continue
+            place = np.lexsort((rows[0]["slot"], *keys[::-1]))[0]
+            key = tuple(int(one[place]) for one in keys)
+            if best is None or key < best:
+                best, chosen = key, (side, *(one[place] for one in rows))
+    names = first.statistics.material, first.statistics.rules, second.statistics.rules
+    if chosen is None:
+        return Difference(*names, first.statistics.legal, 0, "", "", "")
+    side, *pair = chosen
+    position = first.layout.position(int(pair[0]["slot"]), side)
+    assert position is not None  # it is legal
+    outcomes = (("loss", "draw", "win")[int(row["outcome"]) + 1] for row in pair)
+    return Difference(*names, first.statistics.legal, count, position.fen, *outcomes)
+
+
+def differences(directory: Path) -> list[Difference]:
+    """The rows of all materials in which both sides can attack, where both tables are there."""
+    found = []
+    for pair in PAIRS:
+        with (
+            Tablebase.open(directory, rules=pair[0], orders=0, minor_chases=None) as one,
+            Tablebase.open(directory, rules=pair[1], orders=0, minor_chases=None) as other,
+        ):
+            present = set(materials_of(other, pair[1]))
+            for material in materials_of(one, pair[0]):
+                if material in present and material.both_armed:
+                    found.append(difference(one.table(material), other.table(material)))
+    return sorted(
+        found, key=lambda row: (Material.parse(row.material).men, row.material, row.first)
+    )

@@ -16,11 +16,12 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.i18n import text as words
 from tbgen.board.library import Library
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.server import create_app
 from tbgen.indexing import Material, Position
-from tbgen.tables import Outcome
+from tbgen.tables import Outcome, Rules
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
 from tests.kits.boardkit import demo
 from tests.kits.built import built
@@ -46,14 +47,19 @@ def test_a_piece_on_every_point(client: TestClient) -> None:
 
 
 def test_rules_side_by_side(tmp_path: Path) -> None:
-    shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
-    shutil.copy(built("KRKN", rules="none") / "KRKN.none.dtm.xqt", tmp_path)
+    """All sets that are there, the one in use first."""
+    for rules in Rules:
+        shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path, rules="wxf") as tables:
         client = TestClient(create_app(tables, tmp_path))
         text = page(client, "/", fen=LOOP)
         assert "The rules change this position" in text
         panel = text.split('<ul class="rules">')[1].split("</ul>")[0]
-        assert re.findall(r'class="badge (\w+)"', panel) == ["win", "draw"]
+        others = sorted(rules for rules in Rules if rules != "wxf")
+        names = [words("en", f"rules_{rules}") for rules in ("wxf", *others)]
+        assert re.findall(r"<li><span>(.*?)</span>", panel) == names
+        outcomes = ["draw" if rules == "none" else "win" for rules in ("wxf", *others)]
+        assert re.findall(r'class="badge (\w+)"', panel) == outcomes
         same = page(client, "/", fen="9/9/4k4/9/9/9/9/9/9/R2K4n_w")
         assert "The rules change this position" not in same
 

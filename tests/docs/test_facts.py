@@ -24,12 +24,12 @@ sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
 import facts
 import figures
-from figures import Fact, Loop, Zugzwangs
+from figures import PAIRS, Difference, Fact, Loop, Zugzwangs
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRKN and what it needs, under all three rule sets."""
+    """KRKN and what it needs, under all rule sets."""
     folder = tmp_path_factory.mktemp("facts")
     for rules in Rules:
         build(folder, rules, "KRKN")
@@ -90,6 +90,43 @@ def test_loops_are_judged_and_valued() -> None:
     measured = figures.loops(built("KRKN", rules="wxf"))
     assert measured
     assert set(measured) <= set(written)
+
+
+def test_differences_are_those_of_every_position(directory: Path) -> None:
+    """Without rules KRKN has more draws, and nothing else changes."""
+    written = figures.read(Difference)
+    measured = figures.differences(directory)
+    assert [(row.first, row.second) for row in measured] == list(PAIRS)
+    assert set(measured) <= set(written)
+    facts_of = {(row.material, row.rules): row for row in figures.read(Fact)}
+    with (
+        Tablebase.open(directory, rules="none") as none,
+        Tablebase.open(directory, rules="wxf") as wxf,
+    ):
+        found = figures.difference(none.table("KRKN"), wxf.table("KRKN"))
+        position = Position.from_fen(found.fen)
+        outcomes = [tables.probe(position).outcome.name.lower() for tables in (none, wxf)]
+        assert wxf.probe(position).order == 1
+    assert found.differ == facts_of["KRKN", "none"].draws - facts_of["KRKN", "wxf"].draws
+    assert [found.first_outcome, found.second_outcome] == outcomes
+    for row in written:
+        if row.second == "wxf" and (row.material, "wxf") in facts_of:
+            less = facts_of[row.material, "check"].draws - facts_of[row.material, "wxf"].draws
+            assert row.differ == less
+
+
+def test_another_program_finds_the_same_differences() -> None:
+    written = {
+        (row.material, row.first, row.second): row.differ for row in figures.read(Difference)
+    }
+    compared = 0
+    with (DATA / "computer_counts.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            differ = written.get((Material.parse(row["material"]).name, "wxf", "computer"))
+            if differ is not None:
+                compared += 1
+                assert differ == int(row["differs_from_wxf"])
+    assert compared > 30
 
 
 def test_other_programs_agree() -> None:
