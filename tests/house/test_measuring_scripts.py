@@ -272,6 +272,7 @@ def predictions() -> tuple[list[float], list[float]]:
     return seconds, [plan_accuracy.factor(planned, row.file_bytes) for row, _, planned in found]
 
 
+@pytest.mark.certification
 @pytest.mark.parametrize("which", [0, 1], ids=["seconds", "bytes"])
 def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -> None:
     factors = predictions()[which]

@@ -6,11 +6,14 @@ import csv
 
 import pytest
 
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import Metric
 from tests.kits.paths import DATA
 from tests.oracles.naive.cache import naive_solution
 from tests.oracles.naive.movegen import from_fen, to_fen
 from tests.oracles.naive.patterns import DRAW, LOSS, WIN, Verdict
 from tests.oracles.naive.solver import Solution, solve
+from tests.retrograde import test_naive
 
 OUTCOMES = {"win": WIN, "draw": DRAW, "loss": LOSS}
 
@@ -41,7 +44,7 @@ def test_no_attackers_no_decision(name: str) -> None:
 
 @pytest.mark.parametrize(
     "material",
-    ["KRKR", *(pytest.param(name, marks=pytest.mark.certification) for name in ("KRKN", "KRKC"))],
+    ["KRKN", *(pytest.param(name, marks=pytest.mark.certification) for name in ("KRKR", "KRKC"))],
 )
 def test_counts_under_the_check_rule(material: str) -> None:
     check_counts(material)
@@ -118,9 +121,24 @@ def check_samples(material: str, file: str) -> None:
             assert verdict.plies == int(row["dist"]), fen
 
 
-def test_longest_distances_of_table_1() -> None:
-    """KRKN, KRKC, KRKR: plies to mate, and the distance to check that the paper calls 1."""
-    assert [naive_solution(m).max_distance() for m in ("KRKN", "KRKC", "KRKR")] == [26, 16, 10]
+def test_the_solver_agrees_in_every_position_of_krkn() -> None:
+    """Here, where the naive solution is there already."""
+    test_naive.test_every_position_agrees("KRKN", Rules.CHECK, Metric.DTM)
+
+
+@pytest.mark.parametrize(
+    ("material", "plies"),
+    [
+        ("KRKN", 26),
+        pytest.param("KRKC", 16, marks=pytest.mark.certification),
+        pytest.param("KRKR", 10, marks=pytest.mark.certification),
+    ],
+)
+def test_longest_distances_of_table_1(material: str, plies: int) -> None:
+    assert naive_solution(material).max_distance() == plies
+
+
+def test_the_distance_to_check_that_the_paper_calls_1() -> None:
     assert naive_solution("KRKN", rules="check", orders=1).max_rule_distance() == 1
 
 

@@ -130,6 +130,7 @@ def test_what_nothing_new_affects_need_not_be_searched_again(
     assert 0 < searched["affected"] < searched["all"] / 2
 
 
+@pytest.mark.certification
 def test_nothing_is_affected_through_what_its_own_moves_rule_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
