@@ -55,7 +55,7 @@ def solved(
         ("KPK", Rules.NONE, 1),
         ("KRKA", Rules.WXF, 1),
         ("KRKN", Rules.WXF, 3),
-        ("KRAKCA", Rules.CHECK, 12),
+        pytest.param("KRAKCA", Rules.CHECK, 12, marks=pytest.mark.certification),
         ("KNKPA", Rules.WXF, 9),
     ],
 )
