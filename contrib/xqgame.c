@@ -776,21 +776,28 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
     return status;
 }
 
-/* Whether a move wins, and leads to a position that the game has not had. */
-static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
+enum { NEW_MOVES = 2 }; /* So many winning moves must follow that lead to new positions. */
+
+static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s,
+                         size_t plies, int depth);
+
+/* Whether a move, `plies` after the last position of the game, wins and leads to new positions alone,
+ * so far as `depth` moves of this side are looked ahead. */
+static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_step s, size_t plies,
+                     int depth)
 {
     int wdl = 0, final = is_irreversible(board, s);
     uint8_t taken = make_step(board, s);
-    int is_new = final || occurrences(game, board, 3) == 0;
+    int is_new = final || occurrences(game, board, plies + 1) == 0;
     int wins =
         is_new && probe_outcome(reader, board, 1 - game->side, &wdl) == XQ_OK && wdl < 0;
     unmake_step(board, s, taken);
-    return wins;
+    return wins && (final || depth == 0 || goes_on_after(reader, game, board, s, plies, depth));
 }
 
-/* Whether every reply to a move leads to a position that the game has not had, and from there a
- * winning move to another one. */
-static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s)
+/* Whether every reply to a move leads to a new position, and from there a winning move to new ones. */
+static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s,
+                         size_t plies, int depth)
 {
     xq_step replies[XQ_MAX_MOVES], moves[XQ_MAX_MOVES];
     uint8_t taken = make_step(board, s);
@@ -801,10 +808,10 @@ static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, 
             continue;
         uint8_t answer = make_step(board, replies[i]);
         size_t after = generate_legal(board, game->side, moves);
-        int is_new = occurrences(game, board, 2) == 0;
+        int is_new = occurrences(game, board, plies + 2) == 0;
         going = 0;
         for (size_t n = 0; n < after && is_new && !going; n++)
-            going = wins_anew(reader, game, board, moves[n]);
+            going = wins_anew(reader, game, board, moves[n], plies + 2, depth - 1);
         unmake_step(board, replies[i], answer);
     }
     unmake_step(board, s, taken);
@@ -817,7 +824,7 @@ static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_ste
     if (wdl < 0 || is_irreversible(board, s))
         return 0;
     int repeated = occurrences_after(game, board, s);
-    if (repeated == 0 && (wdl == 0 || goes_on_after(reader, game, board, s)))
+    if (repeated == 0 && (wdl == 0 || goes_on_after(reader, game, board, s, 0, NEW_MOVES)))
         return 0;
     int found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
     if (found == IDLE && (wdl == 0 || repeated == 0))

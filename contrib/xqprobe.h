@@ -267,8 +267,8 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
 /* The moves to look at where there are win-draw-loss files alone: those that keep the outcome, which
  * becomes `*wdl` (may be NULL). Arguments are those of `xq_filter_root`.
  *
- *     won        moves after which nothing comes back: the position is new to the game, and so is
- *                every position after a reply, from where a winning move leads to a new one again
+ *     won        moves after which nothing comes back: the position is new to the game, so is every
+ *                position after a reply, and from there a winning move of this kind follows, twice
  *     drawn      moves to new positions, and moves that neither check nor attack anything anew
  *     lost       all
  *

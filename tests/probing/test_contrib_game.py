@@ -12,7 +12,7 @@ import pytest
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
-from tbgen.play.preference import is_direct_win
+from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.play.repetition import move_between
 from tbgen.play.streaks import CHECK, Offences, is_irreversible
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -95,12 +95,20 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
     assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 5, seen
 
 
-def goes_on_after(tables: GameTablebase, known: Sequence[Position], after: Position) -> bool:
-    """Whether each reply leads to a new position, and a winning move from there to another."""
+def goes_on_after(
+    tables: GameTablebase, known: Sequence[Position], after: Position, depth: int = 2
+) -> bool:
+    """Whether each reply leads to a new position, and winning moves from there to new ones."""
+
+    def is_anew(now: Position, move: RootMove) -> bool:
+        if is_irreversible(now, move.move):
+            return True
+        ahead = depth == 1 or goes_on_after(tables, known, move.after, depth - 1)
+        return move.after not in known and ahead
 
     def wins_anew(now: Position) -> bool:
         won = [move for move in tables.probe_root(now) if move.outcome == Outcome.WIN]
-        return any(is_irreversible(now, m.move) or m.after not in known for m in won)
+        return any(is_anew(now, move) for move in won)
 
     return all(
         is_irreversible(after, reply) or (now not in known and wins_anew(now))
@@ -147,8 +155,8 @@ def last_irreversible(game: Sequence[Position]) -> int:
 @needs_c
 def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
     rng = random.Random(12)
-    starts = drawn(tables, "KRAKR", 20, rng) + endangered(tables, "KRAKR", 8, rng)
-    starts += [random_position(rng, ("KRAKR",)) for _ in range(40)]
+    starts = drawn(tables, "KRAKR", 6, rng) + endangered(tables, "KRAKR", 4, rng)
+    starts += [random_position(rng, ("KRAKR",)) for _ in range(25)]
     games = [wandering(rng, start, rng.randrange(12)) for start in starts]
     for game, (status, outcome, *left) in zip(
         games, filtered(directory, games, "outcomes"), strict=True
