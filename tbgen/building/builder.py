@@ -100,6 +100,8 @@ class Built:
     size: int | None = None
     """Bytes of the file; None where the table was finished before."""
     seconds: float = 0.0
+    gone_on_from: tuple[int, int] | None = None
+    """Order and plies of the saved state that it was gone on with; None for none, or unobserved."""
 
 
 def jobs_of(work: Sequence[Task]) -> list[Job]:
@@ -121,7 +123,10 @@ class Progress(Protocol):
         """A table is begun, or found finished."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """A phase of the table at hand, and how many positions it settled."""
+        """A phase of the table at hand, and how many positions it settled.
+
+        "going on" is from a saved state, with its order and plies.
+        """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """A table has been written."""

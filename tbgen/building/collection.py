@@ -49,11 +49,17 @@ WORTH_SECONDS = 10.0
 class Unwatched:
     """The `Progress` of a table that is built elsewhere: what became of it is what it returns."""
 
+    def __init__(self) -> None:
+        self.gone_on_from: tuple[int, int] | None = None
+        """Order and plies of the saved state that the table was gone on with."""
+
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """Say nothing."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Say nothing."""
+        """Note from where a table is gone on with."""
+        if name == "going on":
+            self.gone_on_from = order, plies
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Say nothing."""
@@ -79,12 +85,14 @@ class OneTable:
         Where memory is short after all, `LostError`: with less beside it, there may be enough.
         """
         threads = -(-self.cores // start.beside)
+        watch = Unwatched()
         builder = Builder(
-            self.directory, self.rule_set, Unwatched(), threads=threads, memory=start.memory,
+            self.directory, self.rule_set, watch, threads=threads, memory=start.memory,
             state_seconds=self.state_seconds,
         )  # fmt: skip
         try:
-            return builder.see_to(start.job.payload, iter((1,)), 1)
+            built = builder.see_to(start.job.payload, iter((1,)), 1)
+            return replace(built, gone_on_from=watch.gone_on_from)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error
         except MemoryError as error:

@@ -55,6 +55,9 @@ class BuildProgress(LiveLine):
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
         self._settled += settled
+        if name == "going on":
+            self.say(f"{self._label}: goes on from its saved state: order {order}, ply {plies}")
+            return
         text = f"{self._label}: {name}"
         if order or plies:
             text += f", order {order}"
@@ -128,6 +131,9 @@ class SetProgress(BuildProgress, Observer):
             self._forecast.finished(start, result)
         if self._elsewhere:
             self.table(self.ends.total(), self._total, result.name, result.size is None)
+            if result.gone_on_from is not None:
+                order, plies = result.gone_on_from
+                self.say(f"{self._label}: went on from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
 

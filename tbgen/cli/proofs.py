@@ -6,7 +6,10 @@ prints.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from tbgen.tables import TableName
     from tbgen.tables.proofs import ProofStatus
     from tbgen.verify import VerifyReport
-    from tbgen.verify.closure import Settled
+    from tbgen.verify.closure import Settled, Settling
+
+COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
 
 def title(name: TableName) -> str:
@@ -69,6 +74,27 @@ def show_notes(notes: Iterable[str]) -> None:
     """Show the notes on certificates."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A callable that settles tables, in any process, and says on stderr when it compiles."""
+
+    settle: Settling
+
+    def __call__(self, start: Start) -> Settled:
+        """Settle the table of a job; raises what `Settling` raises."""
+        from tbgen.compiling.jit import announcing
+
+        with announcing(tell_compiling):
+            return self.settle(start)
+
+
+@cache
+def tell_compiling() -> None:
+    """Say so, once a process, on a line of its own, also where another one shows a live line."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+    click.echo(clear + COMPILING, err=True)
 
 
 class ClosureProgress(Observer):

@@ -16,7 +16,7 @@ from tbgen.cli.digests import compare_digests
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
-from tbgen.cli.proofs import ClosureProgress, name_of, show_notes, show_report
+from tbgen.cli.proofs import COMPILING, Announced, ClosureProgress, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import Material
 
@@ -152,11 +152,12 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
 
     require_kernels_memory()
     import_for_good("tbgen.verify")
+    from tbgen.compiling.jit import announcing
     from tbgen.verify import certify, verify_file
 
     find, memory = in_directory(how.directory), usable_memory(how.memory).memory
     entries = []
-    with LiveLine() as line:
+    with LiveLine() as line, announcing(lambda: line.say(COMPILING)):
         for name in names:
 
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:
@@ -197,7 +198,9 @@ def _prove_closure(
 
     find = in_directory(how.directory)
     planned = plan(find, names)
-    settle = Settling(how.directory.absolute(), how.threads, how.sample, force, how.certificates)
+    settle = Announced(
+        Settling(how.directory.absolute(), how.threads, how.sample, force, how.certificates)
+    )
     memory = usable_memory(how.memory).memory
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)

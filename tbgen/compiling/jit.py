@@ -91,6 +91,36 @@ def prepare_compiler() -> None:
         count_from_the_front()
 
 
+_announcements: list[Callable[[], None]] = []
+
+
+@contextlib.contextmanager
+def announcing(tell: Callable[[], None]) -> Iterator[None]:
+    """Have a function called, once, when a kernel is to be compiled that the cache does not have.
+
+    That is at the beginning where there is no cache. Of numba's own cache nothing is known.
+    """
+    _announcements.append(tell)
+    try:
+        if CACHE_FOLDER is None:
+            _announce()
+        yield
+    finally:
+        _announcements.clear()
+
+
+def _announce() -> None:
+    """Tell those who asked for it that something is compiled now."""
+    while _announcements:
+        _announcements.pop()()
+
+
+def _begin_compiling() -> None:
+    """Get ready for a kernel that the cache does not have."""
+    prepare_compiler()
+    _announce()
+
+
 def kernel(function: Function) -> Function:
     """Compile a kernel: cached, and without the GIL."""
     return _compiled(function)
@@ -114,7 +144,7 @@ def _compiled(function: Function, **options: Any) -> Function:
 
         # In place of the cache that numba itself attaches under `cache=True`.
         borrows = "_nrt" in options
-        cached = KernelCache(function, borrows=borrows, at_miss=prepare_compiler)
+        cached = KernelCache(function, borrows=borrows, at_miss=_begin_compiling)
         compiled._cache = cached  # type: ignore[no-untyped-call]
     else:
         prepare_compiler()

@@ -63,7 +63,8 @@ def solve(
     ready : is told the palette of the captures of a side before they are looked for: whoever has
         kernels compiled beforehand knows how wide its planes are
     keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
-        goes on from a state opens no table
+        goes on from a state opens no table, and reports "going on" with the last step's order and
+        plies
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -105,8 +106,9 @@ def solve(
         if left is None:
             course = begin()
         else:
-            report("going on", 0, 0, 0)
+            report("reading the state", 0, 0, 0)
             course = take_up(left, sets, code_space, settled, rest)
+            report("going on", course.order, max(0, course.number - (course.order > 0)), 0)
         propagation = course.propagation
         if not course.order:
             report("propagation", 0, 0, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -14,8 +15,11 @@ import pytest
 
 from tbgen.building import states
 from tbgen.building.builder import Builder
+from tbgen.building.collection import Collection
 from tbgen.building.states import StateFile, state_path
+from tbgen.cli.progress import BuildProgress, SetProgress
 from tbgen.indexing import InputError, Material
+from tbgen.scheduling.queue import Start
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
@@ -220,6 +224,28 @@ def test_the_metric_that_was_at_work_is_gone_on_with(
     Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
     assert tried == [("KRKN", Metric.DTC)]
     assert digests(tmp_path)["KRKN.check.dtc.xqt"]
+
+
+def test_where_a_build_goes_on_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By a build here at once, by one elsewhere when it is finished."""
+    monkeypatch.setattr(states, "COST", np.inf)
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    Builder(here, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    with pytest.raises(Killed):
+        Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
+    shutil.copytree(here, elsewhere)
+    with BuildProgress() as progress:
+        Builder(here, CHECK, progress).build([KRKN.material])
+    said = capsys.readouterr().err
+    assert "\n3/3 KRKN.check.dtm: goes on from its saved state: order 0, ply 3\n" in f"\n{said}"
+    collection = Collection([KRKN.material], elsewhere, CHECK)
+    start = Start(collection.jobs(1)[-1], memory=1 << 30, beside=1, path=0.0)
+    with SetProgress(1, None, elsewhere=True) as watching:
+        watching.started(start)
+        watching.finished(start, collection.one_table(1)(start))
+    assert "went on from a saved state: order 0, ply 3\n" in capsys.readouterr().err
 
 
 def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:

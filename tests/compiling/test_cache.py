@@ -17,12 +17,14 @@ from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_dige
 from tbgen.compiling.stale_files import clear_stale_files
 
 TWICE = """
-from tbgen.compiling.jit import kernel
+from tbgen.compiling.jit import announcing, kernel
 
 @kernel
 def twice(number):
     return 2 * number
 
+with announcing(lambda: print("compiling", end=" ")):
+    twice(21)
 print(twice(21), sum(twice.stats.cache_hits.values()))
 """
 
@@ -104,7 +106,7 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A script with a kernel, and the cache that it has filled."""
     directory = tmp_path_factory.mktemp("twice")
     script, kept = kernel_in(directory), directory / "cache"
-    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 0\n"
+    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "compiling 42 0\n"
     return script, kept
 
 
@@ -119,7 +121,7 @@ def test_damaged_entries_are_compiled_again(
     for entry in entries:
         whole = entry.read_bytes()
         entry.write_bytes(damage(whole))
-        assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 0\n"
+        assert python(script, NUMBA_CACHE_DIR=str(kept)) == "compiling 42 0\n"
         assert len(entry.read_bytes()) == len(whole)
     assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 1\n"
 
@@ -197,7 +199,7 @@ def test_of_a_user_whom_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
     script = kernel_in(tmp_path)
     (tmp_path / f"tbgen-{os.getuid()}").write_text("in the way")
-    assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "42 0\n"
+    assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "compiling 42 0\n"
 
 
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])

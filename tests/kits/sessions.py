@@ -55,9 +55,9 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """The lines of a command; the first build on a machine says so while it compiles, and goes on.
+    """The lines of a command; the first one on a machine says so when it compiles, and goes on.
 
     Where it has built something before, it also says how long the rest may take.
     """
-    compiling = re.compile(r": (compile|legality)(; about .* left)?$")
+    compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

@@ -19,11 +19,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tbgen.cli import main
+from tbgen.cli.proofs import tell_compiling
 from tbgen.indexing import Material
 from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tbgen.tables.proofs import Proofs, in_directory
 from tbgen.verify.closure import plan
+from tbgen.verify.files import FileProof
 from tests.kits.built import built
 from tests.verify.test_certify import wrong_values
 
@@ -187,6 +189,29 @@ def test_how_many_at_once(proven: Path) -> None:
         result = CliRunner().invoke(main, command)
         assert result.exit_code == status, result.output
         assert (f"'{jobs}' is no number of processes; write auto" in result.stderr) == (status == 2)
+
+
+@pytest.mark.parametrize("option", [[], ["--closure", "--jobs", "1"]])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_compiling_is_told(
+    tables: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], terminal: bool
+) -> None:
+    """Once, on a terminal and off, where a kernel is not in the cache."""
+    from tbgen.compiling import jit
+    from tbgen.verify import verify_file
+
+    def compiling(*arguments: Any, **options: Any) -> FileProof:
+        jit._begin_compiling()
+        return verify_file(*arguments, **options)
+
+    monkeypatch.setattr("tbgen.verify.verify_file", compiling)
+    monkeypatch.setattr("tbgen.verify.closure.verify_file", compiling)
+    tell_compiling.cache_clear()
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: terminal)
+    command = ["verify", "KNK", "KRK", *option, "--tables", str(tables)]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("compiling the kernels of proofs, once on this machine") == 1
 
 
 # -- the plan ---------------------------------------------------------------------------------
