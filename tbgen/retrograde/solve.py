@@ -63,8 +63,7 @@ def solve(
     ready : is told the palette of the captures of a side before they are looked for: whoever has
         kernels compiled beforehand knows how wide its planes are
     keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
-        goes on from a state opens no table, and reports "going on" with the last step's order and
-        plies
+        goes on from a state opens no table, and reports "going on" with its order and plies
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
