@@ -69,6 +69,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"this cannot be built here", "无法在此生成"),
     (r"a build is running", "正在生成其他残局库"),
     (r"the request does not arrive", "请求没有送达"),
+    (r"(.+) has no parameter (.+)", "没有参数{1}"),
     (r"something went wrong here", "服务器内部出错"),
 )
 """Patterns of whole messages, and what they are in simplified Chinese."""
@@ -87,6 +88,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"load it again", "请重新打开"),
     (r"open the address that its terminal shows", "请打开终端里显示的地址"),
     (r"wait for its end, or cancel it", "请等它完成，或先取消"),
+    (r"write (\w+)", "可写{0}"),
     (r"try again in a moment", "请稍后再试"),
 )
 

@@ -30,7 +30,7 @@ from tbgen.board.openapi import api_page, description
 from tbgen.board.playing import playing_page
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.starting import build_page
-from tbgen.board.state import MAX_POSITION_TEXT, View, read_view
+from tbgen.board.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.board.workspace import reading_page
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
@@ -43,8 +43,6 @@ _MODES: dict[str, Callable[[Library, View], Answer]] = {
     "play": playing_page,
     "line": film_page,
 }
-
-_SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
 
 
 class Pages:
@@ -192,7 +190,7 @@ class Pages:
 
 def bare_view(request: Request, position: Position) -> View:
     """A view of some position, with the settings that are asked for; raises `InputError`."""
-    kept = {key: value for key, value in request.query_params.items() if key in _SETTINGS}
+    kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
     view = read_view(kept, position, request.headers.get("accept-language", ""))
     return replace(view, origin=_origin(request))
 

@@ -44,6 +44,7 @@ from tbgen.board.library import Library, Opponent
 from tbgen.board.limits import SECURITY_HEADERS, Limits
 from tbgen.board.mirror import ADDRESS, Mirror, ZipOthers
 from tbgen.board.pages import Pages, bare_view
+from tbgen.board.parameters import refuse_unknown
 from tbgen.board.proxy import Forwarded
 from tbgen.board.starting import building, progress_in_words
 from tbgen.board.state import View, read_view
@@ -108,7 +109,8 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
     """The addresses that people ask for."""
 
     def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
-        return Route(path, gate.endpoint(name, page, _as_page, **({"lane": _page} | how)))
+        checked = _checked(path, page)
+        return Route(path, gate.endpoint(name, checked, _as_page, **({"lane": _page} | how)))
 
     return [
         shown("/", "board", pages.board, lane=_of_board),
@@ -120,9 +122,9 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
         shown("/endgames", "endgames", pages.endgames, lane=_long),
         shown("/endgames/{material}", "endgame", pages.endgame),
         shown("/embed", "embed", pages.embed),
-        Route("/build", gate.endpoint("build", pages.build, _as_page), methods=["GET"]),
-        Route("/api", gate.endpoint("api", pages.api, _as_page)),
-        Route("/openapi.json", gate.endpoint("openapi", pages.openapi)),
+        shown("/build", "build", pages.build, lane=_prompt),
+        shown("/api", "api", pages.api, lane=_prompt),
+        Route("/openapi.json", gate.endpoint("openapi", _checked("/openapi.json", pages.openapi))),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
     ]
@@ -163,26 +165,26 @@ def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
 
         return answer
 
+    def told(path: str, name: str, function: Callable[[Request], Answer], **how: Any) -> Route:
+        return Route(path, gate.endpoint(name, _checked(path, function), **how))
+
     return [
-        Route("/export.pgn", gate.endpoint("export", api.export, lane=_long)),
-        Route("/v1/probe", gate.endpoint("probe", api.probe, lane=follows_play)),
-        Route("/v1/mainline", gate.endpoint("mainline", api.mainline, lane=_long)),
-        Route("/v1/judge", gate.endpoint("judge", api.judge, lane=_long)),
-        Route("/v1/render.svg", gate.endpoint("render", api.render)),
-        Route("/v1/render.png", gate.endpoint("render", api.render_png, lane=_long)),
-        Route("/v1/animation.svg", gate.endpoint("animation", api.animation, lane=_long)),
-        Route("/v1/animation.gif", gate.endpoint("animation", api.animation_gif, lane=_long)),
-        Route("/v1/tables", gate.endpoint("tables", api.tables, lane=_long)),
-        Route("/v1/tables/{material}", gate.endpoint("table", api.table, lane=_long)),
-        Route("/v1/tables/{material}/histogram", gate.endpoint("histogram", api.histogram)),
-        Route(
-            "/v1/tables/{material}/search",
-            gate.endpoint("search", helpers.endpoint("json"), lane=_search),
-        ),
-        Route("/v1/tables/{material}/graph", gate.endpoint("graph", bounded(api.graph))),
-        Route("/v1/graph/{material}.dot", gate.endpoint("dot", bounded(api.dot))),
-        Route("/healthz", gate.endpoint("health", api.health, cached=False)),
-        Route("/metrics", gate.endpoint("metrics", metrics, cached=False)),
+        told("/export.pgn", "export", api.export, lane=_long),
+        told("/v1/probe", "probe", api.probe, lane=follows_play),
+        told("/v1/mainline", "mainline", api.mainline, lane=_long),
+        told("/v1/judge", "judge", api.judge, lane=_long),
+        told("/v1/render.svg", "render", api.render),
+        told("/v1/render.png", "render", api.render_png, lane=_long),
+        told("/v1/animation.svg", "animation", api.animation, lane=_long),
+        told("/v1/animation.gif", "animation", api.animation_gif, lane=_long),
+        told("/v1/tables", "tables", api.tables, lane=_long),
+        told("/v1/tables/{material}", "table", api.table, lane=_long),
+        told("/v1/tables/{material}/histogram", "histogram", api.histogram),
+        told("/v1/tables/{material}/search", "search", helpers.endpoint("json"), lane=_search),
+        told("/v1/tables/{material}/graph", "graph", bounded(api.graph)),
+        told("/v1/graph/{material}.dot", "dot", bounded(api.dot)),
+        told("/healthz", "health", api.health, cached=False),
+        told("/metrics", "metrics", metrics, cached=False),
     ]
 
 
@@ -201,6 +203,20 @@ def _robots(request: Request) -> Answer:
     root = request.scope["root_path"]
     lines = ("User-agent: *", f"Allow: {root}/$", f"Allow: {root}/endgames", f"Disallow: {root}/")
     return Answer("".join(f"{line}\n" for line in lines), TEXT)
+
+
+def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+    """An endpoint that refuses parameters which its path does not have."""
+
+    def answer(request: Request) -> Answer:
+        refuse_unknown(path, request.query_params)
+        return function(request)
+
+    return answer
+
+
+def _prompt(request: Request) -> Lane:
+    return Lane.PROMPT
 
 
 def _page(request: Request) -> Lane:

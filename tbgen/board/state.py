@@ -44,6 +44,12 @@ THEMES = ("", "light", "dark")
 
 BOARDS = ("wood", "paper", "slate")
 
+SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
+"""Parameters that do not concern the position: every page takes them."""
+
+VIEW = (*SETTINGS, "fen", "pos", "moves", "side", "task", "at", "play", "from", "where")
+"""Parameters that describe a view, as `read_view` reads them."""
+
 
 @dataclass(frozen=True)
 class View:
