@@ -21,6 +21,8 @@ from tests.kits.paths import DOCS
 
 SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 
+REMEDY = "describe it in scripts/docs/answers.py, then run python scripts/docs/schemas.py"
+
 CALLS: dict[str, tuple[str, ...]] = {
     "plan": ("KRKN",),
     "build": ("KRKN",),
@@ -73,7 +75,12 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> An
 
 
 def check(name: str, found: Any) -> None:
-    jsonschema.Draft202012Validator(closed(SCHEMA[name])).validate(found)
+    """Hold an answer against the schema; one line says what differs and what to do."""
+    validator = jsonschema.Draft202012Validator(closed(SCHEMA[name]))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(found))
+    if error is not None:
+        place = error.json_path.replace("$", name, 1)
+        pytest.fail(f"{place}: {error.message[:200]}; {REMEDY}", pytrace=False)
 
 
 def test_the_schema_is_one() -> None:
@@ -104,8 +111,8 @@ def test_errors(
 def test_what_is_not_described_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = answer(tmp_path, monkeypatch, "probe", CHECKS)
     found["moves"][0]["surprise"] = 1
-    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+    with pytest.raises(pytest.fail.Exception, match=r"^probe\.moves\[0\]: .*surprise.*answers\.py"):
         check("probe", found)
     del found["moves"][0]["surprise"], found["mechanism"]
-    with pytest.raises(jsonschema.ValidationError, match="mechanism"):
+    with pytest.raises(pytest.fail.Exception, match=r"^probe: 'mechanism'"):
         check("probe", found)
