@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tbgen.indexing import InputError
+
 ROOT = Path("/")
 
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
@@ -75,10 +77,21 @@ KERNELS_BYTES = 100 << 20
 """What a process with compiled kernels takes at least: 75 MiB were measured, for a small proof."""
 
 
-def require_kernels_memory() -> None:
-    """Raise `MemoryError` where whoever loads kernels would be killed for it."""
+def require_kernels_memory(asked: int) -> None:
+    """Refuse to load kernels where whoever does would be killed for it.
+
+    asked : bytes that `--memory` allows, 0 for what there is
+
+    Raises `MemoryError`, and `InputError` where too little was asked for.
+    """
     if usable_memory().memory < KERNELS_BYTES:
         raise MemoryError("kernels take more than this process may use")
+    if 0 < asked < KERNELS_BYTES:
+        least = f"{KERNELS_BYTES >> 20}MiB"
+        raise InputError(
+            f"compiled kernels alone take {least} of memory, and --memory allows less",
+            f"say --memory {least}, or more",
+        )
 
 
 def _own(root: Path) -> _Own:

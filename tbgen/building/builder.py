@@ -71,6 +71,9 @@ COMPILERS_BYTES = 512 << 20
 """The memory from which kernels are compiled by two processes, which take 430 MiB together."""
 
 
+_ON_DISK = "with its arrays on disk"
+
+
 class NotEnoughMemoryError(TablebaseError):
     """A table does not fit in memory, whatever is done; facts as attributes, bytes.
 
@@ -78,9 +81,8 @@ class NotEnoughMemoryError(TablebaseError):
     """
 
     def __init__(
-        self, material: str, needed: int, available: int, limit: str,
-        *, how: str = "with its arrays on disk",
-    ) -> None:  # fmt: skip
+        self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
+    ) -> None:
         """Say so; `how` it would fit."""
         self.material = material
         self.needed = needed
@@ -90,6 +92,23 @@ class NotEnoughMemoryError(TablebaseError):
             f"{material} needs at least {_size(needed)} of memory to build, {how}, and may use "
             f"{_size(available)} ({limit})"
         )
+
+
+def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
+    """Return the bytes that a build takes at least, and how they suffice.
+
+    Kernels that are still to be compiled take theirs, where the table takes less.
+
+    least : bytes that the table takes at least
+    ordered : whether kernels for rule-decided orders are wanted
+    """
+    if least < ONE_COMPILER and available < ONE_COMPILER:
+        import_for_good("tbgen.retrograde.warm_up")
+        from tbgen.retrograde.warm_up import is_compiled
+
+        if not is_compiled(rules, ordered=ordered):
+            return ONE_COMPILER, "as kernels are still to be compiled"
+    return least, _ON_DISK
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +252,10 @@ class Builder:
         """The memory that a table needs, and what may be used; refuses what is impossible."""
         need = memory_needed(material, codes, self._rules, self.threads)
         available, limit, addresses = usable_memory(self.memory)
-        if need.least > available:
-            raise NotEnoughMemoryError(material.name, need.least, available, limit)
+        ordered = has_orders(material, self._rules)
+        least, how = least_memory(need.least, available, self._rules, ordered=ordered)
+        if least > available:
+            raise NotEnoughMemoryError(material.name, least, available, limit, how=how)
         # Arrays on disk take addresses, too.
         mapped = need.in_memory + _CODE_ADDRESSES + self.threads * _THREAD_ADDRESSES
         if mapped > addresses:
@@ -251,16 +272,11 @@ class Builder:
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels; only where something is to be solved."""
         import_for_good("tbgen.retrograde.warm_up")
-        from tbgen.retrograde.warm_up import is_compiled, warm_up
+        from tbgen.retrograde.warm_up import warm_up
 
         self.progress.phase("compile", 0, 0, 0)
-        ordered = has_orders(material, self._rules)
-        available, limit, _ = usable_memory(self.memory)
-        if available < ONE_COMPILER and not is_compiled(self._rules, ordered=ordered):
-            how = "as kernels are still to be compiled"
-            raise NotEnoughMemoryError(material.name, ONE_COMPILER, available, limit, how=how)
-        alone = available < COMPILERS_BYTES
-        warm_up(self._rules, ordered=ordered, alone=alone)
+        alone = usable_memory(self.memory).memory < COMPILERS_BYTES
+        warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load what planes of more than a byte take, where `phase` makes such planes."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tbgen.building.allowance import usable_memory
-from tbgen.building.builder import NotEnoughMemoryError
+from tbgen.building.builder import NotEnoughMemoryError, least_memory
 from tbgen.building.plan import PlannedTable
 from tbgen.indexing import InputError
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 
 LONG_SECONDS = 24 * 3600
 """Builds that take longer begin only where somebody has confirmed it."""
@@ -64,8 +64,10 @@ def require_room(
     ]  # fmt: skip
     available, limit, _ = usable_memory(memory)
     if needs and max(needs)[0] > available:
-        needed, name = max(needs)
-        raise NotEnoughMemoryError(name, needed, available, limit)
+        largest, name = max(needs)
+        ordered = any(has_orders(table.material, rules) for table in planned)
+        needed, how = least_memory(largest, available, rules, ordered=ordered)
+        raise NotEnoughMemoryError(name, needed, available, limit, how=how)
     disk = sum(table.disk_bytes for table in planned)
     at = next(place for place in (directory, *directory.absolute().parents) if place.exists())
     free = shutil.disk_usage(at).free

@@ -150,7 +150,7 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
     from tbgen.indexing.importing import import_for_good
     from tbgen.tables.proofs import Proofs, in_directory
 
-    require_kernels_memory()
+    require_kernels_memory(how.memory)
     import_for_good("tbgen.verify")
     from tbgen.compiling.jit import announcing
     from tbgen.verify import certify, verify_file
@@ -192,7 +192,7 @@ def _prove_closure(
     from tbgen.scheduling.run import run
     from tbgen.tables.proofs import Proofs, in_directory
 
-    require_kernels_memory()
+    require_kernels_memory(how.memory)
     import_for_good("tbgen.verify.closure")
     from tbgen.verify.closure import Settling, plan
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.test_errors import assert_says, run
+from tests.kits.built import built
 
 
 @pytest.mark.parametrize("command", ["build", "plan", "stats"])
@@ -20,6 +21,23 @@ def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
     result = run("build", "KRNKRB", "--tables", tmp_path, "--memory", "150MiB")
     assert_says(result, 2, "KRNKRB needs at least")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("materials", [("KRKN",), ("KRKN", "KRKA")])
+def test_kernels_that_are_missing_are_part_of_the_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, materials: tuple[str, ...]
+) -> None:
+    """Else the next attempt, with what the table takes, would be refused for theirs."""
+    monkeypatch.setattr("tbgen.retrograde.warm_up.is_compiled", lambda *rules, **which: False)
+    result = run("build", *materials, "--tables", tmp_path, "--memory", "10MiB")
+    assert_says(result, 2, "needs at least 272 MiB", "still to be compiled")
+
+
+@pytest.mark.parametrize("option", [(), ("--closure",)])
+def test_a_proof_needs_memory_for_its_kernels(option: tuple[str, ...]) -> None:
+    tables = ("--rules", "check", "--tables", built("KRK"))
+    result = run("verify", "KRK", *tables, "--memory", "1", *option)
+    assert_says(result, 2, "say --memory 100MiB")
 
 
 def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
