@@ -168,21 +168,39 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     """A file to be filled, from where an earlier attempt ended: it gets the name `path` when whole.
 
     Whatever goes wrong, what was written stays, as `.NAME.part`, for the next attempt, and nothing
-    stays where nothing was written. Who calls this holds a lock: two that fill the same file are
-    not kept apart here. Raises `OSError`, and passes on what is raised meanwhile.
+    stays where nothing was written. A part of another user, or with another name, is not gone on
+    with: its name is given to a new one. Who calls this holds a lock: two that fill the same file
+    are not kept apart here. Raises `OSError`, which names `path` if there is no room, and passes on
+    what is raised meanwhile.
     """
     part = path.with_name(f".{path.name}.part")
-    with _open_own(part) as file:
-        try:
-            yield file
-            _sync(file, path)
-            part.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                file.flush()
-            if not os.fstat(file.fileno()).st_size:
-                part.unlink(missing_ok=True)
-            raise
+    with contextlib.suppress(FileNotFoundError):
+        state = part.lstat()
+        if stat.S_ISREG(state.st_mode) and not _is_private(state):
+            part.unlink()
+    file = _open_own(part)
+    try:
+        if not _is_private(os.fstat(file.fileno())):
+            raise OSError(errno.EPERM, "a file of another user, or with another name", str(part))
+        yield file
+        _sync(file, path)
+        part.replace(path)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+            error.filename = str(path)
+        with contextlib.suppress(OSError):
+            file.flush()
+        if not os.fstat(file.fileno()).st_size:
+            part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it tries once more to write what has no room
+            file.close()
+        raise
+    file.close()
+
+
+def _is_private(state: os.stat_result) -> bool:
+    """Return whether a file is this user's, and has no other name that somebody may know it by."""
+    return state.st_uid == os.geteuid() and state.st_nlink == 1
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import BuildProgress
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleChoice
 
@@ -62,7 +62,7 @@ def fetch(
 
     Exit status: 0 ok, 1 something was not to be had, 2 bad input.
     """
-    from tbgen.publishing.fetching import fetch_index
+    from tbgen.publishing.fetching import FetchError, fetch_index
     from tbgen.publishing.index import read_index_file
     from tbgen.publishing.sources import source_of
 
@@ -70,28 +70,37 @@ def fetch(
     if index_file is not None:
         entries = read_index_file(index_file)
     else:
-        entries = fetch_index(sources)
+        try:
+            entries = fetch_index(sources)
+        except FetchError as error:
+            raise InputError(str(error.strerror), error.hint) from None
     needed = {material.name for material in needed_materials(wanted)}
     choice = RuleChoice(Rules(rules), orders, minor_chases)
-    chosen = [
-        entry
+    chosen = {
+        entry: table.material.name
         for entry in entries
-        if entry.table.material.name in needed
-        and choice.admits(entry.table.rule_set)
-        and metric in (None, entry.table.metric)
-    ]
-    missing = sorted(needed - {entry.table.material.name for entry in chosen})
+        if (table := entry.table).material.name in needed
+        and choice.admits(table.rule_set)
+        and metric in (None, table.metric)
+    }
+    missing = sorted(needed.difference(chosen.values()))
     tables.mkdir(parents=True, exist_ok=True)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
+    hints: set[str] = set()
     with BuildProgress() as line:
         for number, entry in enumerate(chosen, 1):
             label = f"{number}/{len(chosen)} {entry.file}"
             done, failure = _fetch_one(entry, sources, tables, line, label)
-            answer[done].append(failure or entry.file)
+            answer[done].append(failure.to_json(entry.file) if failure else entry.file)
+            if failure and failure.hint not in hints:  # one is enough for a hundred files
+                hints.add(failure.hint)
+                line.say(f"hint: {failure.hint}")
     answer["missing"] = missing
     if missing:
         names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
-        show_failure(failures.Failure(failures.FINDINGS, f"the index lists no table of {names}"))
+        hint = "name a folder that has them with --from, or build them with tbgen build"
+        what = f"the index lists no table of {names}"
+        show_failure(failures.Failure(failures.FINDINGS, what, hint))
     counts = {name: len(found) for name, found in answer.items() if isinstance(found, list)}
     click.echo(", ".join(f"{count} {name}" for name, count in counts.items() if count), err=True)
     if as_json:
@@ -101,7 +110,7 @@ def fetch(
 
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: BuildProgress, label: str
-) -> tuple[str, dict[str, str] | None]:
+) -> tuple[str, failures.Failure | None]:
     """Return the result for a file: `fetched`, `present` or `failed`; and the failure."""
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
@@ -111,11 +120,12 @@ def _fetch_one(
             entry, sources, tables, lambda count: line.live(f"{label}: {size(count)}")
         )
     except (FetchError, BlockingIOError) as error:
-        busy = isinstance(error, BlockingIOError)
-        why = "a build, or another fetch, is at the table" if busy else str(error.strerror)
-        failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}")
+        why, hint = "a build, or another fetch, is at the table", "run it again when that has ended"
+        if isinstance(error, FetchError):
+            why, hint = str(error.strerror), error.hint
+        failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}", hint)
         line.say(f"error: {failure.message}")
-        return "failed", failure.to_json(entry.file)
+        return "failed", failure
     if fetched:
         line.say(f"{label}: {size(entry.bytes)}")
     return ("fetched" if fetched else "present"), None

@@ -21,14 +21,24 @@ from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
 
 CHUNK = 1 << 20
-"""Bytes that are read, hashed and written at a time."""
+"""Bytes that are read and written at a time, at most."""
+
+INDEX_SECONDS = 300.0
+"""How long a server may take for an index."""
 
 Report = Callable[[int], object]
 """Told of the bytes that are there."""
 
 
 class FetchError(SourceError):
-    """A file that no source gives as the index describes it; `strerror` says why, of each."""
+    """A file that no source gives as the index describes it; `strerror` says why, of each.
+
+    `hint` says what to do about it.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(0, message)
+        self.hint = hint
 
 
 def fetch_index(sources: Sequence[Source]) -> list[Entry]:
@@ -36,13 +46,14 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
     reasons = []
     for source in sources:
         try:
-            with source.reading(INDEX, 0) as (stream, _):
+            with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
                 text = _read(stream, MAX_INDEX + 1)
         except SourceError as error:
             reasons.append(str(error.strerror))
             continue
         return read_index(decoded(text, source))
-    raise FetchError(0, "; ".join(reasons))
+    hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
+    raise FetchError("; ".join(reasons), hint)
 
 
 def fetch(
@@ -59,7 +70,10 @@ def fetch(
     with locked(directory / f".{lock}.lock", wait=False):
         if path.exists():
             if hash_of(path) != (entry.bytes, entry.sha256):
-                raise FetchError(0, f"{path} is there, and is another file than the index lists")
+                raise FetchError(
+                    f"{path} is there, and is another file than the index lists",
+                    "move it away, or choose another directory with --tables",
+                )
             return False
         with continuing(path) as part:
             _fill(part, entry, sources, report)
@@ -75,18 +89,23 @@ def _fill(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Repor
             return
         except SourceError as error:
             reasons.append(str(error.strerror))
-    raise FetchError(0, "; ".join(reasons))
+    hint = "name another source with --from; the same command goes on with what has come"
+    raise FetchError("; ".join(reasons), hint)
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
-    """Add to a part what a source gives; raises `SourceError` unless it is whole, and right."""
+    """Add to a part what a source gives; raises `SourceError` unless it is whole, and right.
+
+    Where what was there may have spoilt it, the source is asked once more, for all of it.
+    """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:
         have = _emptied(part)
+    others = have
     if have < entry.bytes:
         with source.reading(entry.file, have) as (stream, begin):
             if begin != have:
-                have = _emptied(part)
+                have = others = _emptied(part)
             while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
                 if have + len(chunk) > entry.bytes:
                     _emptied(part)
@@ -101,6 +120,9 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     part.seek(0)
     if hashlib.file_digest(part, "sha256").hexdigest() != entry.sha256:  # type: ignore[arg-type]
         _emptied(part)
+        if others:
+            _continue(part, entry, source, report)
+            return
         raise SourceError(0, f"{source}: {entry.file} has another hash than the index says")
 
 

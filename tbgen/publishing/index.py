@@ -28,8 +28,8 @@ from tbgen.tables.repacking import pack_densely
 
 INDEX = "index.json"
 
-MAX_INDEX = 1 << 26
-"""Bytes of an index that are read."""
+MAX_INDEX = 1 << 23
+"""Bytes of an index that are read; all tables of at most eight men take half of it."""
 
 FORMAT = 1
 
@@ -146,7 +146,10 @@ def read_index_file(path: Path) -> list[Entry]:
 def decoded(data: bytes, source: object) -> str:
     """The text of an index that was read up to `MAX_INDEX` and one byte; raises `BadIndexError`."""
     if len(data) > MAX_INDEX:
-        raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
+        raise BadIndexError(
+            f"the index of {source} has more than {MAX_INDEX >> 20} MiB",
+            "name a folder of tables with an index that tbgen index has written",
+        )
     return data.decode("utf-8", "replace")
 
 

@@ -10,23 +10,28 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import os
 import re
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, Protocol
 
 from tbgen import __version__
-from tbgen.indexing.errors import excerpt
+from tbgen.indexing.errors import InputError, excerpt
+from tbgen.publishing.pace import Watch
 from tbgen.tables.files import open_to_read
 
 TIMEOUT_SECONDS = 30.0
 """How long a server may say nothing."""
 
-_RANGE = re.compile(r"bytes (\d+)-\d+/(?:\d+|\*)")
+_RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
+"""Of numbers that a file can have; Python refuses to read those of thousands of digits."""
 
 
 class SourceError(OSError):
@@ -36,33 +41,47 @@ class SourceError(OSError):
 class Stream:
     """Bytes on their way; what goes wrong with them is a `SourceError`."""
 
-    def __init__(self, stream: BinaryIO | http.client.HTTPResponse, what: str) -> None:
+    def __init__(
+        self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: Watch
+    ) -> None:
         self._stream = stream
         self._what = what
+        self._watch = watch
 
     def read(self, most: int) -> bytes:
         """Some of the next bytes, `most` at most; none at the end."""
-        with _told(self._what):
-            return self._stream.read(most)
+        with _told(self._what, self._watch):
+            found = self._stream.read1(most)
+            if self._watch.reason and not found:
+                raise EOFError
+            self._watch.received += len(found)
+            return found
 
 
 class Source(Protocol):
     """Source of files by name."""
 
     def reading(
-        self, file: str, offset: int
+        self, file: str, offset: int, seconds: float = math.inf
     ) -> contextlib.AbstractContextManager[tuple[Stream, int]]:
         """The bytes of a file from an offset on, or from 0: which it is comes along.
 
-        Raises `SourceError`, also while the bytes are read.
+        Raises `SourceError`, also while the bytes are read: of a server, too, that takes longer
+        than so many seconds, or is too slow (`pace`).
         """
 
 
 def source_of(address: str) -> Source:
-    """The source of an address, or of a path."""
-    if re.match(r"https?://", address, re.IGNORECASE | re.ASCII):
-        return WebSource(address)
-    return DirectorySource(Path(address))
+    """The source of an address, or of a path; raises `InputError` for other kinds of addresses."""
+    scheme = re.match(r"([a-z][a-z0-9+.-]*)://", address, re.IGNORECASE | re.ASCII)
+    if scheme is None:
+        return DirectorySource(Path(address))
+    if scheme[1].lower() not in ("http", "https"):
+        raise InputError(
+            f"{excerpt(address, 80)}: {scheme[1]} is not spoken",
+            "give an address that begins with https:// or http://, or a directory",
+        )
+    return WebSource(address)
 
 
 class DirectorySource:
@@ -76,14 +95,37 @@ class DirectorySource:
         return str(self._directory)
 
     @contextlib.contextmanager
-    def reading(self, file: str, offset: int) -> Iterator[tuple[Stream, int]]:
-        """The bytes of a file from an offset on."""
-        what = f"{self}/{file}"
-        with _told(what):
+    def reading(
+        self, file: str, offset: int, seconds: float = math.inf
+    ) -> Iterator[tuple[Stream, int]]:
+        """The bytes of a file from an offset on; a disk is waited for."""
+        what, watch = f"{self}/{file}", Watch()
+        with _told(what, watch):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
         with opened:
             opened.seek(offset)
-            yield Stream(opened, what), offset
+            yield Stream(opened, what, watch), offset
+
+
+class _Watched(urllib.request.AbstractHTTPHandler):
+    """A handler whose connections are watched by `watch`, that of the request at hand."""
+
+    watch: Watch
+
+    def do_open(
+        self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
+    ) -> http.client.HTTPResponse:
+        """Open a connection that is watched, in place of a plain one."""
+        connect: Any = partial(self.watch.connection, http_class)
+        return super().do_open(connect, req, **http_conn_args)
+
+
+class _HTTPHandler(_Watched, urllib.request.HTTPHandler):
+    pass
+
+
+class _HTTPSHandler(_Watched, urllib.request.HTTPSHandler):
+    pass
 
 
 class WebSource:
@@ -91,11 +133,11 @@ class WebSource:
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
+        self._watched = _HTTPHandler(), _HTTPSHandler()
         # No handler but these: neither files nor ftp, wherever a redirection leads.
         self._opener = urllib.request.OpenerDirector()
         for handler in (
-            urllib.request.ProxyHandler(), urllib.request.HTTPHandler(),
-            urllib.request.HTTPSHandler(), urllib.request.HTTPRedirectHandler(),
+            urllib.request.ProxyHandler(), *self._watched, urllib.request.HTTPRedirectHandler(),
             urllib.request.HTTPErrorProcessor(), urllib.request.HTTPDefaultErrorHandler(),
         ):  # fmt: skip
             self._opener.add_handler(handler)
@@ -105,13 +147,26 @@ class WebSource:
         return self._address
 
     @contextlib.contextmanager
-    def reading(self, file: str, offset: int) -> Iterator[tuple[Stream, int]]:
+    def reading(
+        self, file: str, offset: int, seconds: float = math.inf
+    ) -> Iterator[tuple[Stream, int]]:
         """The bytes of a file from an offset on, or from 0 where the server knows no ranges."""
+        watch = Watch(seconds)
+        for handler in self._watched:
+            handler.watch = watch
+        with watch.watching(), self._answered(file, offset, watch) as (answer, address, begin):
+            yield Stream(answer, address, watch), begin
+
+    @contextlib.contextmanager
+    def _answered(
+        self, file: str, offset: int, watch: Watch
+    ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
+        """The answer of the server, closed afterwards, its address, and where its bytes begin."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with _told(address):
+        with _told(address, watch):
             request = urllib.request.Request(address, headers=headers)
             answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
         if answer is None:
@@ -120,7 +175,7 @@ class WebSource:
             partial = offset and answer.status == 206
             if partial and not _begins_at(answer, offset):
                 raise SourceError(0, f"{excerpt(address, 80)}: another range than was asked for")
-            yield Stream(answer, address), offset if partial else 0
+            yield answer, address, offset if partial else 0
 
 
 def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
@@ -130,7 +185,7 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
+def _told(what: str, watch: Watch) -> Iterator[None]:
     """Errors of all layers below as one that says what was asked for."""
     try:
         yield
@@ -139,6 +194,7 @@ def _told(what: str) -> Iterator[None]:
     except urllib.error.HTTPError as error:
         error.close()
         raise SourceError(0, f"{excerpt(what, 80)}: the server says {error.code}") from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+    except (OSError, EOFError, http.client.HTTPException, ValueError) as error:
+        reason = watch.reason or getattr(error, "reason", None)
+        reason = reason or getattr(error, "strerror", None) or error
         raise SourceError(0, f"{excerpt(what, 80)}: {reason or type(error).__name__}") from None

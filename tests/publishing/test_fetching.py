@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import re
+import resource
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
+from tbgen.publishing import fetching, pace
 from tbgen.publishing.fetching import FetchError, fetch, fetch_index
 from tbgen.publishing.index import (
     BadIndexError,
@@ -44,9 +50,14 @@ class Server:
     off_by: int = 0
     """By how much a range begins elsewhere than it says."""
     redirect: str | None = None
+    range: str | None = None
+    """What is said of a range in place of the truth."""
+    drips: str = ""
+    """`head` or `body`: a byte of it now and then, without an end."""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     """Paths, and the ranges."""
     address: str = ""
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 @pytest.fixture
@@ -57,6 +68,9 @@ def server() -> Iterator[Server]:
         def do_GET(self) -> None:
             asked = self.headers.get("Range")
             found.asked.append((self.path, asked))
+            if found.drips:
+                self.drip()
+                return
             if found.redirect:
                 self.send_response(302)
                 self.send_header("Location", found.redirect)
@@ -70,8 +84,8 @@ def server() -> Iterator[Server]:
             if asked and found.ranges:
                 begin = int(asked.removeprefix("bytes=").removesuffix("-"))
                 self.send_response(206)
-                given = begin + found.off_by
-                self.send_header("Content-Range", f"bytes {given}-{len(body) - 1}/{len(body)}")
+                given = f"bytes {begin + found.off_by}-{len(body) - 1}/{len(body)}"
+                self.send_header("Content-Range", found.range or given)
             else:
                 self.send_response(200)
             body = body[begin:]
@@ -79,6 +93,12 @@ def server() -> Iterator[Server]:
             self.end_headers()
             with contextlib.suppress(ConnectionError):  # who had enough has gone
                 self.wfile.write(body[: found.cut_at])
+
+        def drip(self) -> None:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + (b"\r\n" if found.drips == "body" else b""))
+            with contextlib.suppress(ConnectionError):
+                while not found.ended.wait(0.01):
+                    self.wfile.write(b"x")
 
         def log_message(self, format: str, *arguments: object) -> None:
             pass
@@ -88,6 +108,7 @@ def server() -> Iterator[Server]:
     thread.start()
     found.address = f"http://127.0.0.1:{http.server_address[1]}"
     yield found
+    found.ended.set()
     http.shutdown()
     thread.join()
     http.server_close()
@@ -152,10 +173,10 @@ def test_other_bytes_get_no_name(
 
 
 def test_a_part_of_other_bytes_is_not_the_end_of_it(server: Server, tmp_path: Path) -> None:
-    """The hash fails, the part is emptied, and the next attempt is a whole one."""
+    """The hash fails, the part is emptied, and the source is asked for all of it."""
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)
-    assert fetch(KRK, [source, source], tmp_path)
+    assert fetch(KRK, [source], tmp_path)
     part(tmp_path).write_bytes(CONTENT + b"too long")
     (tmp_path / KRK.file).unlink()
     assert fetch(KRK, [source], tmp_path)
@@ -167,6 +188,80 @@ def test_a_range_that_begins_elsewhere_is_refused(server: Server, tmp_path: Path
     with pytest.raises(FetchError, match="another range than was asked for"):
         fetch(KRK, [WebSource(server.address)], tmp_path)
     assert part(tmp_path).read_bytes() == CONTENT[:1000]
+
+
+def test_a_range_of_numbers_without_an_end_is_refused(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(CONTENT[:1000])
+    server.range = f"bytes {'9' * 5000}-1/2"
+    with pytest.raises(FetchError, match="another range than was asked for"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+
+
+@pytest.mark.parametrize("drips", ["head", "body"])
+def test_after_a_slow_server_the_next_one_is_asked(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drips: str
+) -> None:
+    """A byte now and then keeps each read from timing out."""
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    server.drips = drips
+    with pytest.raises(FetchError, match="fewer than 8 KiB a second"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / KRK.file).write_bytes(CONTENT)
+    sources = [WebSource(server.address), DirectorySource(tmp_path / "mirror")]
+    assert fetch(KRK, sources, tmp_path)
+    assert len(server.asked) == 2
+
+
+def test_a_server_that_says_nothing_is_left_in_the_handshake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(FetchError, match="fewer than 8 KiB a second"),
+    ):
+        fetch(KRK, [WebSource(f"https://127.0.0.1:{silent.getsockname()[1]}")], tmp_path)
+
+
+def test_an_index_has_a_deadline(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "LEAST_RATE", 0)
+    monkeypatch.setattr(fetching, "INDEX_SECONDS", 0.2)
+    server.drips = "body"
+    with pytest.raises(FetchError, match="not done after 0 seconds"):
+        fetch_index([WebSource(server.address)])
+
+
+def test_connections_are_closed_whatever_ends_them(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[socket.socket] = []
+    connect = socket.create_connection
+
+    class Listed(socket.socket):
+        def dup(self) -> socket.socket:
+            made.append(super().dup())
+            return made[-1]
+
+    def connected(address: Any, timeout: float, source: Any) -> socket.socket:
+        opened = connect(address, timeout, source)
+        made.append(Listed(opened.family, opened.type, opened.proto, opened.detach()))
+        made[-1].settimeout(timeout)
+        return made[-1]
+
+    monkeypatch.setattr(socket, "create_connection", connected)
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    for fault in ({"cut_at": 5}, {"off_by": 7}, {"redirect": "file:///etc/hostname"},
+                  {"redirect": "ftp://127.0.0.1/x"}, {"drips": "head"}, {"drips": "body"},
+                  {"files": {}}, {"files": {f"/{KRK.file}": CONTENT + b"x"}}):  # fmt: skip
+        part(tmp_path).write_bytes(CONTENT[:1000])
+        for name, value in ({"cut_at": None, "off_by": 0, "redirect": None} | fault).items():
+            setattr(server, name, value)
+        with pytest.raises(FetchError):
+            fetch(KRK, [WebSource(server.address)], tmp_path)
+        server.drips = ""
+        assert [each.fileno() for each in made] == [-1] * len(made)
+    assert len(made) == 16
 
 
 @pytest.mark.parametrize("target", ["file:///etc/hostname", "ftp://127.0.0.1/x"])
@@ -220,6 +315,36 @@ def test_a_part_is_not_written_through_a_link(server: Server, tmp_path: Path) ->
     with pytest.raises(OSError, match="a link, which is not written through"):
         fetch(KRK, [WebSource(server.address)], tables)
     assert precious.read_text() == "precious"
+
+
+def test_a_part_with_another_name_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+    precious, tables = tmp_path / "precious", tmp_path / "tables"
+    precious.write_bytes(CONTENT[:1000])
+    tables.mkdir()
+    part(tables).hardlink_to(precious)
+    assert fetch(KRK, [WebSource(server.address)], tables)
+    assert precious.read_bytes() == CONTENT[:1000]
+    assert server.asked == [(f"/{KRK.file}", None)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="who is not root can give no file away")
+def test_a_part_of_another_user_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(CONTENT[:1000])
+    os.chown(part(tmp_path), 12_345, -1)
+    assert fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert (tmp_path / KRK.file).stat().st_uid == 0
+    assert server.asked == [(f"/{KRK.file}", None)]
+
+
+def test_a_file_that_has_no_room_is_named(server: Server, tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(OSError, match=KRK.file) as caught:
+            fetch(KRK, [WebSource(server.address)], tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path / KRK.file)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +439,33 @@ def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
     words = ["--from", str(tmp_path), "--index", "/dev/zero", "--tables", str(tmp_path / "mine")]
     result = CliRunner().invoke(main, ["fetch", "KRK", *words])
     assert result.exit_code == 2
-    assert "/dev/zero has more than 64 MiB" in result.stderr
+    assert "/dev/zero has more than 8 MiB" in result.stderr
+
+
+def test_what_to_do_is_said(tables_dir: Path, tmp_path: Path) -> None:
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    shutil.copytree(tables_dir, shared)
+
+    def said(source: Path | str, status: int, *materials: str) -> list[str]:
+        """The hints of a fetch."""
+        words = ["--from", str(source), "--tables", str(mine), "--rules", "check"]
+        result = CliRunner().invoke(main, ["fetch", *materials, *words])
+        assert result.exit_code == status, result.output
+        return re.findall("^hint: (.*)$", result.stderr, re.MULTILINE)
+
+    assert said("ftp://127.0.0.1/", 2, "KRK") == [
+        "give an address that begins with https:// or http://, or a directory"
+    ]
+    assert said(shared, 2, "KRK") == [
+        "name a folder that has an index.json, as tbgen index writes it, with --from"
+    ]
+    CliRunner().invoke(main, ["index", "--tables", str(shared)])
+    for table in shared.glob("*.check.*"):
+        table.unlink()
+    assert said(shared, 1, "KRKN", "KRKR") == [
+        "name another source with --from; the same command goes on with what has come",
+        "name a folder that has them with --from, or build them with tbgen build",
+    ]
 
 
 def test_a_source_that_gives_nothing_leaves_nothing(tmp_path: Path) -> None:
