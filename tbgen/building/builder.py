@@ -102,7 +102,9 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     least : bytes that the table takes at least
     ordered : whether kernels for rule-decided orders are wanted
     """
-    if least < ONE_COMPILER and available < ONE_COMPILER:
+    # What is refused in any case is not worth the compiler, which may not even be loaded.
+    loads = least <= available or usable_memory().memory >= ONE_COMPILER
+    if least < ONE_COMPILER and available < ONE_COMPILER and loads:
         import_for_good("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import is_compiled
 

@@ -9,22 +9,19 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
 
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
-from tbgen.board import i18n, parameters, words
+from tbgen.board import i18n, words
 from tbgen.board.server import create_app
-from tbgen.board.state import MODES, VIEW, View
-from tbgen.indexing import Position, Side
+from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
 from tests.kits.boardkit import ROOT, demo
 
@@ -252,7 +249,8 @@ def test_pages_escape_what_they_are_given(client: TestClient) -> None:
 def test_every_page_in_every_language(client: TestClient) -> None:
     for language in i18n.LANGUAGES:
         for path in ("/", "/play", "/edit", "/line", "/endgames", "/endgames/KRKN"):
-            answer = client.get(path, params={"lang": language, "fen": LOOP})
+            asked = {} if path.startswith("/endgames") else {"fen": LOOP}
+            answer = client.get(path, params=asked | {"lang": language})
             assert answer.status_code == 200
             assert f'<html lang="{language}"' in answer.text
     taiwan = client.get("/", headers={"accept-language": "zh-TW,zh;q=0.9"})
@@ -439,53 +437,3 @@ def test_the_editor_lists_every_fault(client: TestClient) -> None:
     assert "紅方有3個紅車，最多2個" in page
     page = client.get("/edit", params={"fen": "4k4/9/9/9/4R4/9/9/9/9/4K4 w"}).text
     assert "Black is in check, but Red is to move" in page
-
-
-# -- parameters ------------------------------------------------------------------------------
-
-KNOWN = set(parameters.KNOWN)
-
-
-def test_every_address_says_what_it_takes() -> None:
-    """But for files, builds and what leads to a page that does."""
-    with open_tablebase(demo().tables) as tables:
-        paths = {route.path for route in create_app(tables).routes if isinstance(route, Route)}
-    elsewhere = {"/play", "/line", "/edit", "/endgame.cgi", "/play.cgi", "/static/{name}", "/robots.txt"}
-    assert paths - elsewhere == KNOWN | {"/openapi.json"}
-
-
-@pytest.mark.parametrize("path", sorted(KNOWN))
-def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
-    address = path.format(material="KRKN")
-    answer = client.get(address, params={"zugswang": "1"})
-    assert answer.status_code == 400
-    assert "has no parameter" in html.unescape(answer.text)
-
-
-@pytest.mark.parametrize(
-    ("path", "asked", "hint"),
-    [
-        ("/v1/tables/KRKN/search", "zugswang", "write zugzwang"),
-        ("/v1/probe", "fenn", "write fen"),
-        ("/v1/mainline", "ply", "write play"),
-        ("/v1/tables", "x", "it has none"),
-        ("/v1/tables/KRKN/search", "x", "it has turn, outcome, decided, order, least, most, only"),
-    ],
-)
-def test_the_nearest_parameter_is_named(
-    client: TestClient, path: str, asked: str, hint: str
-) -> None:
-    assert get(client, path, 400, **{asked: "1"})["hint"].startswith(hint)
-
-
-def test_a_view_and_its_links_are_known(client: TestClient) -> None:
-    """All that an address can say of a view, `play` among it."""
-    view = View(
-        Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
-        board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",
-    )  # fmt: skip
-    for mode in MODES:
-        for point in ({"chosen": 3}, {"where": 3}):
-            asked = parse_qs(urlsplit(view.href(mode=mode, **point)).query)
-            assert set(asked) <= set(VIEW)
-    assert client.get("/", params={"fen": LOOP, "mode": "line", "play": "1"}).status_code == 200

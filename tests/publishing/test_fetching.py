@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import re
 import resource
 import shutil
-import socket
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
-from tbgen.publishing import fetching, pace
 from tbgen.publishing.fetching import FetchError, fetch, fetch_index
 from tbgen.publishing.index import (
     BadIndexError,
-    Entry,
     hash_of,
     index_of,
     read_index,
@@ -34,84 +25,7 @@ from tbgen.publishing.index import (
 from tbgen.publishing.sources import DirectorySource, WebSource, source_of
 from tbgen.tables import CorruptTableError
 from tbgen.tables.files import locked
-
-CONTENT = bytes(range(256)) * 20_000
-KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "0" * 32)
-
-
-@dataclass
-class Server:
-    """A web server of one folder of bytes, that may misbehave."""
-
-    files: dict[str, bytes]
-    ranges: bool = True
-    cut_at: int | None = None
-    """Bytes after which each answer ends, whatever it has promised."""
-    off_by: int = 0
-    """By how much a range begins elsewhere than it says."""
-    redirect: str | None = None
-    range: str | None = None
-    """What is said of a range in place of the truth."""
-    drips: str = ""
-    """`head` or `body`: a byte of it now and then, without an end."""
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
-    """Paths, and the ranges."""
-    address: str = ""
-    ended: threading.Event = field(default_factory=threading.Event)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server({"/KRK.wxf.dtm.xqt": CONTENT})
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = self.headers.get("Range")
-            found.asked.append((self.path, asked))
-            if found.drips:
-                self.drip()
-                return
-            if found.redirect:
-                self.send_response(302)
-                self.send_header("Location", found.redirect)
-                self.end_headers()
-                return
-            body = found.files.get(self.path)
-            if body is None:
-                self.send_error(404)
-                return
-            begin = 0
-            if asked and found.ranges:
-                begin = int(asked.removeprefix("bytes=").removesuffix("-"))
-                self.send_response(206)
-                given = f"bytes {begin + found.off_by}-{len(body) - 1}/{len(body)}"
-                self.send_header("Content-Range", found.range or given)
-            else:
-                self.send_response(200)
-            body = body[begin:]
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with contextlib.suppress(ConnectionError):  # who had enough has gone
-                self.wfile.write(body[: found.cut_at])
-
-        def drip(self) -> None:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + (b"\r\n" if found.drips == "body" else b""))
-            with contextlib.suppress(ConnectionError):
-                while not found.ended.wait(0.01):
-                    self.wfile.write(b"x")
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    found.address = f"http://127.0.0.1:{http.server_address[1]}"
-    yield found
-    found.ended.set()
-    http.shutdown()
-    thread.join()
-    http.server_close()
+from tests.publishing.conftest import CONTENT, KRK, Server
 
 
 def part(directory: Path) -> Path:
@@ -195,73 +109,6 @@ def test_a_range_of_numbers_without_an_end_is_refused(server: Server, tmp_path: 
     server.range = f"bytes {'9' * 5000}-1/2"
     with pytest.raises(FetchError, match="another range than was asked for"):
         fetch(KRK, [WebSource(server.address)], tmp_path)
-
-
-@pytest.mark.parametrize("drips", ["head", "body"])
-def test_after_a_slow_server_the_next_one_is_asked(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drips: str
-) -> None:
-    """A byte now and then keeps each read from timing out."""
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
-    server.drips = drips
-    with pytest.raises(FetchError, match="fewer than 8 KiB a second"):
-        fetch(KRK, [WebSource(server.address)], tmp_path)
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / KRK.file).write_bytes(CONTENT)
-    sources = [WebSource(server.address), DirectorySource(tmp_path / "mirror")]
-    assert fetch(KRK, sources, tmp_path)
-    assert len(server.asked) == 2
-
-
-def test_a_server_that_says_nothing_is_left_in_the_handshake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(FetchError, match="fewer than 8 KiB a second"),
-    ):
-        fetch(KRK, [WebSource(f"https://127.0.0.1:{silent.getsockname()[1]}")], tmp_path)
-
-
-def test_an_index_has_a_deadline(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "LEAST_RATE", 0)
-    monkeypatch.setattr(fetching, "INDEX_SECONDS", 0.2)
-    server.drips = "body"
-    with pytest.raises(FetchError, match="not done after 0 seconds"):
-        fetch_index([WebSource(server.address)])
-
-
-def test_connections_are_closed_whatever_ends_them(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[socket.socket] = []
-    connect = socket.create_connection
-
-    class Listed(socket.socket):
-        def dup(self) -> socket.socket:
-            made.append(super().dup())
-            return made[-1]
-
-    def connected(address: Any, timeout: float, source: Any) -> socket.socket:
-        opened = connect(address, timeout, source)
-        made.append(Listed(opened.family, opened.type, opened.proto, opened.detach()))
-        made[-1].settimeout(timeout)
-        return made[-1]
-
-    monkeypatch.setattr(socket, "create_connection", connected)
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
-    for fault in ({"cut_at": 5}, {"off_by": 7}, {"redirect": "file:///etc/hostname"},
-                  {"redirect": "ftp://127.0.0.1/x"}, {"drips": "head"}, {"drips": "body"},
-                  {"files": {}}, {"files": {f"/{KRK.file}": CONTENT + b"x"}}):  # fmt: skip
-        part(tmp_path).write_bytes(CONTENT[:1000])
-        for name, value in ({"cut_at": None, "off_by": 0, "redirect": None} | fault).items():
-            setattr(server, name, value)
-        with pytest.raises(FetchError):
-            fetch(KRK, [WebSource(server.address)], tmp_path)
-        server.drips = ""
-        assert [each.fileno() for each in made] == [-1] * len(made)
-    assert len(made) == 16
 
 
 @pytest.mark.parametrize("target", ["file:///etc/hostname", "ftp://127.0.0.1/x"])

@@ -1,0 +1,83 @@
+"""Parameters that an address does not have are refused, and the nearest one is named."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.parameters import KNOWN
+from tbgen.board.server import create_app
+from tbgen.board.state import MODES, VIEW, View
+from tbgen.indexing import Position, Side
+from tests.kits.boardkit import demo
+
+LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(demo().tables) as tables:
+        yield TestClient(create_app(tables))
+
+
+def test_every_address_says_what_it_takes() -> None:
+    """But for files, builds and what leads to a page that does."""
+    with open_tablebase(demo().tables) as tables:
+        paths = {route.path for route in create_app(tables).routes if isinstance(route, Route)}
+    elsewhere = {
+        "/play",
+        "/line",
+        "/edit",
+        "/endgame.cgi",
+        "/play.cgi",
+        "/static/{name}",
+        "/robots.txt",
+    }
+    assert paths - elsewhere == set(KNOWN) | {"/openapi.json"}
+
+
+@pytest.mark.parametrize("path", sorted(KNOWN))
+def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
+    address = path.format(material="KRKN")
+    answer = client.get(address, params={"zugswang": "1"})
+    assert answer.status_code == 400
+    assert "has no parameter" in html.unescape(answer.text)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "hint"),
+    [
+        ("/v1/tables/KRKN/search", "zugswang", "write zugzwang"),
+        ("/v1/probe", "fenn", "write fen"),
+        ("/v1/mainline", "ply", "write play"),
+        ("/v1/tables", "x", "it has none"),
+        ("/v1/tables/KRKN/search", "x", "it has turn, outcome, decided, order, least, most, only"),
+    ],
+)
+def test_the_nearest_parameter_is_named(
+    client: TestClient, path: str, asked: str, hint: str
+) -> None:
+    assert client.get(path, params={asked: "1"}).json()["hint"].startswith(hint)
+
+
+def test_a_view_and_its_links_are_known(client: TestClient) -> None:
+    """All that an address can say of a view, `play` among it."""
+    view = View(
+        Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
+        board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",
+    )  # fmt: skip
+    for mode in MODES:
+        for point in ({"chosen": 3}, {"where": 3}):
+            asked = parse_qs(urlsplit(view.href(mode=mode, **point)).query)
+            assert set(asked) <= set(VIEW)
+    assert client.get("/", params={"fen": LOOP, "mode": "line", "play": "1"}).status_code == 200

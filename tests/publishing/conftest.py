@@ -1,0 +1,92 @@
+"""A web server of one table, that may misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tbgen.publishing.index import Entry
+
+CONTENT = bytes(range(256)) * 20_000
+KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "0" * 32)
+
+
+@dataclass
+class Server:
+    """A web server of one folder of bytes, that may misbehave."""
+
+    files: dict[str, bytes]
+    ranges: bool = True
+    cut_at: int | None = None
+    """Bytes after which each answer ends, whatever it has promised."""
+    off_by: int = 0
+    """By how much a range begins elsewhere than it says."""
+    redirect: str | None = None
+    range: str | None = None
+    """What is said of a range in place of the truth."""
+    drips: str = ""
+    """`head` or `body`: a byte of it now and then, without an end."""
+    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    """Paths, and the ranges."""
+    address: str = ""
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    found = Server({"/KRK.wxf.dtm.xqt": CONTENT})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            found.asked.append((self.path, asked))
+            if found.drips:
+                self.drip()
+                return
+            if found.redirect:
+                self.send_response(302)
+                self.send_header("Location", found.redirect)
+                self.end_headers()
+                return
+            body = found.files.get(self.path)
+            if body is None:
+                self.send_error(404)
+                return
+            begin = 0
+            if asked and found.ranges:
+                begin = int(asked.removeprefix("bytes=").removesuffix("-"))
+                self.send_response(206)
+                given = f"bytes {begin + found.off_by}-{len(body) - 1}/{len(body)}"
+                self.send_header("Content-Range", found.range or given)
+            else:
+                self.send_response(200)
+            body = body[begin:]
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):  # who had enough has gone
+                self.wfile.write(body[: found.cut_at])
+
+        def drip(self) -> None:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + (b"\r\n" if found.drips == "body" else b""))
+            with contextlib.suppress(ConnectionError):
+                while not found.ended.wait(0.01):
+                    self.wfile.write(b"x")
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    found.address = f"http://127.0.0.1:{http.server_address[1]}"
+    yield found
+    found.ended.set()
+    http.shutdown()
+    thread.join()
+    http.server_close()
