@@ -9,7 +9,8 @@ import pytest
 from tests.kits import cprograms
 from tests.kits.commands import TBGEN, answer, run, served
 
-pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+for package in ("cryptography", "distributed"):
+    pytest.importorskip(package, reason="the extra `cluster` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 
 FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
