@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from tbgen.indexing import Move, Position
-from tbgen.indexing.rulesets import CHECK_VOIDS, NEW_BY_VICTIM, SYNONYMS, Rules
+from tbgen.indexing.rulesets import CHECK_VOIDS, MINOR_CHASES, NEW_BY_VICTIM, SYNONYMS, Rules
 from tbgen.referee import Game, judge, verdict_on
 from tbgen.referee.diagram import Diagram
 from tests.kits.paths import DATA
@@ -31,6 +31,7 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
         )
 
 
+@cache
 def verdicts(chase_rules: int) -> list[str]:
     """The verdicts on all loops by some chase rules."""
     return [
@@ -51,10 +52,25 @@ def test_levels_and_verdict_agree() -> None:
     assert verdicts(COMPUTER) == expected
 
 
+@pytest.mark.parametrize("rules", [rules for rules in Rules if rules.judges_chases])
 @pytest.mark.parametrize("rule", [CHECK_VOIDS, NEW_BY_VICTIM])
-def test_every_chase_rule_decides_some_loop(rule: int) -> None:
-    """Chases of protected pieces by minor ones are a choice of `wxf`, and tried there."""
-    assert verdicts(COMPUTER & ~rule) != verdicts(COMPUTER)
+def test_every_chase_rule_decides_some_loop(rules: Rules, rule: int) -> None:
+    """Whether it is one of the set's own, or would be."""
+    word = rules.chase_rules()
+    assert verdicts(word ^ rule) != verdicts(word)
+
+
+@pytest.mark.parametrize("rules", [rules for rules in Rules if rules.judges_chases])
+def test_chases_by_minor_pieces_decide_a_loop(rules: Rules) -> None:
+    """A constructed one: there is none among the loops of random games."""
+    start = Position.from_fen("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b")
+    moves = 2 * list(map(Move.from_iccs, ("f9e8", "d9a9", "e8f9", "a9d9")))
+    word = rules.chase_rules()
+    found = [
+        verdict_on(Game.read(start, moves, each), rules=rules).text
+        for each in (word, word ^ MINOR_CHASES)
+    ]
+    assert found == ["red wins", "draw"]
 
 
 def test_published_cases_are_judged_as_the_other_program_does() -> None:

@@ -1,0 +1,111 @@
+"""What the solver and the proof leave out before they ask the rules is no chase under any set.
+
+Both look for attacks by rows first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.forward.marks`.
+Their parts run as plain Python here, on the rows in which some positions lie.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Material, Position
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
+from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
+from tbgen.retrograde.chase.sieve import attacked_row
+from tbgen.rows import bitsets
+from tbgen.rows.frame import MIDS, make_frame
+from tbgen.rules.chases import threatens
+from tbgen.verify.arrays import Men
+from tbgen.verify.forward.index import Row, make_index, set_row
+from tbgen.verify.forward.marks import mark_asked
+from tbgen.verify.ranks import ASKS_ATTACKS, ASKS_HUNG
+from tests.kits.strategies import random_position
+
+MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
+"""Every kind as the inner piece, twins among them, and as an outer one."""
+
+WORDS = sorted({rules.chase_rules() for rules in Rules} | {0})
+"""The chase rules of all sets, and of `wxf` without chases by minor pieces."""
+
+
+def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
+    """The kinds of attacker and victim where a capture of a piece of `side` is worth making."""
+    board = bytearray(position.board)
+    pieces = [square for square in range(SQUARES) if board[square]]
+    return {
+        (piece_kind(board[q]), piece_kind(board[v]))
+        for v in pieces
+        for q in pieces
+        if piece_side(board[v]) == side and threatens(board, q, v, False, word)
+    }
+
+
+class Filters:
+    """Both filters of a material."""
+
+    def __init__(self, material: Material) -> None:
+        layout = self.layout = Layout.of(material)
+        self.frame = make_frame(layout)
+        self.index = make_index(layout)
+        pieces = layout.piece_codes
+        self.row = Row.make(self.index, len(pieces), np.uint8)
+        kings = [i for i, code in enumerate(pieces) if piece_kind(code) == PieceType.KING]
+        self.arrays = SimpleNamespace(
+            men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
+            descriptor=layout.descriptor,
+            stakes=np.ones(len(pieces), np.uint8),
+            seek_chases=True,
+        )
+
+    def of_the_solver(self, slot: int, side: int, word: int) -> bool:
+        """Whether the sieve says that a piece of `side` is attacked in a slot's position."""
+        row, place = divmod(slot, self.layout.inner_size)
+        lead, mid = divmod(row, int(self.frame.size[MIDS]))
+        lo, hi = attacked_row(lead, mid, 1 - side, self.frame)
+        return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
+
+    def of_the_proof(self, slot: int, side: int, word: int) -> bool:
+        """Whether the marks say that a piece of `side` may be chased."""
+        number, column = divmod(slot, self.layout.inner_size)
+        self.arrays.chase_rules = word
+        set_row(number, self.row, self.index, self.arrays)
+        asked = ASKS_HUNG | ASKS_ATTACKS
+        mark_asked(asked, asked, self.row, self.index, self.arrays)
+        return bool(self.row.hung[side][column])
+
+
+def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The one thing in rows that only machine code can do.
+    monkeypatch.setattr(bitsets, "count_bits", lambda word: int(word).bit_count())
+    rng = random.Random(1)
+    seen: Counter[tuple[int, int]] = Counter()
+    dropped = 0
+    for name in MATERIALS:
+        filters = Filters(Material.parse(name))
+        for _ in range(60):
+            position = random_position(rng, (name,))
+            if position.is_swapped:
+                position = position.swapped()
+            slot = filters.layout.slot(position)
+            position = filters.layout.position(slot, position.side)
+            for side in range(2):
+                for word in WORDS:
+                    found = attacks_on(side, position, word)
+                    kept = (
+                        filters.of_the_solver(slot, side, word),
+                        filters.of_the_proof(slot, side, word),
+                    )
+                    assert not found or all(kept), (position.fen, side, word, kept)
+                    seen.update(found)
+                    dropped += not any(kept)
+    assert dropped > 100  # or they are no filters
+    chasers = {PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON}
+    for victim in (PieceType.PAWN, *chasers, PieceType.ADVISOR, PieceType.ELEPHANT):
+        assert {kind for kind, of in seen if of == victim} & chasers, PieceType(victim).name
+    assert {PieceType.ADVISOR, PieceType.ELEPHANT} & {kind for kind, _ in seen}
