@@ -1,10 +1,15 @@
-"""The oldest and the newest numpy and numba that tbgen supports: the same tables to the byte.
+"""The lower and the upper end of every dependency of pyproject.toml: the same tables to the byte.
 
-    pyproject.toml   ->   lower bounds, or none   ->   a virtual environment   ->   build   ->
-    digests, against docs/digests.csv; which of numba's internals that version has
+    quick     lower ends of all but numba, over the packages of the Python that runs this: tests
+    oldest    lower ends of what tbgen runs on, in an environment of their own: a build, whose
+              table is compared with docs/digests.csv, and mistakes that are answered in a line
+    newest    the same with whatever pip takes
+    extras    lower ends of everything, the extras and the tools of developers: a test of each
 
-Kernels are compiled anew in each: some minutes. Packages come from wherever pip is told to look.
-What interprets this script is the Python that is tried; nothing has to be installed for it.
+But for `quick`, kernels are compiled anew in each: some minutes. Packages come from wherever pip is
+told to look. `oldest` and `newest` try the Python that runs this script, which needs nothing;
+`quick` and `extras` want one that has the extra `dev`. The upper ends of the extras are what all
+tests run with.
 
     python scripts/reliability/versions.py --only oldest
 """
@@ -12,21 +17,41 @@ What interprets this script is the Python that is tried; nothing has to be insta
 from __future__ import annotations
 
 import csv
+import itertools
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from campaign import OK, ROOT, Budget, Tally, complaint, main, run
+from campaign import OK, REFUSED, ROOT, Budget, Tally, complaint, main, run
 
 DIGESTS = ROOT / "docs" / "digests.csv"
 MATERIAL, RULES = "KRKN", "wxf"
 TABLE = f"{MATERIAL}.{RULES}.dtm.xqt"
+EXTRAS = ("web", "cluster", "png", "notebook", "docs", "dev")
 _PATIENCE = 3600.0
+
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(\[\w+\])?)>=(?P<least>[\d.]+)(,<[\d.]+)?")
+
+QUICK = (
+    "tests/tables/test_format.py", "tests/cli/test_judge.py", "tests/cli/test_live.py",
+    "tests/cli/test_commands.py",
+)  # fmt: skip
+"""Tests of what is laid over, none of which needs a kernel."""
+
+USES = (
+    "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
+    "tests/building/test_exchange.py", "tests/cli/test_diagram.py", "tests/docs/test_notebooks.py",
+    "tests/docs/test_schemas.py", "tests/docs/test_site.py", "tests/notation/test_oracles.py",
+    "tests/oracles/test_naive_movegen.py", "tests/scheduling/test_cluster.py",
+)  # fmt: skip
+"""Tests that use each dependency of the extras."""
 
 _REPORT = """
 import json, numba, numpy
@@ -42,14 +67,22 @@ print(json.dumps(found))
 """
 
 
-def requirements(oldest: bool) -> list[str]:
-    """What tbgen runs on; with `oldest`, numpy and numba of the lower bounds' series."""
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
-    found = []
-    for requirement in tomllib.loads(text)["project"]["dependencies"]:
-        name, bound = requirement.split(">=")
-        found.append(f"{name}=={bound}.*" if oldest and name in ("numpy", "numba") else requirement)
-    return found
+def lower_ends(*extras: str) -> list[str]:
+    """The lower ends of all that tbgen runs on, and of what some extras name, as pip takes them."""
+    found = set()
+    for requirement in requirements(*extras):
+        match = _REQUIREMENT.fullmatch(requirement)
+        if match is None:
+            sys.exit(f"{requirement}: write it as NAME>=VERSION in pyproject.toml")
+        found.add(f"{match['name']}=={match['least']}")
+    return sorted(found)
+
+
+def requirements(*extras: str) -> list[str]:
+    """What pyproject.toml says that tbgen runs on, and what some extras name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [project["optional-dependencies"][extra] for extra in extras]
+    return [*project["dependencies"], *itertools.chain(*named)]
 
 
 def expected() -> str:
@@ -61,45 +94,96 @@ def expected() -> str:
     sys.exit(f"{DIGESTS} has no {TABLE}")
 
 
-def try_versions(tally: Tally, oldest: bool) -> None:
-    """Install, build, compare."""
-    with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
-        folder = Path(name)
-        venv.create(folder / "venv", with_pip=True)
-        python = str(folder / "venv" / "bin" / "python")
-        wanted = requirements(oldest)
-        command = [python, "-m", "pip", "install", "--quiet", *wanted]
-        if subprocess.run(command, stdout=sys.stderr).returncode != 0:
-            sys.exit(f"pip cannot install {' '.join(wanted)}")
-        environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
-        tables = folder / "tables"
-        built = run([python, "-m", "tbgen", "build", MATERIAL, "--rules", RULES,
-                     "--tables", str(tables)], environment=environment, patience=_PATIENCE,
-                    cwd=folder)  # fmt: skip
-        wrong = complaint(built, [OK])
-        if wrong is not None:
-            tally.finding(f"{' '.join(wanted)}: {wrong}")
-            return
-        tally.largest("build_seconds", built.seconds)
-        report = run(
-            [python, "-c", _REPORT, str(tables / TABLE)], environment=environment, cwd=folder
-        )
-        print(report.stdout.decode().strip(), flush=True)
-        tally.count("versions")
-        tally.expect(expected() in report.stdout.decode(), f"{' '.join(wanted)}: another table")
+def installed(folder: Path, wanted: list[str]) -> str:
+    """The interpreter of a new environment that has these packages."""
+    venv.create(folder / "venv", with_pip=True)
+    python = str(folder / "venv" / "bin" / "python")
+    install([python, "-m", "pip", "install"], wanted)
+    return python
+
+
+def install(command: list[str], wanted: list[str]) -> None:
+    """Have pip install packages; ends this program where it cannot."""
+    if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
+        sys.exit(f"pip cannot install {' '.join(wanted)}")
+
+
+def build_a_table(tally: Tally, folder: Path, python: str) -> None:
+    """Compile, build, compare; and make a mistake, which is to be answered in a line."""
+    environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
+    tables = folder / "tables"
+    command = [python, "-m", "tbgen"]
+    built = run([*command, "build", MATERIAL, "--rules", RULES, "--tables", str(tables)],
+                environment=environment, patience=_PATIENCE, cwd=folder)  # fmt: skip
+    wrong = complaint(built, [OK])
+    if wrong is not None:
+        tally.finding(f"build: {wrong}")
+        return
+    tally.largest("build_seconds", built.seconds)
+    for mistake in (["build", "--nonsense"], ["probe", "nonsense"], ["nonsense"]):
+        wrong = complaint(run([*command, *mistake], environment=environment), [REFUSED])
+        tally.expect(wrong is None, f"{' '.join(mistake)}: {wrong}")
+    report = run([python, "-c", _REPORT, str(tables / TABLE)], environment=environment, cwd=folder)
+    print(report.stdout.decode().strip(), flush=True)
+    tally.count("versions")
+    tally.expect(expected() in report.stdout.decode(), "another table")
+
+
+def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) -> None:
+    """Run tests; what they say is shown if they fail."""
+    ended = run(command, environment=environment, patience=_PATIENCE, cwd=ROOT)
+    said = ended.stdout.decode("utf-8", "replace")
+    if ended.status != OK:
+        print(said, ended.stderr, sep="\n", file=sys.stderr, flush=True)
+    tally.count("tests", sum(map(int, re.findall(r"(\d+) passed", said))))
+    tally.expect(ended.status == OK, "tests fail")
+
+
+def quick(tally: Tally, budget: Budget, seed: int) -> None:
+    """The lower ends of all but the compiler, laid over the packages of this interpreter."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
+        wanted = [each for each in lower_ends() if not each.startswith("numba==")]
+        command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]
+        install(command, wanted)
+        command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *QUICK]
+        run_tests(tally, command, {"PYTHONPATH": folder})
 
 
 def oldest(tally: Tally, budget: Budget, seed: int) -> None:
-    """The lower bounds."""
-    try_versions(tally, oldest=True)
+    """The lower ends of what tbgen runs on."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
+        build_a_table(tally, Path(name), installed(Path(name), lower_ends()))
 
 
 def newest(tally: Tally, budget: Budget, seed: int) -> None:
-    """Whatever pip takes for the newest."""
-    try_versions(tally, oldest=False)
+    """Whatever pip takes for the newest of them."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
+        build_a_table(tally, Path(name), installed(Path(name), requirements()))
 
 
-PARTS = {"oldest": oldest, "newest": newest}
+def extras(tally: Tally, budget: Budget, seed: int) -> None:
+    """The lower ends of everything, extras and tools for developers too: a test of each."""
+    with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
+        folder = Path(name)
+        lowest = lower_ends(*EXTRAS)
+        python = installed(folder, lowest)
+        for tool in (["check", "."], ["format", "--check", "."]):
+            ended = run([python, "-m", "ruff", *tool], cwd=ROOT)
+            tally.expect(ended.status == OK, f"ruff {tool[0]}: {ended.stdout.decode()[-500:]}")
+        # Types are those of the newest numpy, which this interpreter has: the oldest tells fewer.
+        command = [sys.executable, "-m", "pip", "install", "--target", str(folder / "mypy")]
+        install(command, [each for each in lowest if each.startswith("mypy==")])
+        ended = run(
+            [sys.executable, "scripts/typecheck.py"], cwd=ROOT,
+            environment={"PYTHONPATH": str(folder / "mypy")},
+        )  # fmt: skip
+        tally.expect(ended.status == OK, f"mypy: {ended.stdout.decode()[-500:]}")
+        environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
+        command = [python, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *USES]
+        run_tests(tally, command, environment)
+
+
+PARTS = {"quick": quick, "oldest": oldest, "newest": newest, "extras": extras}
 
 if __name__ == "__main__":
     main("versions", __doc__, PARTS, 1)

@@ -11,6 +11,7 @@ import errno
 import os
 import resource
 import sys
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -28,6 +29,7 @@ import limits
 import mutants
 import oddities
 import texts
+import versions
 from campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
 from faulty import HALF, Disk, missing_tool
 from limits import KRK
@@ -115,6 +117,7 @@ def test_what_a_reader_in_c_does_is_told_of_the_file_that_made_it(tmp_path: Path
 
 WRITE = """
 import sys
+import tomllib
 from pathlib import Path
 from tbgen.answers.failures import describe
 from tbgen.tables.files import replacing
@@ -157,6 +160,7 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 
 WRITE_BOTH = """
 import sys
+import tomllib
 from pathlib import Path
 from tbgen.answers.failures import describe
 from tbgen.tables.files import replacing_both
@@ -241,6 +245,16 @@ def test_licences_of_what_tbgen_runs_on() -> None:
     needed = [package for package in dependencies.packages() if package.needed]
     assert {"numpy", "numba", "zstandard", "click", "tqdm", "llvmlite"} <= {p.name for p in needed}
     assert not [p for p in needed if not dependencies.is_permissive(p.licence)]
+
+
+def test_every_dependency_has_a_lower_end_that_is_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert set(versions.EXTRAS) == set(project["optional-dependencies"])
+    lowest = versions.lower_ends(*versions.EXTRAS)
+    names = [each.partition("==")[0] for each in lowest]
+    assert len(set(names)) == len(names), "an extra and `dev` disagree"
+    assert {"click==8.2", "numba==0.60", "mkdocs==1.6", "mkdocstrings[python]==0.27"} <= set(lowest)
+    assert all((ROOT / test).exists() for test in (*versions.QUICK, *versions.USES))
 
 
 @pytest.mark.parametrize(
