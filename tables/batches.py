@@ -1,12 +1,14 @@
-"""Outcomes of many positions at once, as boards: grouped by material, numbered, looked up.
+"""Values of many positions at once, as boards: grouped by material, numbered, looked up.
 
-    boards, sides  ->  groups of one material and colouring  ->  slots  ->  outcomes
+    boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes  ->  outcomes,
+                                                                            orders, plies
 
 Positions as objects are for `Tablebase.probe_many`; making them takes longer than all of this.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +16,8 @@ from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import SQUARES
+from tbgen.tables.blocks import Codes
+from tbgen.tables.codes import value_columns
 from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
@@ -32,14 +36,58 @@ class Library(Protocol):
         """The open win-draw-loss file, None where there is none."""
 
 
+class BoardProber:
+    """Probes of many boards at once, for a class that has the methods of `Library`."""
+
+    def probe_wdl_boards(self: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
+        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+
+        boards : uint8 (n, 90), piece codes by square, 0 where there is none
+        sides : (n,), the side to move: 0 Red, 1 Black
+        """
+        return outcomes_of_boards(self, boards, sides)
+
+    def probe_boards(
+        self: Library, boards: Boards, sides: NDArray[Any]
+    ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Outcomes, orders and plies (n,) of many legal positions; else as `probe_wdl_boards`."""
+        return values_of_boards(self, boards, sides)
+
+
 def outcomes_of_boards(library: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
     """int8 (n,): 1 win, 0 draw, -1 loss for the side to move (n,) of legal positions.
 
     Raises what `library` raises, and what reading its files does.
     """
+    found = np.zeros(len(boards), np.int8)
+    for numbers, file, codes in _looked_up(library, boards, sides, outcomes_alone=True):
+        if isinstance(file, TableFile):
+            codes = outcomes_of(codes, file.code_space)
+        found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
+    return found
+
+
+def values_of_boards(
+    library: Library, boards: Boards, sides: NDArray[Any]
+) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Outcomes, orders and plies (n,) of legal positions; raises like `outcomes_of_boards`."""
+    outcomes = np.zeros(len(boards), np.int8)
+    orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
+    for numbers, file, codes in _looked_up(library, boards, sides, outcomes_alone=False):
+        assert isinstance(file, TableFile)
+        outcomes[numbers], orders[numbers], plies[numbers] = value_columns(codes, file.code_space)
+    return outcomes, orders, plies
+
+
+def _looked_up(
+    library: Library, boards: Boards, sides: NDArray[Any], *, outcomes_alone: bool
+) -> Iterator[tuple[NDArray[np.intp], TableFile | WdlFile, Codes]]:
+    """Numbers of boards whose codes are in one file, that file and the codes.
+
+    Boards of a material that needs no table are left out: they are drawn.
+    """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
-    found = np.zeros(len(boards), np.int8)
     occupied = np.flatnonzero(boards != 0)  # numpy searches booleans faster than numbers
     codes = boards.ravel()[occupied].astype(np.int64)
     rows = occupied // SQUARES
@@ -50,20 +98,17 @@ def outcomes_of_boards(library: Library, boards: Boards, sides: NDArray[Any]) ->
         material, swapped = example.material, example.is_swapped
         if not material.needs_table:
             continue
-        file = library.wdl_file(material) or library.table(material)
+        file: TableFile | WdlFile | None = library.wdl_file(material) if outcomes_alone else None
+        if file is None:
+            file = library.table(material)
         listed = starts[members][:, None] + np.arange(material.men)
         slots = file.layout.slots_of_pieces(codes[listed], places[listed], swapped)
         own = rows[starts[members]]
         movers = sides[own] ^ int(swapped)
         for side in Side:
             chosen = np.flatnonzero(movers == side)
-            if not chosen.size:
-                continue
-            outcomes = file.codes(side, slots[chosen])
-            if isinstance(file, TableFile):
-                outcomes = outcomes_of(outcomes, file.code_space)
-            found[own[chosen]] = outcomes.astype(np.int8) - np.int8(DRAW)
-    return found
+            if chosen.size:
+                yield own[chosen], file, file.codes(side, slots[chosen])
 
 
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:

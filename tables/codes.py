@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 BYTE_SPAN = 127
 """Distances of one order where a byte holds order 0: losses up to 252 plies, wins up to 253."""
@@ -135,3 +136,19 @@ class CodeSpace:
         # Order 0 wins take an odd number of plies, and wins of order k an even number.
         odd = win == (order == 0)
         return Value(Outcome.WIN if win else Outcome.LOSS, order, 2 * half + odd)
+
+
+def value_columns(
+    codes: NDArray[Any], space: CodeSpace
+) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return outcomes, orders and plies (n,) of codes other than 0, as `decode` gives them."""
+    if space.width <= 2 and len(codes) > space.top + 1:
+        known = value_columns(np.arange(space.top + 1), space)
+        return known[0][codes], known[1][codes], known[2][codes]
+    codes = codes.astype(np.int64)
+    win, draw = codes > space.draw, codes == space.draw
+    order, half = np.divmod(np.where(win, space.top - codes, codes - 1), space.span)
+    plies = 2 * half + (win == (order == 0))
+    outcome = np.where(win, 1, -1).astype(np.int8)
+    outcome[draw], order[draw], plies[draw] = 0, 0, 0
+    return outcome, order.astype(np.uint32), plies.astype(np.uint32)

@@ -2,7 +2,6 @@
 
     open_to_read   a file to read; what is none is refused at once
     replacing      a file that gets its name when it is whole, and before that a temporary one
-    replacing_both two of which neither is there without the other
     continuing     the same for one that may be filled in several attempts
     locked         a lock file, there as long as somebody holds it
 
@@ -108,26 +107,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         yield file
         _sync(file, path)
         temporary.replace(path)
-
-
-@contextlib.contextmanager
-def replacing_both(path: Path, beside: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Replace two files of one folder: a new one, and another one that only goes with it.
-
-    Both are written and synced before one gets its name, `path` last. Should that fail, `beside`
-    is gone, and with it one that was there before: it would tell of another file.
-    """
-    with _begun(beside) as (other, other_temporary), _begun(path) as (file, temporary):
-        yield file, other
-        _sync(other, beside)
-        _sync(file, path)
-        other_temporary.replace(beside)
-        try:
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise
 
 
 @contextlib.contextmanager

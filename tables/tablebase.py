@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, Side, as_position
 from tbgen.indexing.errors import member
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
-from tbgen.tables.batches import outcomes_of_boards
+from tbgen.tables.batches import BoardProber
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
@@ -49,7 +48,7 @@ Default = TypeVar("Default")
 Name = TypeVar("Name", TableName, WdlName)
 
 
-class Tablebase:
+class Tablebase(BoardProber):
     """Table files of one rule set, opened when they are first needed.
 
     `rules`, `orders` (a limit on orders, 0 for none) and `minor_chases` (`RuleSet`) choose the
@@ -379,14 +378,6 @@ class Tablebase:
         except RulesMismatchError:
             rule_set = UNKNOWN_RULES
         return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rule_set, None)
-
-    def probe_wdl_boards(self, boards: NDArray[np.uint8], sides: NDArray[Any]) -> NDArray[np.int8]:
-        """The outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
-
-        boards : uint8 (n, 90), piece codes by square, 0 where there is none
-        sides : (n,), the side to move: 0 Red, 1 Black
-        """
-        return outcomes_of_boards(self, boards, sides)
 
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES

@@ -3,6 +3,7 @@
     cli, board     commands; the board in a browser and the HTTP API, side by side
     answers        what is said of a position: reasons, JSON, failures
     building       closures of materials: plans, and builds that survive interruption
+    finding        all positions of a table that are like this and like that
     play           values and moves, the choice among equals, whole lines
     notation       positions and moves as people and other programs write them
     probing        probes inside compiled code; tables as rows
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tbgen.board.diagram import picture
+    from tbgen.finding.search import Found, Search, find
     from tbgen.indexing.errors import InputError, MaterialError, MoveTextError, PositionError
     from tbgen.indexing.material import Material
     from tbgen.indexing.move import Move
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from tbgen.play.mainline import Mainline
     from tbgen.play.preference import RootMove
     from tbgen.play.tablebase import GameTablebase, open_tablebase
+    from tbgen.probing.columns import TableColumns, read_chunks, read_table
+    from tbgen.probing.dump import map_columns
     from tbgen.referee.verdict import Judgement, Verdict, judge
     from tbgen.rules.positions import in_check, is_legal, is_terminal, legal_moves
     from tbgen.tables.codes import LimitExceededError, Outcome, Value
@@ -64,6 +68,7 @@ __version__ = "1.0.0"
 
 _HOMES = {
     "board.diagram": ("picture",),
+    "finding.search": ("Found", "Search", "find"),
     "indexing.errors": ("InputError", "MaterialError", "MoveTextError", "PositionError"),
     "indexing.material": ("Material",),
     "indexing.move": ("Move",),
@@ -73,6 +78,8 @@ _HOMES = {
     "play.mainline": ("Mainline",),
     "play.preference": ("RootMove",),
     "play.tablebase": ("GameTablebase", "open_tablebase"),
+    "probing.columns": ("TableColumns", "read_chunks", "read_table"),
+    "probing.dump": ("map_columns",),
     "referee.verdict": ("Judgement", "Verdict", "judge"),
     "rules.positions": ("in_check", "is_legal", "is_terminal", "legal_moves"),
     "tables.codes": ("LimitExceededError", "Outcome", "Value"),
@@ -94,6 +101,7 @@ longer to load than `import tbgen` may."""
 __all__ = [
     "CorruptTableError",
     "FormatVersionError",
+    "Found",
     "GameTablebase",
     "IllegalPositionError",
     "InputError",
@@ -114,19 +122,25 @@ __all__ = [
     "RuleSet",
     "Rules",
     "RulesMismatchError",
+    "Search",
     "Side",
+    "TableColumns",
     "TablebaseError",
     "UnsupportedMaterialError",
     "Value",
     "Verdict",
     "__version__",
+    "find",
     "in_check",
     "is_legal",
     "is_terminal",
     "judge",
     "legal_moves",
+    "map_columns",
     "open_tablebase",
     "picture",
+    "read_chunks",
+    "read_table",
 ]
 
 if not TYPE_CHECKING:  # type checkers would take any name for an attribute

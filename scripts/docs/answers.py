@@ -8,32 +8,19 @@
 from __future__ import annotations
 
 from fields import Schema, flag, number, or_null, record, several, text, whole
-
-SIDE = text("the side to move", "red", "black")
-FEN = text("the position, six fields, one notation for all")
-MATERIAL = text("canonical name (docs/format.md)")
-RULES = text("rule set of the table", "none", "check", "wxf")
-MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but under wxf"))
-METRIC = text("what distances count to", "dtm", "dtc")
-LIMIT = or_null(whole("most orders that were searched; null without a limit"))
-CHECKED = flag("whether files were read as a whole (`--check`)")
-SQUARE = text("as `e4`")
-
-PIECE = record(
-    "a piece, where it stands in the position asked about",
-    side=text("its colour", "red", "black"),
-    piece=text("`rook`, `knight`, ..."),
-    square=SQUARE,
+from terms import (
+    CHECKED,
+    FEN,
+    LIMIT,
+    MATERIAL,
+    MECHANISM,
+    METRIC,
+    MINOR,
+    RULES,
+    SIDE,
+    SQUARE,
 )
-MECHANISM = or_null(
-    record(
-        "the offence that decides, where best play reaches its loop in 80 plies; else null",
-        kind=text("the offence", "check", "chase"),
-        offender=text("who loses by it", "red", "black"),
-        victim=or_null(PIECE | {"description": "the piece that is chased; null for checks"}),
-        by=several("the pieces that check or chase", PIECE),
-    )
-)
+
 POSITION = {
     "fen": FEN,
     "material": MATERIAL,
@@ -60,6 +47,7 @@ MOVE = {
     "best": flag("whether no move is better"),
     "reason": text("what it does, in words"),
 }
+FOUND = ("fen", "side", "outcome", "order", "plies")
 JUDGEMENT = record(
     "the referee's answer",
     fen=FEN | {"description": "the first position"},
@@ -376,8 +364,25 @@ ANSWERS: dict[str, Schema] = {
         failed=several("files that were not to be had", FAILURE),
         missing=several("materials that the index does not list", text("a material")),
     ),
+    "find": record(
+        "the positions of a table that are as described",
+        material=MATERIAL,
+        rules=RULES,
+        minor_chases=MINOR,
+        positions=or_null(
+            several(
+                "all of them; null with --count",
+                record(
+                    "a position",
+                    **{name: POSITION[name] for name in FOUND},
+                    slot=whole("number in the table (docs/format.md)"),
+                ),
+            )
+        ),
+        count=whole("positions found"),
+    ),
     "dump": record(
-        "what was written; also in FILE.json beside an array",
+        "what was written",
         material=MATERIAL,
         rules=RULES,
         minor_chases=MINOR,
@@ -385,7 +390,6 @@ ANSWERS: dict[str, Schema] = {
         orders_limit=LIMIT,
         index_size=whole("slots for each side to move"),
         rows=whole("positions written"),
-        pieces=text("which piece each of `squares` is"),
         columns={"type": "object", "description": "what each column means"},
         out=text("the file"),
     ),

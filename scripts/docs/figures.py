@@ -18,15 +18,15 @@ from typing import NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from tbgen import open_tablebase
+from tbgen import TableColumns, find, open_tablebase
 from tbgen.answers.mechanism import find_mechanism
 from tbgen.building.sets import NAMED
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.play.tablebase import GameTablebase
-from tbgen.probing.dump import rows_of_slots
+from tbgen.probing.columns import columns_of_slots
 from tbgen.referee import judge
 from tbgen.tables import Tablebase, TableFile, TableStatistics
-from tbgen.tables.outcomes import LOSS, WIN, outcome_codes, outcomes_of
+from tbgen.tables.outcomes import outcomes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -205,54 +205,32 @@ def facts(directory: Path) -> list[Fact]:
     ]  # fmt: skip
 
 
-def candidates(file: TableFile) -> np.ndarray:
-    """Slots at which each side would rather not move, int64 (n,); among them some of no position.
-
-    Red's outcome with Red to move is worse than with Black to move.
-    """
-    outcome = outcome_codes(file.code_space).astype(np.int8)
-    found = []
-    for first in range(0, file.header.slots, CHUNK):
-        slots = np.arange(first, min(first + CHUNK, file.header.slots))
-        red = outcome[file.codes(Side.RED, slots)]
-        black = WIN + LOSS - outcome[file.codes(Side.BLACK, slots)]  # as Red has it
-        found.append(slots[red < black])
-    return np.concatenate(found)
-
-
-def zugzwangs(file: TableFile) -> Zugzwangs:
-    """The row of one table, with codes of at most two bytes."""
-    slots = candidates(file)
-    to_move = []
-    for side in Side:
-        chunks = [
-            rows_of_slots(file, side, slots[first : first + CHUNK // 16])
-            for first in range(0, len(slots), CHUNK // 16)
-        ]
-        to_move.append(np.concatenate(chunks) if chunks else rows_of_slots(file, side, slots))
-    _, at_red, at_black = np.intersect1d(
-        to_move[0]["slot"], to_move[1]["slot"], assume_unique=True, return_indices=True
-    )
-    red, black = to_move[0][at_red], to_move[1][at_black]
+def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
+    """The row of one table."""
+    found = find(material, tables, zugzwang=True)
+    columns = found.columns()
+    # Every placement is found twice, with either side to move.
+    red, black = (columns.take(columns["side"] == side) for side in Side)
     both = (red["outcome"] < 0) & (black["outcome"] < 0)
     only_red, only_black = red["outcome"] == 0, black["outcome"] == 0
     plies, fen = 0, ""
     kind = both if both.any() else np.ones(len(both), bool)
     if kind.any():
         # The side that loses by having to move: Black unless he draws.
-        losers = np.where(only_black[kind], red[kind], black[kind])
-        hardest = losers[np.lexsort((losers["plies"], -losers["order"].astype(np.int64)))[-1]]
-        position = file.layout.position(int(hardest["slot"]), Side(int(hardest["side"])))
-        assert position is not None  # it is legal
-        plies, fen = int(hardest["plies"]), position.fen
+        losers = TableColumns.concatenate(
+            [red.take(kind & only_black), black.take(kind & ~only_black)]
+        )
+        keys = losers["slot"], losers["plies"], -losers["order"].astype(np.int64)
+        hardest = losers.take(np.lexsort(keys)[-1:])
+        plies, fen = int(hardest["plies"][0]), next(hardest.positions()).fen
     counts = (int(np.count_nonzero(one)) for one in (only_red, only_black, both))
-    return Zugzwangs(file.statistics.material, *counts, plies, fen)
+    return Zugzwangs(found.material.name, *counts, plies, fen)
 
 
 def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
     """The rows of the materials in which there are any."""
-    with Tablebase.open(directory, rules="wxf", orders=0) as tables:
-        rows = [zugzwangs(tables.table(name)) for name in names]
+    with open_tablebase(directory, rules="wxf", orders=0) as tables:
+        rows = [zugzwangs(tables, name) for name in names]
     return [row for row in rows if row.fen]
 
 
@@ -278,7 +256,9 @@ def loops(directory: Path) -> list[Loop]:
     return sorted(found.values(), key=lambda row: (not row.diagram, row.case))
 
 
-def differing(first: TableFile, second: TableFile, side: Side) -> Iterator[tuple[np.ndarray, ...]]:
+def differing(
+    first: TableFile, second: TableFile, side: Side
+) -> Iterator[tuple[TableColumns, TableColumns]]:
     """The rows of both tables, with a side to move, whose outcomes differ; chunk by chunk."""
     planes = [file.plane(side) for file in (first, second)]
     for start in range(0, first.header.slots, CHUNK // 16):
@@ -288,7 +268,7 @@ def differing(first: TableFile, second: TableFile, side: Side) -> Iterator[tuple
         )
         apart = start + np.flatnonzero(one != other)
         if apart.size:
-            yield rows_of_slots(first, side, apart), rows_of_slots(second, side, apart)
+            yield columns_of_slots(first, side, apart), columns_of_slots(second, side, apart)
 
 
 def difference(first: TableFile, second: TableFile) -> Difference:
@@ -296,24 +276,25 @@ def difference(first: TableFile, second: TableFile) -> Difference:
     count, best, chosen = 0, None, None
     for side in Side:
         for rows in differing(first, second, side):
-            count += len(rows[0])
-            # A draw has order 0: what decides is the larger of the two.
-            decided = np.where(rows[0]["order"] >= rows[1]["order"], rows[0], rows[1])
-            keys = [decided[name].astype(np.int64) for name in ("order", "plies", "outcome")]
-            if not len(decided):
+            count += rows[0].rows
+            if not rows[0].rows:
                 continue
+            # A draw has order 0: what decides is the larger of the two.
+            first_decides = rows[0]["order"] >= rows[1]["order"]
+            keys = [
+                np.where(first_decides, *(one[name].astype(np.int64) for one in rows))
+                for name in ("order", "plies", "outcome")
+            ]
             place = np.lexsort((rows[0]["slot"], *keys[::-1]))[0]
             key = tuple(int(one[place]) for one in keys)
             if best is None or key < best:
-                best, chosen = key, (side, *(one[place] for one in rows))
+                best, chosen = key, [one.take(np.array([place])) for one in rows]
     names = first.statistics.material, first.statistics.rules, second.statistics.rules
     if chosen is None:
         return Difference(*names, first.statistics.legal, 0, "", "", "")
-    side, *pair = chosen
-    position = first.layout.position(int(pair[0]["slot"]), side)
-    assert position is not None  # it is legal
-    outcomes = (("loss", "draw", "win")[int(row["outcome"]) + 1] for row in pair)
-    return Difference(*names, first.statistics.legal, count, position.fen, *outcomes)
+    fen = next(chosen[0].positions()).fen
+    outcomes = (("loss", "draw", "win")[int(row["outcome"][0]) + 1] for row in chosen)
+    return Difference(*names, first.statistics.legal, count, fen, *outcomes)
 
 
 def differences(directory: Path) -> list[Difference]:

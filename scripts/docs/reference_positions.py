@@ -16,8 +16,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tbgen.indexing import Position, Side
-from tbgen.probing.dump import sampled_rows
+from tbgen.indexing import Position
+from tbgen.probing.columns import sampled_columns
 from tbgen.tables import Tablebase, TableFile
 
 MATERIALS = {
@@ -36,14 +36,13 @@ def chosen(file: TableFile) -> Iterator[Position]:
     """Positions of one table: the longest ones, then some of every outcome and order."""
     for longest in file.statistics.longest:
         yield Position.from_fen(longest.fen)
-    rows = sampled_rows(file, SAMPLE, seed=11)
-    boards = file.layout.boards_of_squares(rows["squares"])
+    columns = sampled_columns(file, SAMPLE, seed=11)
+    keys = zip(*(columns[name].tolist() for name in ("side", "outcome", "order")), strict=True)
     taken: dict[tuple[int, int, int], int] = {}
-    for row, board in zip(rows, boards, strict=True):
-        key = (int(row["side"]), int(row["outcome"]), int(row["order"]))
+    for key, position in zip(keys, columns.positions(), strict=True):
         taken[key] = taken.get(key, 0) + 1
         if taken[key] <= PER_OUTCOME:
-            yield Position(board.tobytes(), Side(key[0]))
+            yield position
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ from players import Limit, PlayerError, open_player
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.play.tablebase import GameTablebase, open_tablebase
-from tbgen.probing.dump import Rows, sampled_rows
+from tbgen.probing.columns import TableColumns, sampled_columns
 from tbgen.referee import Rules
 from tbgen.tables import Outcome
 
@@ -42,13 +42,13 @@ LOOKED_AT = 20_000
 """Positions of a material that those to be played are drawn from."""
 
 
-def kinds_of(rows: Rows) -> dict[str, Rows]:
+def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
     """The rows of each kind of position."""
-    won = rows["outcome"] == Outcome.WIN
+    won = columns["outcome"] == Outcome.WIN
     return {
-        DRAWN: rows[rows["outcome"] == Outcome.DRAW],
-        WON: rows[won & (rows["order"] == 0)],
-        WON_BY_RULES: rows[won & (rows["order"] > 0)],
+        DRAWN: columns.take(columns["outcome"] == Outcome.DRAW),
+        WON: columns.take(won & (columns["order"] == 0)),
+        WON_BY_RULES: columns.take(won & (columns["order"] > 0)),
     }
 
 
@@ -57,18 +57,15 @@ def drawn_positions(
 ) -> dict[str, list[Position]]:
     """So many random positions of a material, by kind; fewer if there are no more."""
     file = tables.table(material)
-    kinds = kinds_of(sampled_rows(file, LOOKED_AT, 1))
+    kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
     found = {}
     # Rare kinds first: what they lack of their share is for the others.
-    for number, kind in enumerate(sorted(kinds, key=lambda kind: len(kinds[kind]))):
-        rows = np.random.default_rng(1).permutation(kinds[kind])[: count // (len(kinds) - number)]
-        count -= len(rows)
-        if len(rows):
-            boards = file.layout.boards_of_squares(rows["squares"]).astype(np.uint8)
-            found[kind] = [
-                Position(board.tobytes(), Side(side))
-                for board, side in zip(boards, rows["side"].tolist(), strict=True)
-            ]
+    for number, kind in enumerate(sorted(kinds, key=lambda kind: kinds[kind].rows)):
+        drawn = np.random.default_rng(1).permutation(kinds[kind].rows)
+        columns = kinds[kind].take(drawn[: count // (len(kinds) - number)])
+        count -= columns.rows
+        if columns.rows:
+            found[kind] = list(columns.positions())
     return found
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing import Material, MaterialError, Side
-from tbgen.probing.dump import rows_of_slots
+from tbgen.probing.columns import columns_of_slots
 from tbgen.probing.wdl import WdlBuffers, WdlTables
 from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
 from tbgen.tables import Metric, Rules, RuleSet, Tablebase, TableName, WdlFile, WdlName
@@ -65,17 +65,18 @@ class Sample:
             file = tablebase.table(material)
             for side in Side:
                 slots = np.sort(rng.integers(file.header.slots, size=3 * each))
-                rows = rows_of_slots(file, side, slots)
-                rows = rows[rng.permutation(len(rows))[:each]]
-                squares = np.zeros((len(rows), most), np.uint8)
-                squares[:, : material.men] = rows["squares"]
+                columns = columns_of_slots(file, side, slots)
+                columns = columns.take(rng.permutation(columns.rows)[:each])
+                squares = np.zeros((columns.rows, most), np.uint8)
+                squares[:, : material.men] = columns.squares
                 pieces = np.zeros_like(squares)
                 pieces[:, : material.men] = file.layout.piece_codes
-                swapped = rng.random(len(rows)) < 0.5
+                swapped = rng.random(columns.rows) < 0.5
                 pieces[swapped, : material.men] ^= 8
                 squares[swapped] = 81 - 9 * (squares[swapped] // 9) + squares[swapped] % 9
                 facts = np.stack(
-                    [np.full(len(rows), material.men), side ^ swapped, rows["outcome"]], axis=1
+                    [np.full(columns.rows, material.men), side ^ swapped, columns["outcome"]],
+                    axis=1,
                 )
                 parts.append((pieces, squares, facts))
         order = rng.permutation(sum(len(part[0]) for part in parts))

@@ -24,33 +24,21 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from short_wins import Share, ShortWins, share_of, weighted
 
 from tbgen.engine.search import scores
 from tbgen.engine.search.searcher import Iteration, Searcher
-from tbgen.indexing import Material, Position, Side
-from tbgen.indexing.layout import Layout
+from tbgen.indexing import Material, Position
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
-from tbgen.probing.dump import Rows, sampled_rows
+from tbgen.probing.columns import sampled_columns
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
 
 FULL_WIDTH_DEPTH = 3
 """So deep no line is long enough to repeat a position of its own way alone."""
-
-
-def positions_of(layout: Layout, rows: Rows) -> list[Position]:
-    """The positions of rows of a table."""
-    boards = layout.boards_of_squares(rows["squares"]).astype(np.uint8)
-    sides = rows["side"].tolist()
-    return [
-        Position(board.tobytes(), Side(side)) for board, side in zip(boards, sides, strict=True)
-    ]
 
 
 class Kept(NamedTuple):
@@ -120,10 +108,10 @@ class Truth:
     ) -> None:
         """Search random positions of a material to several depths, or for so many nodes."""
         file = self.tables.table(Material.parse(name))
-        rows = sampled_rows(file, count, seed)
+        columns = sampled_columns(file, count, seed)
         tally: Counter[str] = Counter()
-        outcomes = rows["outcome"].tolist()
-        for number, position in enumerate(positions_of(file.layout, rows)):
+        outcomes = columns["outcome"].tolist()
+        for number, position in enumerate(columns.positions()):
             if not legal_moves(position):
                 continue
             limits = {"depth": 1 + number % depth} if nodes is None else {"nodes": nodes}
@@ -178,7 +166,7 @@ class Truth:
         for order, positions in sorted(wins.positions.items()):
             drawn = wins.draw(order, options.count, options.seed)
             kept = announced = 0
-            for position in positions_of(file.layout, drawn):
+            for position in drawn.positions():
                 *_, last = self.think(position, until_decided=True, nodes=options.nodes)
                 line = last.lines[0]
                 self.is_true(position, line.score, Outcome.WIN)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.indexing import Side
-from tbgen.probing.dump import Rows, rows_of_slots
+from tbgen.probing.columns import TableColumns, columns_of_slots
 from tbgen.tables import Outcome, TableFile, Value
 
 
@@ -68,7 +68,7 @@ class ShortWins:
             code = file.code_space.encode(Value(Outcome.WIN, line.order, line.plies))
             self._codes.setdefault(line.order, set()).add(code)
 
-    def draw(self, order: int, count: int, seed: int) -> Rows:
+    def draw(self, order: int, count: int, seed: int) -> TableColumns:
         """So many different ones of an order, all equally likely, or all if there are fewer."""
         codes = sorted(self._codes[order])
         slots = self._file.layout.slots
@@ -80,15 +80,16 @@ class ShortWins:
         )
         # Slots that hold no position have codes as well.
         keys = np.random.default_rng(seed).permutation(keys)
-        wanted, found, at = min(count, self.positions[order]), [], 0
-        while sum(map(len, found)) < wanted:
+        wanted, at = min(count, self.positions[order]), 0
+        found = [columns_of_slots(self._file, Side.RED, np.empty(0, np.int64))]
+        while sum(part.rows for part in found) < wanted:
             some = keys[at : at + 4 * wanted]
             if not len(some):
                 raise ValueError(f"the statistics of {self._file.path} count other positions")
             found += [
-                rows_of_slots(self._file, side, some[some // slots == side] % slots)
+                columns_of_slots(self._file, side, some[some // slots == side] % slots)
                 for side in Side
             ]
             at += len(some)
-        rows = np.concatenate(found)
-        return np.random.default_rng(seed).permutation(rows)[:wanted]
+        together = TableColumns.concatenate(found)
+        return together.take(np.random.default_rng(seed).permutation(together.rows)[:wanted])

@@ -314,10 +314,10 @@ def states(folder: Path) -> Job:
 
 
 def dump(folder: Path) -> Job:
-    """A table as an array, and its description beside it: both, or neither."""
+    """A table as an archive of columns: whole, or none."""
     _builder(folder)
     out = folder / "out"
-    words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npy")
+    words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npz")
 
     def reset() -> None:
         shutil.rmtree(out, ignore_errors=True)
@@ -325,10 +325,10 @@ def dump(folder: Path) -> Job:
 
     def check(ended: Ended) -> str | None:
         names = sorted(path.name for path in out.iterdir())
-        whole = ["rows.npy", "rows.npy.json"]
+        whole = ["rows.npz"]
         return None if names == whole or (ended.status != OK and not names) else f"{names}"
 
-    return Job(tbgen("dump", "KRK", *words, "--out", out / "rows.npy"), out, reset, check, (out,))
+    return Job(tbgen("dump", "KRK", *words, "--out", out / "rows.npz"), out, reset, check, (out,))
 
 
 def pack(folder: Path) -> Job:

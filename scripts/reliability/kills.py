@@ -88,7 +88,7 @@ class Site:
         for _ in range(2):  # the first time, kernels may be compiled
             self._remember("build", run(self.build(self.finished, "--force")))
         self._remember("verify", run(self.verify()))
-        self._remember("dump", run(self.dump(folder / "timed.npy")))
+        self._remember("dump", run(self.dump(folder / "timed.npz")))
         self.seconds["serve"] = 1.5
         self.expected = tables_of(self.finished)
         packed = self.with_tables(folder / "packed")
@@ -112,8 +112,8 @@ class Site:
         return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
 
     def dump(self, out: Path) -> list[str | bytes]:
-        """All its rows into an array, and a description beside it."""
-        words = ("--tables", self.finished, "--rules", "wxf", "--format", "npy", "--out", out)
+        """All its rows into an archive of columns."""
+        words = ("--tables", self.finished, "--rules", "wxf", "--format", "npz", "--out", out)
         return tbgen("dump", MATERIAL, *words)
 
     def pack(self, directory: Path) -> list[str | bytes]:
@@ -249,7 +249,7 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     """Hit processes that only read tables, which stay as they are, to the byte."""
-    out = folder / "rows.npy"
+    out = folder / "rows.npz"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
         name = site.rng.choice(list(commands))
@@ -267,7 +267,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     wrong = complaint(run(site.dump(out)), [OK])
     tally.expect(wrong is None, f"the dump after: {wrong}")
     rows = sorted(path.name for path in folder.iterdir() if path.is_file())
-    tally.expect(rows == ["rows.npy", "rows.npy.json"], f"the dump after: {rows}")
+    tally.expect(rows == ["rows.npz"], f"the dump after: {rows}")
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:

@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from campaign import CORRUPT, FINDINGS, OK, REFUSED, Budget, Tally, complaint, main, run, tbgen
 from click.testing import CliRunner
 
-from tbgen.board.composer import read_wanted
 from tbgen.board.editor import read_sketch
 from tbgen.board.games import follows_position, read_game
 from tbgen.board.names import read_material
@@ -38,6 +37,7 @@ from tbgen.building.sets import materials_of
 from tbgen.cli import main as command_line
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
+from tbgen.finding.query import read_query
 from tbgen.indexing import InputError, Material, Position
 from tbgen.indexing.squares import parse_square
 from tbgen.notation import MOVE_NOTATIONS, format_position, parse_move, read_position
@@ -137,7 +137,7 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "read_game": (read_game, InputError),
         "follows_position": (follows_position, ()),
         "read_sketch": (lambda text: read_sketch({"fen": text, "was": text}, endgame), InputError),
-        "read_wanted": (_wanted, InputError),
+        "read_query": (_wanted, InputError),
         "read_material": (read_material, ()),
         "materials_of": (_materials, InputError),
         "read_index": (read_index, InputError),
@@ -161,7 +161,7 @@ def _view(key: str, default: Position, text: str) -> object:
 
 
 def _wanted(text: str) -> object:
-    return read_wanted(dict.fromkeys(("turn", "outcome", "decided", "order", "least"), text))
+    return read_query(dict.fromkeys(("turn", "outcome", "decided", "order", "least"), text))
 
 
 def _materials(text: str) -> object:

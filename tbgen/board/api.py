@@ -27,10 +27,11 @@ from tbgen.board.flipbook import flipbook
 from tbgen.board.http import GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
 from tbgen.board.pgn import game_text
-from tbgen.board.search import MOST_SHOWN, SHOWN, read_wanted, search
+from tbgen.board.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.state import View, position_text, read_view
 from tbgen.board.story import told
 from tbgen.board.words import explain_line, explain_move, explain_position
+from tbgen.finding.query import read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
@@ -153,7 +154,7 @@ class Api:
         material, query = _material(request), request.query_params
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
         seed = _number(request, "seed", 0, MAX_SEED)
-        found = search(self._library, material, read_wanted(query), seed, max(1, limit))
+        found = search(self._library, material, read_query(query), seed, max(1, limit))
         return Answer(
             {
                 "material": material.name,

@@ -19,9 +19,10 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import hidden_fields, link, page, with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import material_name
-from tbgen.board.search import FIELDS, Found, read_wanted, search
+from tbgen.board.search import Found, search
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word
+from tbgen.finding.query import FIELDS, read_query
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome
 
@@ -67,7 +68,7 @@ def _results(
 ) -> str:
     """The positions, and how much of the table they stand for."""
     language = view.language
-    found = search(library, material, read_wanted(asked), seed)
+    found = search(library, material, read_query(asked), seed)
     boards = small_boards(
         [(position, _caption(library, position, language)) for position in found.positions], view
     )

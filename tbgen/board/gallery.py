@@ -20,9 +20,10 @@ from tbgen.board.i18n import text
 from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import material_name
-from tbgen.board.search import Wanted, count_of, search
+from tbgen.board.search import search
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words
+from tbgen.finding.query import Query, count_of
 from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TableStatistics
 
@@ -38,14 +39,14 @@ def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, pli
     return f"/endgames/{figures.material}?{urlencode(query | view.settings())}"
 
 
-def behind_bar(winner: Side, order: int, plies: int) -> Wanted:
+def behind_bar(winner: Side, order: int, plies: int) -> Query:
     """The positions that a side wins in so many plies of an order.
 
     The winner is to move at odd plies of order 0, and at even ones of the others.
     """
     own_turn = plies % 2 == (order == 0)
     side, outcome = (winner, Outcome.WIN) if own_turn else (winner.other, Outcome.LOSS)
-    return Wanted(side, outcome, (order, order), (plies, plies))
+    return Query(side, outcome, (order, order), (plies, plies))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from tbgen import __version__
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import LANGUAGES, localise, text
 from tbgen.board.layout import link, page, with_settings
-from tbgen.board.search import FIELDS, MOST_SHOWN
+from tbgen.board.search import MOST_SHOWN
 from tbgen.board.state import View
+from tbgen.finding.query import FIELDS
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"

@@ -10,8 +10,8 @@ from difflib import get_close_matches
 
 from tbgen.board.http import RequestError
 from tbgen.board.openapi import ENDPOINTS
-from tbgen.board.search import FIELDS
 from tbgen.board.state import SETTINGS, VIEW
+from tbgen.finding.query import FIELDS
 from tbgen.indexing.errors import excerpt
 
 _PAGES: dict[str, tuple[str, ...]] = {

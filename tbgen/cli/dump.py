@@ -1,9 +1,8 @@
-"""`tbgen dump`: a table, or a sample of it, as CSV or as a NumPy array."""
+"""`tbgen dump`: a table, or a sample of it, as columns: CSV, NumPy's archive or Parquet."""
 
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from tbgen.indexing import Material
 
 # Numba, through the rows, and the tables are loaded when a table is dumped.
 if TYPE_CHECKING:
-    from tbgen.probing.dump import Rows
+    from tbgen.probing.columns import TableColumns
 
 
 @click.command(cls=Command)
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["csv", "npy"]),
+    type=click.Choice(["csv", "npz", "parquet"]),
     default="csv",
-    help="csv has FENs; npy squares, and a description in FILE.json. Default: csv.",
+    help="npz has an array per column; parquet needs pyarrow. Default: csv.",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
@@ -45,49 +44,49 @@ def dump(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """Every legal position of a table with its value, or a sample of them.
+    """Every legal position of a table with its value, or a sample of them, as columns.
 
     Mirror images are written once, Red has the pieces that the material names first. Columns:
-    slot (docs/format.md), side to move (0 Red, 1 Black), fen or squares, outcome for the side to
-    move (1, 0, -1), order, plies, value (plies, or 255 - plies at order k). --json describes what
-    was written, on stdout.
+    slot (docs/format.md), side to move (0 Red, 1 Black), the square of each piece (9 * rank +
+    file), outcome for the side to move (1, 0, -1), order, plies. --json describes what was
+    written, on stdout; `tbgen find` writes FENs.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
-    if out is None and (style == "npy" or as_json):
-        raise click.UsageError(f"--out is needed with {'--json' if as_json else '--format npy'}")
+    if out is None and (style != "csv" or as_json):
+        raise click.UsageError(
+            f"--out is needed with {'--json' if as_json else f'--format {style}'}"
+        )
     if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
         what = "a directory" if out.is_dir() else "in a directory that is missing"
         raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")
     wanted = Material.parse(material)
     # Legality is compiled: numba is loaded here only.
+    from tbgen.probing import columns
     from tbgen.probing import dump as dumping
-    from tbgen.tables.files import replacing, replacing_both
+    from tbgen.tables.files import replacing
 
     with selection.open() as opened:
         file = opened.table(wanted)
-        legal = file.statistics.legal
-        chunks: Iterator[Rows]
+        parts: Iterator[TableColumns]
         if sample is None:
-            chunks, rows = dumping.all_rows(file), legal
+            parts, rows = columns.all_columns(file), file.statistics.legal
         else:
-            chosen = dumping.sampled_rows(file, sample, seed)
-            chunks, rows = iter([chosen]), len(chosen)
+            chosen = columns.sampled_columns(file, sample, seed)
+            parts, rows = iter([chosen]), chosen.rows
         if out is None:
-            dumping.write_csv(file.layout, chunks, sys.stdout)
+            dumping.write_csv(parts, sys.stdout)
             return
-        answer: dict[str, Any] = dumping.description(file, rows)
-        if style == "npy":
-            with replacing_both(out, out.with_name(f"{out.name}.json")) as (stream, beside):
-                # First: a description for which there is no room is refused before the work.
-                beside.write((json.dumps(answer, indent=2) + "\n").encode("ascii"))
-                beside.flush()
-                dumping.write_array(file.layout, rows, chunks, stream)
-        else:
-            with replacing(out) as stream:
+        with replacing(out) as stream:
+            if style == "npz":
+                dumping.write_npz(parts, rows, stream, out.absolute().parent)
+            elif style == "parquet":
+                dumping.write_parquet(parts, stream)
+            else:
                 text = io.TextIOWrapper(stream, "ascii")
-                dumping.write_csv(file.layout, chunks, text)
+                dumping.write_csv(parts, text)
                 text.detach()
+        answer: dict[str, Any] = dumping.description(file, rows)
     if as_json:
         show_json(answer | {"out": str(out)})
     else:

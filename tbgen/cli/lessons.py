@@ -105,12 +105,22 @@ LESSONS = {
         (("tbgen fetch KRKN --from http://localhost:8000", "a table and what it needs, checked"),),
         "docs/publish.md",
     ),
+    "find": Lesson(
+        (
+            ("tbgen find KNKP --zugzwang", "every position in which both sides would rather wait"),
+            (
+                "tbgen find KRKN --outcome win --only --sort -plies --limit 3",
+                "the longest only wins",
+            ),
+        ),
+        "docs/find.md",
+    ),
     "dump": Lesson(
         (
             ("tbgen dump KRKN --sample 5", "five random positions as CSV"),
-            ("tbgen dump KRKN --format npy --out krkn.npy", "all of them as a NumPy array"),
+            ("tbgen dump KRKN --format npz --out krkn.npz", "all of them, an array per column"),
         ),
-        "docs/probing.md",
+        "docs/research.md",
     ),
     "judge": Lesson(
         (

@@ -9,7 +9,9 @@
     kernels    the probes
     wdl, wdl_kernels    the same of win-draw-loss files, all of them unpacked
     legality   what the probes do not look at
-    dump       a table as rows, every legal position or a sample
+    placements    squares and legality of many slots
+    columns    a table as columns, every legal position or a sample
+    dump       columns as files
 
 This package imports numba; `tbgen.tables` and `tbgen.play` never do. Nothing here chooses moves,
 or says what a value means to a reader.

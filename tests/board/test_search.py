@@ -26,8 +26,9 @@ from tbgen.answers.mechanism import Offence
 from tbgen.board.helpers import Helper, Helpers, Shelf
 from tbgen.board.http import AbandonedError, RequestError
 from tbgen.board.library import Library
-from tbgen.board.search import Wanted, search
+from tbgen.board.search import search
 from tbgen.board.server import create_app
+from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.layout import Layout
@@ -70,7 +71,7 @@ def everywhere(material: Material) -> Iterator[Position]:
             yield position
 
 
-def has(library: Library, wanted: Wanted, position: Position, value: ProbeResult) -> bool:
+def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
     """The same question, asked move by move through the front door."""
     tables = library.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
@@ -94,14 +95,14 @@ def has(library: Library, wanted: Wanted, position: Position, value: ProbeResult
 
 
 QUESTIONS = (
-    Wanted(outcome=Outcome.WIN, only=True, plies=(7, 30)),
-    Wanted(turn=Side.BLACK, outcome=Outcome.DRAW, only=True),
-    Wanted(turn=Side.RED, plies=(13, 13)),
+    Query(outcome=Outcome.WIN, only=True, plies=(7, 30)),
+    Query(turn=Side.BLACK, outcome=Outcome.DRAW, only=True),
+    Query(turn=Side.RED, plies=(13, 13)),
 )
 
 
 def test_all_is_what_a_walk_through_the_table_finds(library: Library) -> None:
-    expected: dict[Wanted, set[Position]] = {wanted: set() for wanted in QUESTIONS}
+    expected: dict[Query, set[Position]] = {wanted: set() for wanted in QUESTIONS}
     for position in everywhere(KNK):
         value = library.tables.probe(position)
         for wanted in QUESTIONS:
@@ -121,7 +122,7 @@ def test_zugzwangs() -> None:
     chance, material = random.Random(1), Material.parse("KNKP")
     with open_tablebase(built("KNKP", rules="wxf")) as tables:
         library = Library(tables)
-        wanted = Wanted(zugzwang=True)
+        wanted = Query(zugzwang=True)
         found = search(library, material, wanted, most=EVERYTHING, seconds=PATIENT)
         assert found.share == 1
         known = set(found.positions)
@@ -150,7 +151,7 @@ def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
 
 
 def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> None:
-    wanted = Wanted(outcome=Outcome.WIN, plies=(11, 99))
+    wanted = Query(outcome=Outcome.WIN, plies=(11, 99))
     material = Material.parse("KRKN")
     one, again, other = (search(library, material, wanted, seed) for seed in (0, 0, 1))
     assert one == again
@@ -163,7 +164,7 @@ def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> Non
 
 
 def test_what_begins_at_once(library: Library) -> None:
-    found = search(library, Material.parse("KRKN"), Wanted(offence=Offence.CHECK))
+    found = search(library, Material.parse("KRKN"), Query(offence=Offence.CHECK))
     assert found.positions
     for position in found.positions[:4]:
         result = library.tables.probe(position)
@@ -172,12 +173,12 @@ def test_what_begins_at_once(library: Library) -> None:
         mechanism = library.mechanism(library.probe(position))
         assert mechanism is not None
         assert mechanism.offence == Offence.CHECK
-    none = search(library, Material.parse("KRKN"), Wanted(offence=Offence.CHASE))
+    none = search(library, Material.parse("KRKN"), Query(offence=Offence.CHASE))
     assert (none.positions, none.share) == ((), 1)
 
 
 def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> None:
-    material, wanted = Material.parse("KRKN"), Wanted(differs=True)
+    material, wanted = Material.parse("KRKN"), Query(differs=True)
     nothing = search(library, material, wanted, most=3, seconds=0.5)
     assert not nothing.positions  # no other rule set is here
     for rules in ("wxf", "none"):

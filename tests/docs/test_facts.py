@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tbgen import open_tablebase
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Position, Side
-from tbgen.probing.dump import all_rows
+from tbgen.probing.columns import all_columns
 from tbgen.probing.legality import legal_boards
 from tbgen.tables import Rules, Tablebase
 from tests.conftest import build
@@ -61,10 +62,10 @@ def test_all_of_at_most_five_men_are_there() -> None:
 def test_zugzwangs_are_those_of_every_position(material: str) -> None:
     """Both sides to move of every placement, asked as boards."""
     counted: Counter[tuple[int, int]] = Counter()
-    with Tablebase.open(built(material, rules="wxf")) as tables:
+    with open_tablebase(built(material, rules="wxf")) as tables:
         table = tables.table(material)
-        for rows in all_rows(table):
-            squares = rows["squares"][rows["side"] == Side.RED]
+        for rows in all_columns(table):
+            squares = rows.squares[rows["side"] == Side.RED]
             boards = table.layout.boards_of_squares(squares)
             boards = boards[legal_boards(boards, Side.BLACK)]
             red, black = (
@@ -73,7 +74,7 @@ def test_zugzwangs_are_those_of_every_position(material: str) -> None:
             )
             worse = red < -black
             counted.update(zip(red[worse].tolist(), (-black[worse]).tolist(), strict=True))
-        found = figures.zugzwangs(table)
+        found = figures.zugzwangs(tables, material)
         assert tables.probe(Position.from_fen(found.fen)).plies == found.plies
     assert (found.red, found.black, found.both) == (counted[0, 1], counted[-1, 0], counted[-1, 1])
     assert sum(counted.values())

@@ -34,6 +34,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "verify": ("KNK", "--threads", "1"),
     "stats": ("KRKN",),
     "ls": (),
+    "find": ("KNK", "--outcome", "win", "--sort", "-plies", "--limit", "3"),
     "dump": ("KNK", "--sample", "3", "--out", "knk.csv"),
     "judge": (LOOP_FEN, *LOOP.split()),
     "convert": (CHECKS, "--move", "d2b1"),

@@ -1,6 +1,7 @@
 """The console sessions of docs/, from top to bottom of each page, and the tutorial's program.
 
-Pages whose examples other tests run are left to them: probing, notations and referee, the README.
+Pages whose examples other tests run are left to them: probing, searches and research, notations
+and referee, the README.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tbgen.cli import main
 from tests.kits.paths import DOCS
 from tests.kits.sessions import blocks, mismatch, steps_of, without_compiling
 
-ELSEWHERE = {"engines.md", "probing.md", "notations.md", "referee.md"}
+ELSEWHERE = {
+    "engines.md", "find.md", "probing.md", "notations.md", "referee.md", "research.md",
+}  # fmt: skip
 PAGES = sorted(
     path.name
     for path in DOCS.glob("*.md")

@@ -26,7 +26,7 @@ from players import Clock, Limit, Player, PlayerError, open_player
 
 from tbgen.indexing import START_FEN, Material, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
-from tbgen.probing.dump import sampled_rows
+from tbgen.probing.columns import sampled_columns
 from tbgen.referee import Rules
 from tbgen.rules import is_legal, legal_moves
 
@@ -195,8 +195,8 @@ def test_who_has_used_up_a_clock_has_lost(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> None:
     with open_tablebase(tables_dir, rules="check") as tables:
-        rows = sampled_rows(tables.table(Material.parse("KRKN")), 2_000, 1)
-        shares = [len(each) for each in infallible.kinds_of(rows).values()]
+        rows = sampled_columns(tables.table(Material.parse("KRKN")), 2_000, 1)
+        shares = [each.rows for each in infallible.kinds_of(rows).values()]
         assert sum(shares) == (rows["outcome"] >= 0).sum()
         assert min(shares) > 0
         kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 30)

@@ -11,10 +11,10 @@ import pytest
 
 from tbgen.engine.search import scores
 from tbgen.engine.search.searcher import Iteration, Searcher
-from tbgen.indexing import START_FEN, Move, Position, PositionError, Side
+from tbgen.indexing import START_FEN, Move, Position, PositionError
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
-from tbgen.probing.dump import all_rows
+from tbgen.probing.columns import TableColumns, all_columns
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.tables import Outcome
@@ -45,14 +45,10 @@ def short_wins(tables: GameTablebase, by_rules: bool, count: int) -> list[Positi
     file = next(
         tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
     )
-    rows = np.concatenate(list(all_rows(file)))
+    rows = TableColumns.concatenate(all_columns(file))
     wins = (rows["outcome"] == 1) & (rows["plies"] <= 8) & ((rows["order"] > 0) == by_rules)
-    rows = np.random.default_rng(8).permutation(rows[wins])[:count]
-    boards = file.layout.boards_of_squares(rows["squares"]).astype(np.uint8)
-    return [
-        Position(board.tobytes(), Side(side))
-        for board, side in zip(boards, rows["side"].tolist(), strict=True)
-    ]
+    rows = rows.take(np.random.default_rng(8).permutation(np.flatnonzero(wins))[:count])
+    return list(rows.positions())
 
 
 @pytest.mark.parametrize(("fen", "plies"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 3)])

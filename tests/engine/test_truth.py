@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tbgen.play.tablebase import open_tablebase
-from tbgen.probing.dump import all_rows
+from tbgen.probing.columns import TableColumns, all_columns
 from tbgen.tables import Outcome, Rules
 from tests.conftest import build
 from tests.kits.paths import ROOT
@@ -39,23 +39,28 @@ def test_no_claim_is_wrong(tables_dir: Path, capsys: pytest.CaptureFixture[str])
     assert "order 0: kept 100.0" in said
 
 
+def places_of(columns: TableColumns) -> set[tuple[int, int]]:
+    """Side and slot of every row."""
+    return set(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
+
+
 def test_short_wins_are_those_of_all_rows(tables_dir: Path) -> None:
     with open_tablebase(tables_dir, rules="check") as tables:
         file = tables.table("KRKN")
-        rows = np.concatenate(list(all_rows(file)))
-        rows = rows[(rows["outcome"] == Outcome.WIN) & (rows["plies"] <= 8)]
+        rows = TableColumns.concatenate(all_columns(file))
+        rows = rows.take((rows["outcome"] == Outcome.WIN) & (rows["plies"] <= 8))
         wins = ShortWins(file, 8)
         assert sorted(wins.positions) == np.unique(rows["order"]).tolist() == [0, 1]
         for order, positions in wins.positions.items():
-            meant = set(rows[rows["order"] == order][["side", "slot"]].tolist())
+            meant = places_of(rows.take(rows["order"] == order))
             assert len(meant) == positions
-            drawn = {tuple(row) for row in wins.draw(order, 50, 1)[["side", "slot"]].tolist()}
+            drawn = places_of(wins.draw(order, 50, 1))
             assert len(drawn) == 50
             assert drawn < meant
             assert len({side for side, _ in drawn}) == len({side for side, _ in meant})
-            everything = wins.draw(order, 10**9, 1)[["side", "slot"]].tolist()
-            assert len(everything) == positions
-            assert set(everything) == meant
+            everything = wins.draw(order, 10**9, 1)
+            assert everything.rows == positions
+            assert places_of(everything) == meant
 
 
 def test_shares_are_weighted_by_how_many_there_are() -> None:

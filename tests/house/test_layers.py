@@ -30,16 +30,20 @@ LAYERS: dict[str, set[str]] = {
     "scheduling": {"indexing"},
     "publishing": {"indexing", "tables"},
     "building": {"indexing", "retrograde", "rows", "scheduling", "tables"},
+    "finding": {
+        "answers", "compiling", "indexing", "play", "probing", "rules", "tables",
+    },
     "board": {
-        "answers", "indexing", "notation", "play", "publishing", "referee", "rules", "tables",
+        "answers", "finding", "indexing", "notation", "play", "publishing", "referee", "rules",
+        "tables",
     },
     "engine": {
         "answers", "compiling", "indexing", "notation", "play", "probing", "referee", "rules",
         "tables",
     },
     "cli": {
-        "answers", "board", "building", "compiling", "engine", "indexing", "notation", "play",
-        "probing", "publishing", "referee", "rules", "scheduling", "tables", "verify",
+        "answers", "board", "building", "compiling", "engine", "finding", "indexing", "notation",
+        "play", "probing", "publishing", "referee", "rules", "scheduling", "tables", "verify",
     },
 }  # fmt: skip
 """What each package may import. What is not listed here is forbidden; `tbgen` itself is free to

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
-from tbgen.probing.dump import rows_of_slots
+from tbgen.probing.columns import columns_of_slots
 from tbgen.tables import CorruptTableError, FormatVersionError, Rules
 from tbgen.tables.names import WdlName
 from tbgen.tables.outcomes import DRAW, outcomes_of
@@ -135,15 +135,15 @@ def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
         layout = distances.layout
         chunks = [np.arange(n, min(n + CHUNK, layout.slots)) for n in range(0, layout.slots, CHUNK)]
         for side, slots in product(Side, chunks):
-            rows = rows_of_slots(distances, side, slots)
-            boards = layout.boards_of_squares(rows["squares"])
-            wanted = rows["outcome"].astype(np.int32)
-            assert (file.codes(side, rows["slot"]).astype(np.int32) - DRAW == wanted).all()
+            columns = columns_of_slots(distances, side, slots)
+            boards = layout.boards_of_squares(columns.squares)
+            wanted = columns["outcome"].astype(np.int32)
+            assert (file.codes(side, columns["slot"]).astype(np.int32) - DRAW == wanted).all()
             records = records_of(boards, side)
             for mode, path in (("probe", wdl), ("held", wdl), ("held", table)):
                 answers = answers_of(run(harness, mode, rules, CACHE, path, records=records))
                 assert (answers[:, :2] == np.stack([0 * wanted, wanted], 1)).all()
-            compared += len(rows)
+            compared += columns.rows
     return compared
 
 

@@ -1,4 +1,4 @@
-"""`tbgen dump`: rows are what probing says, each legal position once; samples are among them."""
+"""Tables as columns, and `tbgen dump`: rows are what probing says, each legal position once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,24 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from tbgen import (
+    Outcome,
+    Side,
+    TableColumns,
+    Value,
+    map_columns,
+    open_tablebase,
+    read_chunks,
+    read_table,
+)
 from tbgen.cli import main
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
-from tbgen.play.tablebase import open_tablebase
-from tbgen.probing import dump as dumping
+from tbgen.probing.columns import sampled_columns
+from tbgen.probing.legality import legal_boards
+from tbgen.probing.placements import legal_to_move, squares_and_legality
 from tbgen.tables import CorruptTableError, files
+from tbgen.tables.codes import LONG_SPAN, CodeSpace, value_columns
 from tests.kits.built import built
 from tests.kits.tablekit import with_statistics
 
@@ -37,37 +49,72 @@ def read_csv(text: str) -> list[dict[str, str]]:
 def test_every_row_of_a_table() -> None:
     rows = read_csv(dump("KNK").stdout)
     with open_tablebase(built("KRKN")) as tables:
-        statistics = tables.stats("KNK")
-        layout = tables.table("KNK").layout
-        positions = [Position.from_fen(row["fen"]) for row in rows]
-        for row, position, result in zip(
-            rows, positions, tables.probe_many(positions), strict=True
-        ):
-            assert (int(row["slot"]), int(row["side"])) == (layout.slot(position), position.side)
-            written = [int(row[name]) for name in ("outcome", "order", "plies", "value")]
-            assert written == [result.outcome, result.order, result.plies or 0, result.value]
-    keys = [(int(row["side"]), int(row["slot"])) for row in rows]
+        columns = read_table("KNK", tables)
+        layout, statistics = tables.table("KNK").layout, tables.stats("KNK")
+        positions = list(columns.positions())
+        results = tables.probe_many(positions)
+        values = tables.probe_boards(columns.boards(), columns["side"])
+    assert list(columns) == list(rows[0])
+    for row, position, result in zip(rows, positions, results, strict=True):
+        assert (int(row["slot"]), int(row["side"])) == (layout.slot(position), position.side)
+        written = [int(row[name]) for name in ("outcome", "order", "plies")]
+        assert written == [result.outcome, result.order, result.plies or 0]
+        squares = [int(row[name]) for name in ("red_king", "black_king", "red_knight")]
+        assert [position.board[square] for square in squares] == [1, 9, 5]
+    for name, values_of in zip(("outcome", "order", "plies"), values, strict=True):
+        assert (columns[name] == values_of).all()
+    assert (layout.slots_of_boards(columns.boards()) == columns["slot"]).all()
+    keys = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
     assert keys == sorted(set(keys))
     assert len(rows) == statistics.legal
 
 
-def test_an_array_says_the_same(tmp_path: Path) -> None:
-    out = tmp_path / "knk.npy"
-    result = dump("KNK", "--format", "npy", "--out", out, "--json")
+def test_every_slot_has_a_row_where_that_is_asked_for() -> None:
+    with open_tablebase(built("KRKN")) as tables:
+        slots = tables.table("KNK").layout.slots
+        parts = list(read_chunks("KNK", tables, side=Side.BLACK, legal_only=False, chunk=999))
+        legal = read_table("KNK", tables, side=Side.BLACK)
+    assert max(part.rows for part in parts) == 999
+    every = TableColumns.concatenate(parts)
+    assert (every["slot"] == np.arange(slots)).all()
+    chosen = every.take(every["legal"])
+    assert all((chosen[name] == column).all() for name, column in legal.items())
+
+
+def test_archives_say_the_same(tmp_path: Path) -> None:
+    out = tmp_path / "knk.npz"
+    result = dump("KNK", "--format", "npz", "--out", out, "--json")
     assert result.exit_code == 0, result.output
-    rows = np.load(out)
-    described = json.loads((tmp_path / "knk.npy.json").read_text())
-    assert json.loads(result.stdout) == described | {"out": str(out)}
-    assert set(described["columns"]) == set(rows.dtype.names)
-    text = read_csv(dump("KNK").stdout)
-    assert len(rows) == described["rows"] == len(text)
-    for row, line in zip(rows[::50], text[::50], strict=True):
-        for column in ("slot", "side", "outcome", "order", "plies", "value"):
-            assert int(row[column]) == int(line[column])
-        board = bytearray(90)
-        for letter, square in zip(described["pieces"], row["squares"], strict=True):
-            board[square] = "KABRNCP".index(letter.upper()) + 1 + 8 * letter.islower()
-        assert Position(bytes(board), Side(int(row["side"]))).fen == line["fen"]
+    described = json.loads(result.stdout)
+    columns = read_table("KNK", built("KRKN"))
+    mapped, loaded = map_columns(out), np.load(out)
+    assert list(described["columns"]) == list(mapped) == list(loaded) == list(columns)
+    assert described["rows"] == columns.rows
+    for name, column in columns.items():
+        assert isinstance(mapped[name], np.memmap)
+        assert mapped[name].dtype == loaded[name].dtype == column.dtype
+        assert (mapped[name] == column).all()
+        assert (loaded[name] == column).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["knk.npz"]
+
+
+def test_parquet_says_the_same(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is not installed")
+    out = tmp_path / "knk.parquet"
+    assert dump("KNK", "--format", "parquet", "--out", out).exit_code == 0
+    table = parquet.read_table(out)
+    columns = read_table("KNK", built("KRKN"))
+    assert table.column_names == list(columns)
+    assert all((table[name].to_numpy() == column).all() for name, column in columns.items())
+
+
+def test_values_of_codes_are_those_of_one_code() -> None:
+    for space in (CodeSpace(1), CodeSpace(2), CodeSpace(2, LONG_SPAN), CodeSpace(4, LONG_SPAN)):
+        codes = np.random.default_rng(3).integers(1, space.top + 1, size=400)
+        codes[:3] = 1, space.draw, space.top
+        found = zip(*(part.tolist() for part in value_columns(codes, space)), strict=True)
+        for code, (outcome, order, plies) in zip(codes.tolist(), found, strict=True):
+            assert Value(Outcome(outcome), order, plies) == space.decode(code)
 
 
 def test_samples(tmp_path: Path) -> None:
@@ -100,7 +147,7 @@ class _FullDisk(io.RawIOBase):
         return written
 
 
-@pytest.mark.parametrize("style", ["csv", "npy"])
+@pytest.mark.parametrize("style", ["csv", "npz"])
 @pytest.mark.parametrize("room", [0, 100, 1000, 50_000])
 def test_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, room: int
@@ -126,17 +173,17 @@ def test_a_full_disk(
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("precious")
-    for name in ("knk", "knk.json", f".knk.{os.getpid()}.tmp", f".knk.json.{os.getpid()}.tmp"):
+    for name in ("knk", f".knk.{os.getpid()}.tmp"):
         (tmp_path / name).symlink_to(precious)
     out = tmp_path / "knk"
-    assert dump("KNK", "--format", "npy", "--out", out, "--sample", "9").exit_code == 0
-    assert len(np.load(out)) == json.loads((tmp_path / "knk.json").read_text())["rows"] == 9
-    assert {path.name for path in tmp_path.iterdir()} == {"precious", "knk", "knk.json"}
+    assert dump("KNK", "--format", "npz", "--out", out, "--sample", "9").exit_code == 0
+    assert len(np.load(out)["slot"]) == 9
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", "knk"}
     assert precious.read_text() == "precious"
 
 
 def test_bad_input() -> None:
-    assert dump("KNK", "--format", "npy").exit_code == 2
+    assert dump("KNK", "--format", "npz").exit_code == 2
     assert dump("KNK", "--json").exit_code == 2
     assert dump("KPK").exit_code == 1
     assert dump("KNX").exit_code == 2
@@ -153,11 +200,19 @@ def test_squares_of_many_slots(material: str) -> None:
         assert is_sound == canonical
         if position is not None and is_sound:
             assert layout.boards_of_squares(row[None]).tobytes() == position.board
+    order = np.argsort(slots)
+    unpacked, legal = squares_and_legality(layout, slots[order])
+    assert (unpacked[sound[order]] == squares[order][sound[order]]).all()
+    assert not legal[~sound[order]].any()
+    boards = layout.boards_of_squares(squares[order][sound[order]])
+    for side in Side:
+        known = legal_boards(boards, side)
+        assert (legal_to_move(legal[sound[order]], side) == known).all()
 
 
 @pytest.mark.parametrize("share", [0.5, 1.1])
 @pytest.mark.parametrize(
-    "options", [(), ("--sample", "9999999"), ("--format", "npy")], ids=["csv", "sample", "npy"]
+    "options", [(), ("--sample", "9999999"), ("--format", "npz")], ids=["csv", "sample", "npz"]
 )
 def test_no_count_of_positions_is_believed(
     tmp_path: Path, share: float, options: tuple[str, ...]
@@ -189,4 +244,4 @@ def test_a_sample_comes_to_an_end_whatever_the_statistics_claim() -> None:
         more = replace(true.red_to_move, legal=20 * true.legal)
         file.__dict__["statistics"] = replace(true, red_to_move=more)
         with pytest.raises(CorruptTableError, match="count other positions"):
-            dumping.sampled_rows(file, 5 * true.legal, 0)
+            sampled_columns(file, 5 * true.legal, 0)

@@ -13,7 +13,7 @@ from tbgen.building.packing import pack_closure
 from tbgen.indexing import InputError, Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.probing import INVALID, MISSING, OK
-from tbgen.probing.dump import rows_of_slots
+from tbgen.probing.columns import columns_of_slots
 from tbgen.probing.wdl import WdlTables
 from tbgen.probing.wdl_kernels import find_wdl
 from tbgen.tables import MissingTableError, Rules, RuleSet, Tablebase, TableFile
@@ -52,19 +52,19 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
     for side in Side:
         for first in range(0, layout.slots, CHUNK):
             slots = np.arange(first, min(first + CHUNK, layout.slots))
-            rows = rows_of_slots(file, side, slots)
-            expected = rows["outcome"]
+            columns = columns_of_slots(file, side, slots)
+            expected = columns["outcome"]
             for turn in range(4):
                 swapped, mirrored = turn % 2 == 1, turn >= 2
                 listed = lists(
-                    layout, rows["squares"], swapped=swapped, mirrored=mirrored, seed=turn
+                    layout, columns.squares, swapped=swapped, mirrored=mirrored, seed=turn
                 )
-                sides = np.full(len(rows), side ^ int(swapped))
+                sides = np.full(columns.rows, side ^ int(swapped))
                 statuses, outcomes = tables.probe_lists(*listed, sides)
                 wrong += int(((statuses != OK) | (outcomes != expected)).sum())
-                probes += len(rows)
-            boards = layout.boards_of_squares(rows["squares"])
-            found = tablebase.probe_wdl_boards(boards, np.full(len(rows), side))
+                probes += columns.rows
+            boards = layout.boards_of_squares(columns.squares)
+            found = tablebase.probe_wdl_boards(boards, np.full(columns.rows, side))
             wrong += int((found != expected).sum())
     return probes, wrong
 

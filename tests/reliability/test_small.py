@@ -158,50 +158,6 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
         assert len(ended.stderr.splitlines()) == int(error != HALF)
 
 
-WRITE_BOTH = """
-import sys
-import tomllib
-from pathlib import Path
-from tbgen.answers.failures import describe
-from tbgen.tables.files import replacing_both
-path = Path(sys.argv[1])
-try:
-    with replacing_both(path, path.with_name("beside")) as (file, other):
-        for stream in (other, file):
-            stream.write(b"after")
-            stream.flush()
-except OSError as error:
-    sys.exit(f"error: {describe(error).message}")
-"""
-
-
-@no_gcc
-def test_a_file_and_what_describes_it_belong_together(tmp_path: Path) -> None:
-    disk, folder = Disk(tmp_path), tmp_path / "disk"
-    target, beside = folder / "file", folder / "beside"
-    command: list[str | bytes] = [sys.executable, "-c", WRITE_BOTH, str(target)]
-    folder.mkdir()
-    for kind, calls in (("open", 2), ("write", 2), ("sync", 2), ("rename", 2)):
-        beside.unlink(missing_ok=True)
-        target.unlink(missing_ok=True)
-        ended, found = disk.calls(command, folder, (kind,))
-        assert (ended.status, found) == (OK, calls)
-        assert (target.read_bytes(), beside.read_bytes()) == (b"after", b"after")
-        for before in (None, b"before"):
-            for at in range(1, calls + 1):
-                for path in (target, beside):
-                    path.unlink(missing_ok=True)
-                    if before is not None:
-                        path.write_bytes(before)
-                ended = run(command, environment=disk.environment(folder, (kind,), at, errno.EIO))
-                assert ended.status != OK
-                assert ended.stderr.startswith("error: ")
-                assert (target.read_bytes() if target.exists() else None) == before
-                # It would describe another file, or none.
-                assert not beside.exists() or beside.read_bytes() == before
-                assert {path.name for path in folder.iterdir()} <= {"file", "beside"}
-
-
 @no_gcc
 def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
     """Its streams, its exit status, its variables and its faults are not those of the others."""

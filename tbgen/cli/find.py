@@ -1,0 +1,162 @@
+"""`tbgen find`: all positions of a table that are like this and like that."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tbgen.cli import options
+from tbgen.cli.command import Command
+from tbgen.cli.streams import json_text
+from tbgen.indexing import Material, Position, Side
+
+# Numba, and the tables, are loaded when a table is searched.
+if TYPE_CHECKING:
+    from tbgen.finding.search import Found
+    from tbgen.play.tablebase import GameTablebase
+
+COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot")
+"""Columns of CSV, and the fields of a position in JSON."""
+
+
+@click.command(cls=Command)
+@click.argument("material")
+@click.option("--turn", type=click.Choice(["red", "black"]), help="The side to move.")
+@click.option("--outcome", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
+@click.option("--order", metavar="N", help="Order of the value: 2, 1-3 or 1-.")
+@click.option("--plies", metavar="N", help="Plies of the value: 30, 20-40 or 20-.")
+@click.option("--only", is_flag=True, help="One move alone, of several, keeps the win or draw.")
+@click.option("--zugzwang", is_flag=True, help="Both sides do worse if they are to move.")
+@click.option("--differs", is_flag=True, help="Another outcome under another rule set present.")
+@click.option(
+    "--loop",
+    type=click.Choice(["check", "chase"]),
+    help="The loser by repetition must begin that at once.",
+)
+@click.option(
+    "--at", "pieces", multiple=True, metavar="R@e5", help="A piece on a square; r Black's."
+)
+@click.option(
+    "--sort",
+    type=click.Choice(["plies", "-plies", "order", "-order"]),
+    help="Least first, or with - largest first. Default: as they are found.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N. Default: all.")
+@click.option("--after", metavar="FEN", help="Go on behind that position, which a search found.")
+@click.option("--count", "counted", is_flag=True, help="Only how many there are.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["fen", "csv", "pgn"]),
+    default="fen",
+    help="A FEN per line, CSV with values, or PGN with best play. Default: fen.",
+)
+@options.table_options
+@options.json_option
+def find(
+    material: str, selection: options.Selection, style: str, counted: bool, as_json: bool,
+    **asked: Any,
+) -> None:  # fmt: skip
+    """All positions of a table that are as described.
+
+    Mirror images count once; Red has the pieces that the material names first. Positions come
+    sorted by side to move and slot (docs/format.md), so that a search that was interrupted goes on
+    with --after and its last FEN. CSV has the columns fen, side, outcome for the side to move
+    (1, 0, -1), order, plies, slot.
+
+    Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
+    """
+    wanted = Material.parse(material)
+    from tbgen.finding.search import find as search
+
+    with selection.open() as opened:
+        found = search(wanted, opened, **_described(asked))
+        if as_json:
+            _write_json(wanted, opened, found.count() if counted else found)
+        elif counted:
+            click.echo(found.count())
+        else:
+            _WRITERS[style](iter(found), opened)
+
+
+def _described(asked: dict[str, Any]) -> dict[str, Any]:
+    """Options as `tbgen.find` takes them."""
+    from tbgen.finding.query import read_range
+    from tbgen.tables import Outcome
+
+    order = asked.pop("order")
+    return asked | {
+        "turn": None if asked["turn"] is None else Side[asked["turn"].upper()],
+        "outcome": None if asked["outcome"] is None else Outcome[asked["outcome"].upper()],
+        "orders": None if order is None else read_range(order, "orders"),
+        "plies": None if asked["plies"] is None else read_range(asked["plies"], "plies"),
+        "after": None if asked["after"] is None else Position.from_fen(asked["after"]),
+    }
+
+
+def _write_fens(found: Iterator[Found], tables: GameTablebase) -> None:
+    """A FEN per line."""
+    del tables
+    for each in found:
+        sys.stdout.write(f"{each.fen}\n")
+
+
+def _write_csv(found: Iterator[Found], tables: GameTablebase) -> None:
+    """A line per position, with its value; numbers as `tbgen dump` writes them."""
+    del tables
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in found:
+        writer.writerow(
+            (
+                each.fen,
+                int(each.position.side),
+                int(each.outcome),
+                each.order,
+                each.plies,
+                each.slot,
+            )
+        )
+
+
+def _write_pgn(found: Iterator[Found], tables: GameTablebase) -> None:
+    """A game per position: best play from it."""
+    from tbgen.board.library import Library
+    from tbgen.board.pgn import game_text
+    from tbgen.board.state import View
+
+    library = Library(tables)
+    for each in found:
+        sys.stdout.write(f"{game_text(library, View(each.position))}\n")
+
+
+_WRITERS: dict[str, Callable[[Iterator[Found], GameTablebase], None]] = {
+    "fen": _write_fens,
+    "csv": _write_csv,
+    "pgn": _write_pgn,
+}
+
+
+def _write_json(material: Material, tables: GameTablebase, found: Any) -> None:
+    """One object, written as positions are found; `found` is their number, or all of them."""
+    rules = tables.table(material).header.spec.name.rule_set
+    head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
+    out = sys.stdout
+    out.write(json_text(head)[:-1])
+    if isinstance(found, int):
+        out.write(f', "positions": null, "count": {found}}}\n')
+        return
+    out.write(', "positions": [')
+    count = 0
+    for count, each in enumerate(found, 1):
+        drawn = each.outcome == 0
+        values = (
+            each.fen, each.position.side.name.lower(), each.outcome.name.lower(), each.order,
+            None if drawn else each.plies, each.slot,
+        )  # fmt: skip
+        out.write((", " if count > 1 else "") + json_text(dict(zip(COLUMNS, values, strict=True))))
+    out.write(f'], "count": {count}}}\n')

@@ -1,0 +1,9 @@
+"""All positions of a table that are like this and like that: what is asked for, and the search.
+
+    query    what positions must be like, read from the fields of a form or a command
+    scan     slots of a table by their values: codes, zugzwang, another rule set
+    moves    compiled: how many moves keep an outcome
+    search   whole tables, chunk by chunk, and rows in the order that is asked for
+
+`query` and `scan` need no numba: pages of the board use them. Nothing here draws or prints.
+"""

@@ -1,0 +1,80 @@
+"""Slots of a table by their values, a tile or a chunk at a time, in NumPy.
+
+    Query  ->  codes, from the histogram  ->  slots with such a code
+                                          ->  zugzwang: each side has less than the other concedes
+                                          ->  another outcome under another rule set
+
+Slots may be holes of the index or hold no legal position: that is for the caller to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.finding.query import Query, code_of, side_of
+from tbgen.indexing import Side
+from tbgen.tables import TableFile
+from tbgen.tables.outcomes import DRAW, outcomes_of
+
+CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
+
+
+class Scan:
+    """The slots of a table with the values that a query asks for.
+
+    `others` are tables of the same material under other rule sets, for `Query.differs`; `codes` is
+    a faster `TableFile.codes`.
+    """
+
+    def __init__(
+        self,
+        file: TableFile,
+        query: Query,
+        others: tuple[TableFile, ...] = (),
+        codes: CodesOf | None = None,
+    ) -> None:
+        self._file, self._query, self._others = file, query, others
+        self.codes = codes or file.codes
+        """The codes of slots with a side to move."""
+        lines = query.lines(file.statistics)
+        self.candidates = sum(line.positions for line in lines)
+        """Positions with a value that is asked for."""
+        self._codes = {
+            side: np.array([code_of(file, line) for line in lines if side_of(line) == side])
+            for side in Side
+        }
+
+    @property
+    def sides(self) -> list[Side]:
+        """The sides to move of which there are candidates."""
+        return [side for side in Side if len(self._codes[side])]
+
+    def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the numbers, ascending, of those slots (n,) with codes (n,) that are asked for."""
+        chosen = np.flatnonzero(_are_among(codes, self._codes[side], self._file.code_space.top))
+        if self._query.zugzwang:
+            own = outcomes_of(codes[chosen], self._file.code_space)
+            opposite = self.codes(side.other, slots[chosen])
+            other = outcomes_of(opposite, self._file.code_space)
+            # Outcomes are numbered around that of a draw.
+            chosen = chosen[own.astype(np.int8) + other.astype(np.int8) < 2 * DRAW]
+        if self._query.differs:
+            own = outcomes_of(codes[chosen], self._file.code_space)
+            apart = np.zeros(len(chosen), np.bool_)
+            for file in self._others:
+                apart |= outcomes_of(file.codes(side, slots[chosen]), file.code_space) != own
+            chosen = chosen[apart]
+        return chosen
+
+
+def _are_among(codes: NDArray[Any], wanted: NDArray[Any], top: int) -> NDArray[np.bool_]:
+    """bool (n,): the codes that are wanted."""
+    if top > 1 << 16:
+        return np.isin(codes, wanted)
+    known = np.zeros(top + 1, np.bool_)
+    known[wanted.astype(np.int64)] = True
+    return known.take(codes)

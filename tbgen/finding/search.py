@@ -1,0 +1,323 @@
+"""Search through a whole table for all positions that a query describes.
+
+slots, chunk by chunk, in threads  ->  wanted values  ->  legal positions  ->  pieces on squares
+parts, one after the other         ->  only moves, loops                   ->  sorted, or as
+                                                                               they come
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.answers.mechanism import Offence, find_mechanism
+from tbgen.finding.moves import only_moves
+from tbgen.finding.query import NO_END, Query, read_piece
+from tbgen.finding.scan import CodesOf, Scan
+from tbgen.indexing import InputError, Material, Position, Side, as_position
+from tbgen.indexing.errors import excerpt, member
+from tbgen.indexing.squares import mirror_square
+from tbgen.indexing.threads import thread_pool
+from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.probing import NumbaTables
+from tbgen.probing.columns import TableColumns, columns_of_codes
+from tbgen.probing.placements import squares_and_legality
+from tbgen.rules import in_check
+from tbgen.tables import Outcome, TableFile
+
+CHUNK = 1 << 18
+"""Slots looked at together."""
+
+PLANE_BYTES = 1 << 30
+"""A side whose codes take no more is unpacked as a whole, which takes half the time."""
+
+CACHE_BYTES = 1 << 30
+"""Room for unpacked blocks of tables that moves lead to."""
+
+SORTS = ("plies", "-plies", "order", "-order")
+"""Orders of rows beside that of slots; with a minus the largest come first."""
+
+_MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A position that a search has found, with its value; `slot` is its number in the table."""
+
+    position: Position
+    outcome: Outcome
+    order: int
+    plies: int
+    slot: int
+
+    @property
+    def fen(self) -> str:
+        """The FEN of the position."""
+        return self.position.fen
+
+
+class Search:
+    """All positions of a table that a query describes: iterate over it, or ask for `columns()`.
+
+    Without `sort` positions come as they are found, by side to move and slot, so that a search may
+    end at any time and go on `after` the last one. `limit` is the most that are found.
+    """
+
+    def __init__(
+        self,
+        tables: GameTablebase,
+        material: Material | str,
+        query: Query,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        after: Position | str | None = None,
+        threads: int = 2,
+    ) -> None:
+        if sort is not None and sort not in SORTS:
+            raise InputError(f"'{sort}' is no order of positions", f"write {', '.join(SORTS)}")
+        if sort is not None and after is not None:
+            raise InputError("a sorted search cannot go on where another ended", "leave one out")
+        self.material = Material.parse(material) if isinstance(material, str) else material
+        self.query = query
+        self._tables, self._file = tables, tables.table(self.material)
+        self._sort, self._limit, self._threads = sort, limit, threads
+        self._after = None if after is None else self._place(as_position(after))
+
+    def _place(self, position: Position) -> tuple[Side, int]:
+        """The side to move and the slot of a position of the table."""
+        if position.material != self.material or position.is_swapped:
+            raise InputError(
+                f"{excerpt(position.fen)} is no position of {self.material}",
+                "give one that a search has found",
+            )
+        return position.side, self._file.layout.slot(position)
+
+    def __iter__(self) -> Iterator[Found]:
+        """The positions, one by one."""
+        for part in self.chunks():
+            values = zip(
+                part.positions(),
+                *(part[name].tolist() for name in ("outcome", "order", "plies", "slot")),
+                strict=True,
+            )
+            for position, outcome, order, plies, slot in values:
+                yield Found(position, Outcome(outcome), order, plies, slot)
+
+    def columns(self) -> TableColumns:
+        """The rows of all positions as one, in memory."""
+        return TableColumns.concatenate([self._nothing(), *self.chunks()])
+
+    def count(self) -> int:
+        """Return how many positions there are, up to the limit."""
+        return sum(part.rows for part in self.chunks())
+
+    def chunks(self) -> Iterator[TableColumns]:
+        """The rows of the positions, in parts."""
+        if self._sort is None:
+            yield from self._limited(self._unsorted())
+        else:
+            yield self._sorted(self._sort)
+
+    def _limited(self, parts: Iterator[TableColumns]) -> Iterator[TableColumns]:
+        left = self._limit
+        for part in parts:
+            if left is not None:
+                part = part.take(np.arange(min(left, part.rows)))
+                left -= part.rows
+            if part.rows:
+                yield part
+            if left == 0:
+                return
+
+    def _sorted(self, sort: str) -> TableColumns:
+        """The rows in an order; of a limited search no more are kept than are wanted."""
+        best = self._nothing()
+        kept = []
+        for part in self._unsorted():
+            kept.append(part)
+            if self._limit is not None and sum(each.rows for each in kept) > self._limit:
+                best = _first(TableColumns.concatenate([best, *kept]), sort, self._limit)
+                kept = []
+        return _first(TableColumns.concatenate([best, *kept]), sort, self._limit)
+
+    def _nothing(self) -> TableColumns:
+        empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
+        squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
+        return columns_of_codes(self._file, Side.RED, empty, squares, codes)
+
+    def _unsorted(self) -> Iterator[TableColumns]:
+        with ExitStack() as opened:
+            others = tuple(self._others(opened)) if self.query.differs else ()
+            scan = Scan(self._file, self.query, others, self._codes())
+            pool = opened.enter_context(thread_pool(self._threads))
+            # Work that nobody waits for any more is not begun.
+            opened.callback(pool.shutdown, wait=True, cancel_futures=True)
+            only = self._only(pool) if self.query.only else None
+            for side in scan.sides:
+                for part in self._parts(scan, side, pool):
+                    if only is not None:
+                        part = part.take(only(part, side))
+                    if self.query.offence is not None:
+                        part = self._with_offence(part, self.query.offence)
+                    yield part
+
+    def _parts(self, scan: Scan, side: Side, pool: ThreadPoolExecutor) -> Iterator[TableColumns]:
+        """The rows of one side to move, chunk by chunk, some of them ahead of time."""
+        first = 0
+        if self._after is not None:
+            if side < self._after[0]:
+                return
+            first = self._after[1] + 1 if side == self._after[0] else 0
+        slots = self._file.header.slots
+        waiting: deque[Future[TableColumns]] = deque()
+        for start in range(first, slots, CHUNK):
+            numbers = range(start, min(start + CHUNK, slots))
+            waiting.append(pool.submit(self._part, scan, side, numbers))
+            if len(waiting) > 2 * self._threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def _part(self, scan: Scan, side: Side, numbers: range) -> TableColumns:
+        """The rows of some slots with the values that are asked for."""
+        slots = np.arange(numbers.start, numbers.stop)
+        codes = scan.codes(side, slots)
+        chosen = scan.select(side, slots, codes)
+        slots, codes = slots[chosen], codes[chosen]
+        squares, legal = squares_and_legality(self._file.layout, slots)
+        sides = 3 if self.query.zugzwang else 1 << side
+        sound = legal & sides == sides
+        slots, codes, squares = slots[sound], codes[sound], squares[sound]
+        if self.query.pieces:
+            squares, there = self._with_pieces(squares)
+            slots, codes, squares = slots[there], codes[there], squares[there]
+        return columns_of_codes(self._file, side, slots, squares, codes)
+
+    def _codes(self) -> CodesOf:
+        """The codes of slots: out of whole planes, where they fit."""
+        file = self._file
+        if file.header.slots * file.code_space.width > PLANE_BYTES:
+            return file.codes
+        planes: dict[Side, NDArray[Any]] = {}
+        needed = list(Side) if self.query.turn is None or self.query.zugzwang else [self.query.turn]
+        for side in needed:
+            planes[side] = file.plane(side, threads=self._threads)
+        return lambda side, slots: planes[side][slots]
+
+    def _others(self, opened: ExitStack) -> Iterator[TableFile]:
+        """The tables of the material under other rule sets, of any limit on orders."""
+        found = False
+        for name in self._tables.available():
+            if name.material == self.material and name.rule_set != self._tables.rule_set:
+                found = True
+                yield opened.enter_context(TableFile(self._tables.path(name), name=name))
+        if not found:
+            raise InputError(
+                f"no table of {self.material} under other rules than {self._tables.rule_set}",
+                f"build one, such as: tbgen build {self.material} --rules none",
+            )
+
+    def _only(self, pool: ThreadPoolExecutor) -> Callable[[TableColumns, Side], NDArray[np.bool_]]:
+        """Mask of rows with one move alone that keeps the win or the draw."""
+        materials = dict.fromkeys([self.material, *self.material.captures().values()])
+        arrays = NumbaTables(self._tables, materials, cache_bytes=CACHE_BYTES)
+
+        def mask(part: TableColumns, side: Side) -> NDArray[np.bool_]:
+            return only_moves(arrays, part.boards(), side, part["outcome"], pool, self._threads)
+
+        return mask
+
+    def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        """Squares, mirrored where only the image has the pieces, and a mask of those that do."""
+        direct = self._has_pieces(squares)
+        image = _MIRROR[squares]
+        turned = ~direct & self._has_pieces(image)
+        return np.where(turned[:, None], image, squares), direct | turned
+
+    def _has_pieces(self, squares: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        codes = np.array(self._file.layout.piece_codes)
+        there = np.ones(len(squares), np.bool_)
+        for code, square in self.query.pieces:
+            there &= (squares[:, codes == code] == square).any(axis=1)
+        return there
+
+    def _with_offence(self, part: TableColumns, offence: Offence) -> TableColumns:
+        """Rows in which the loser of the repetition begins that offence at once."""
+        chosen = []
+        for number, position in enumerate(part.positions()):
+            # Whoever is checked for ever is in check whenever it is his turn.
+            if in_check(position) == (offence == Offence.CHECK):
+                found = find_mechanism(self._tables, position)
+                if found is not None and found.offence == offence:
+                    chosen.append(number)
+        return part.take(np.array(chosen, np.int64))
+
+
+def _first(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
+    """The first rows in an order; rows that are equal in it stay by side and slot."""
+    values = columns[sort.lstrip("-")].astype(np.int64)
+    order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
+    return columns.take(order[:limit])
+
+
+def find(
+    material: Material | str,
+    tables: GameTablebase | Path | str = "egtb",
+    *,
+    turn: Side | None = None,
+    outcome: Outcome | None = None,
+    orders: int | tuple[int, int] | None = None,
+    plies: int | tuple[int, int] | None = None,
+    only: bool = False,
+    zugzwang: bool = False,
+    differs: bool = False,
+    loop: Offence | str | None = None,
+    pieces: Sequence[str] = (),
+    sort: str | None = None,
+    limit: int | None = None,
+    after: Position | str | None = None,
+    threads: int = 2,
+) -> Search:
+    """Search for all positions of a table that are as described; mirror images count once.
+
+    `turn` and `outcome` are of the side to move; `orders` and `plies` a number, or the least and
+    the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: whoever is
+    to move does worse than if the other were. `differs`: a table of another rule set in the same
+    directory has another outcome. `loop` (`check` or `chase`): the loser by repetition must begin
+    that at once. `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `-plies`,
+    `order` or `-order`. `after`: a position that an unsorted search has found, to go on behind.
+    Raises `InputError`, and like `Tablebase.table`.
+
+    >>> for found in tbgen.find("KRNKR", zugzwang=True, limit=3):  # doctest: +SKIP
+    ...     print(found.fen, found.outcome.name)
+    """
+    if not isinstance(tables, GameTablebase):
+        tables = open_tablebase(tables)
+    query = Query(
+        turn=None if turn is None else Side(turn),
+        outcome=None if outcome is None else Outcome(outcome),
+        orders=_range(orders),
+        plies=_range(plies),
+        only=only,
+        zugzwang=zugzwang,
+        differs=differs,
+        offence=None if loop is None else member(Offence, loop),
+        pieces=tuple(read_piece(text) for text in pieces),
+    )
+    return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)
+
+
+def _range(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
+    """The least and the most of a number, or of any."""
+    if numbers is None:
+        return 0, NO_END
+    return (numbers, numbers) if isinstance(numbers, int) else numbers

@@ -1,0 +1,216 @@
+"""A table as columns: its legal positions and their values as NumPy arrays.
+
+    file  ->  slots, chunk by chunk  ->  squares, legal ones  ->  codes  ->  `TableColumns`
+
+    slot          index of the position (docs/format.md), the same for both sides to move
+    side          0: the side that the material names first, Red, is to move; 1: Black
+    red_king ...  9 * rank + file of each piece; identical ones are red_pawn_1, red_pawn_2, ...
+    outcome       1 win, 0 draw, -1 loss for the side to move
+    order         0 mate or conversion, k >= 1 decided by the repetition rules
+    plies         distance; 0 for a draw
+    legal         False for a slot that holds no legal position; only where all slots are read
+
+Mirror images count once. Rows are sorted by side and slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.squares import PieceType, piece_kind, piece_side
+from tbgen.probing.placements import legal_to_move, squares_and_legality
+from tbgen.tables import CorruptTableError, Tablebase, TableFile
+from tbgen.tables.codes import value_columns
+
+CHUNK = 1 << 18
+"""Slots looked at together; bounds the memory."""
+
+SIDES = tuple(Side)
+
+
+class TableColumns(dict[str, NDArray[Any]]):
+    """Arrays (rows,) by name, as `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take them.
+
+    `layout` is the index of the material; positions and FENs are made of a row's squares.
+    """
+
+    def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
+        super().__init__(columns)
+        self.layout = layout
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self["slot"])
+
+    @property
+    def squares(self) -> NDArray[np.uint8]:
+        """uint8 (rows, pieces): the columns of squares side by side."""
+        columns = [self[name] for name in piece_names(self.layout)]
+        return np.stack(columns, axis=1) if columns else np.empty((self.rows, 0), np.uint8)
+
+    def boards(self) -> NDArray[np.uint8]:
+        """uint8 (rows, 90): piece codes by square, 0 where there is none."""
+        return self.layout.boards_of_squares(self.squares)
+
+    def positions(self) -> Iterator[Position]:
+        """The position of each row."""
+        for board, side in zip(self.boards(), self["side"].tolist(), strict=True):
+            yield Position(board.tobytes(), SIDES[side])
+
+    def take(self, chosen: NDArray[Any]) -> Self:
+        """Return the rows of a mask, or of numbers, in that order."""
+        return type(self)(self.layout, {name: column[chosen] for name, column in self.items()})
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Self]) -> Self:
+        """Return the rows of several parts of one table, of one at least."""
+        parts = list(parts)
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return cls(parts[0].layout, columns)
+
+    def __repr__(self) -> str:
+        """Number of rows, and the names of columns."""
+        return f"<TableColumns: {self.rows:,} rows of {', '.join(self)}>"
+
+
+def piece_names(layout: Layout) -> list[str]:
+    """The names of the columns of squares, in the order of `Layout.piece_codes`."""
+    names = [
+        f"{Side(piece_side(code)).name}_{PieceType(piece_kind(code)).name}".lower()
+        for code in layout.piece_codes
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name}_{names[:number].count(name) + 1}"
+        for number, name in enumerate(names)
+    ]
+
+
+def columns_of_codes(
+    file: TableFile,
+    side: int,
+    slots: NDArray[np.int64],
+    squares: NDArray[np.uint8],
+    codes: NDArray[Any],
+) -> TableColumns:
+    """Return the columns of legal positions with known squares and codes."""
+    outcome, order, plies = value_columns(codes, file.code_space)
+    most = max((counts.order for counts in file.statistics.orders), default=0)
+    columns: dict[str, NDArray[Any]] = {
+        "slot": slots.astype(np.int32 if file.header.slots < 1 << 31 else np.int64),
+        "side": np.full(len(slots), side, np.uint8),
+    }
+    for number, name in enumerate(piece_names(file.layout)):
+        columns[name] = np.ascontiguousarray(squares[:, number])
+    columns["outcome"] = outcome
+    columns["order"] = order.astype(np.min_scalar_type(most))
+    columns["plies"] = plies.astype(np.min_scalar_type(file.code_space.max_plies + 1))
+    return TableColumns(file.layout, columns)
+
+
+def columns_of_slots(
+    file: TableFile, side: int, slots: NDArray[np.int64], *, legal_only: bool = True
+) -> TableColumns:
+    """Return the columns of slots with `side` to move: of the legal positions, or of all slots.
+
+    Of a slot without a legal position the value is a draw, and the squares mean nothing.
+    """
+    squares, bits = squares_and_legality(file.layout, slots)
+    legal = legal_to_move(bits, side)
+    if legal_only:
+        slots, squares = slots[legal], squares[legal]
+        return columns_of_codes(file, side, slots, squares, file.codes(side, slots))
+    codes = np.where(legal, file.codes(side, slots), file.code_space.draw)
+    columns = columns_of_codes(file, side, slots, squares, codes)
+    columns["legal"] = legal
+    return columns
+
+
+def all_columns(
+    file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
+) -> Iterator[TableColumns]:
+    """Every legal position of a table, or every slot, in parts of at most `chunk` rows.
+
+    Raises `CorruptTableError` where there are not as many as the statistics say.
+    """
+    for side in sides:
+        counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
+        missing = counts.legal if legal_only else file.header.slots
+        for first in range(0, file.header.slots, chunk):
+            slots = np.arange(first, min(first + chunk, file.header.slots))
+            part = columns_of_slots(file, side, slots, legal_only=legal_only)
+            missing -= part.rows
+            if missing < 0:  # before more is handed out than there is room for
+                break
+            yield part
+        if missing:
+            raise CorruptTableError(file.path, "the statistics count other positions")
+
+
+def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
+    """So many different legal positions, all equally likely, or all if there are fewer."""
+    rng = np.random.default_rng(seed)
+    slots = file.header.slots
+    found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))
+    # Drawing slots until enough of them are legal and new looks at few blocks of a large table.
+    # Half of the positions take 1.4 times the slots of a side; where it takes far more, the
+    # statistics claim too much, as reading everything will tell.
+    patience = 8 * slots + 10_000
+    while 2 * count <= file.statistics.legal and found.rows < count and patience > 0:
+        drawn = rng.integers(2 * slots, size=max(1000, 4 * (count - found.rows)))
+        patience -= len(drawn)
+        drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
+        keys = found["side"].astype(np.int64) * slots + found["slot"]
+        drawn = drawn[~np.isin(drawn, keys)]
+        new = TableColumns.concatenate(
+            columns_of_slots(file, side, drawn[drawn // slots == side] % slots) for side in SIDES
+        )
+        chosen = rng.permutation(new.rows)[: count - found.rows]
+        found = TableColumns.concatenate([found, new.take(chosen)])
+    if found.rows == count:
+        return found.take(np.lexsort([found["slot"], found["side"]]))
+    everything = TableColumns.concatenate(all_columns(file))
+    return everything.take(np.sort(rng.permutation(everything.rows)[:count]))
+
+
+def read_table(
+    material: Material | str,
+    tables: Tablebase | Path | str = "egtb",
+    *,
+    side: Side | None = None,
+    legal_only: bool = True,
+) -> TableColumns:
+    """Return a table as columns in memory: of both sides to move, or of one.
+
+    `tables` is a tablebase, or a directory that has tables of one rule set. With `legal_only`
+    False every slot has a row, and a column `legal` says which are positions. Raises like
+    `Tablebase.table`.
+
+    >>> import pandas  # doctest: +SKIP
+    >>> pandas.DataFrame(tbgen.read_table("KRKN", "egtb"))  # doctest: +SKIP
+    """
+    return TableColumns.concatenate(read_chunks(material, tables, side=side, legal_only=legal_only))
+
+
+def read_chunks(
+    material: Material | str,
+    tables: Tablebase | Path | str = "egtb",
+    *,
+    side: Side | None = None,
+    legal_only: bool = True,
+    chunk: int = CHUNK,
+) -> Iterator[TableColumns]:
+    """Yield the columns of `read_table` in parts of at most `chunk` rows, for large tables."""
+    if not isinstance(tables, Tablebase):
+        with Tablebase.open(tables) as opened:
+            yield from read_chunks(material, opened, side=side, legal_only=legal_only, chunk=chunk)
+        return
+    sides = SIDES if side is None else (Side(side),)
+    yield from all_columns(tables.table(material), sides, legal_only=legal_only, chunk=chunk)

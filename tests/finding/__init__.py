@@ -1,0 +1,1 @@
+"""Best moves, safe draws, whole games."""

@@ -1,0 +1,136 @@
+"""Searches of whole tables find what asking position by position finds, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from tbgen import (
+    GameTablebase,
+    Outcome,
+    Position,
+    RulesMismatchError,
+    Side,
+    find,
+    open_tablebase,
+)
+from tbgen.board.search import good_moves
+from tbgen.cli import main
+from tbgen.indexing.squares import piece_code
+from tbgen.probing.columns import sampled_columns
+from tbgen.rules import is_legal
+from tests.kits.built import built
+
+SAMPLE = 250
+
+
+@pytest.fixture(scope="module")
+def krkn() -> Iterator[GameTablebase]:
+    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+        yield tables
+
+
+def command(*arguments: str) -> Result:
+    tables = ("--tables", str(built("KRKN", rules="wxf")))
+    return CliRunner().invoke(main, ["find", *arguments, *tables])
+
+
+def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
+    """Side and slot of all that a search finds, each once."""
+    columns = find("KRKN", tables, **asked).columns()  # type: ignore[arg-type]
+    found = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
+    assert found == sorted(set(found))
+    return set(found)
+
+
+def test_random_positions_are_found_where_they_should_be(krkn: GameTablebase) -> None:
+    file = krkn.table("KRKN")
+    sample = sampled_columns(file, SAMPLE, 4)
+    only = places(krkn, only=True)
+    zugzwang = places(krkn, zugzwang=True)
+    ranges = places(krkn, turn=Side.BLACK, outcome=Outcome.LOSS, plies=(4, 10), orders=0)
+    rook = piece_code(Side.RED, 3)
+    on_file = places(krkn, pieces=["R@e2"])
+    kept = 0
+    for position in sample.positions():
+        place = position.side, file.layout.slot(position)
+        value = krkn.probe(position)
+        good = good_moves(krkn, position)
+        assert (place in only) == (good is not None and len(good) == 1), position.fen
+        kept += place in only
+        other = Position(position.board, position.side.other)
+        worse = is_legal(other) and value.outcome < -krkn.probe(other).outcome
+        assert (place in zugzwang) == worse, position.fen
+        meant = position.side == Side.BLACK and value.outcome == Outcome.LOSS
+        meant = meant and value.order == 0 and 4 <= (value.plies or 0) <= 10
+        assert (place in ranges) == meant, position.fen
+        assert (place in on_file) == (position.board[22] == rook), position.fen
+    assert kept > 3
+
+
+def test_a_search_goes_on_where_another_ended(krkn: GameTablebase) -> None:
+    whole = [found.fen for found in find("KRKN", krkn, orders=(1, 9))]
+    for end in (0, 1, len(whole) // 2, len(whole) - 1):
+        rest = find("KRKN", krkn, orders=(1, 9), after=whole[end], limit=20)
+        assert [found.fen for found in rest] == whole[end + 1 : end + 21]
+    with pytest.raises(ValueError, match="no position of KRKN"):
+        find("KRKN", krkn, after="3k5/9/9/9/9/9/9/9/9/R3K4 w")
+
+
+@pytest.mark.parametrize("limit", [None, 7, 100_000])
+def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
+    unsorted = find("KRKN", krkn, outcome=Outcome.WIN).columns()
+    order = np.argsort(-unsorted["plies"].astype(int), kind="stable")[:limit]
+    columns = find("KRKN", krkn, outcome=Outcome.WIN, sort="-plies", limit=limit).columns()
+    for name, column in columns.items():
+        assert (column == unsorted[name][order]).all()
+
+
+def test_other_rules_and_loops(krkn: GameTablebase) -> None:
+    loops = find("KRKN", krkn, loop="check", limit=5).columns()
+    assert loops.rows == 5
+    assert (loops["plies"] == 0).all()
+    assert (loops["order"] > 0).all()
+    with pytest.raises(ValueError, match="build KRKN --rules none"):
+        find("KRKN", krkn, differs=True).count()
+    with open_tablebase(built("KRKN", rules="wxf")) as both:
+        both.add_directory(built("KRKN", rules="none"))
+        with pytest.raises(RulesMismatchError, match="several rule sets"):
+            find("KRKN", both, differs=True)
+    with open_tablebase(built("KRKN", rules="wxf"), rules="wxf") as both:
+        both.add_directory(built("KRKN", rules="none"))
+        # Without rules of repetition all that the rules decide is drawn, and nothing else.
+        assert places(both, differs=True) == places(both, orders=(1, 99))
+
+
+def test_the_command(krkn: GameTablebase) -> None:
+    fens = command("KRKN", "--order", "1-", "--turn", "black").stdout.splitlines()
+    found = [each.fen for each in find("KRKN", krkn, orders=(1, 99), turn=Side.BLACK)]
+    assert fens == found
+    assert command("KRKN", "--order", "1-", "--turn", "black", "--count").stdout == f"{len(fens)}\n"
+    rows = command(
+        "KRKN", "--order", "1-", "--turn", "black", "--format", "csv"
+    ).stdout.splitlines()
+    assert [row.split(",")[0] for row in rows[1:]] == fens
+    game = command("KRKN", "--at", "R@e2", "--outcome", "win", "--limit", "1", "--format", "pgn")
+    assert '[FEN "' in game.stdout
+    assert "1. " in game.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--at", "x9"), "'x9' is no piece on a square"),
+        (("--order", "z"), "'z' is no range of orders"),
+        (("--plies", "9-4"), "'9-4' is no range of plies"),
+        (("--after", "3k5/9/9/9/9/9/9/9/9/R3K4 w"), "is no position of KRKN"),
+        (("--after", "4k4/9/9/9/9/9/9/9/9/R2nK4 w", "--sort", "plies"), "leave one out"),
+    ],
+)
+def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
+    result = command("KRKN", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
