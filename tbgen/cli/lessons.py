@@ -109,7 +109,7 @@ LESSONS = {
         (
             ("tbgen find KNKP --zugzwang", "every position in which both sides would rather wait"),
             (
-                "tbgen find KRKN --outcome win --only --sort -plies --limit 3",
+                "tbgen find KRKN --outcome win --only --sort=-plies --limit 3",
                 "the longest only wins",
             ),
         ),

@@ -16,12 +16,18 @@ import animation
 import commands
 import diagrams
 import facts
+import reference
 import schemas
 
 
 def test_the_commands() -> None:
     """Otherwise run `python scripts/docs/commands.py`."""
     assert commands.PAGE.read_text("utf-8") == commands.page()
+
+
+def test_the_python_page() -> None:
+    """Otherwise run `python scripts/docs/reference.py`."""
+    assert reference.PAGE.read_text("utf-8") == reference.page()
 
 
 def test_the_answers() -> None:

@@ -49,6 +49,16 @@ def test_every_file_beside_the_code_is_installed() -> None:
     assert not missing
 
 
+def test_an_index_page_has_all_that_its_text_shows() -> None:
+    """No link or picture of the repository; authors, and classifiers."""
+    project = PROJECT["project"]
+    text = (ROOT / project["readme"]).read_text("utf-8")
+    assert not re.findall(r"\]\((?!https://)", text)
+    assert project["authors"]
+    assert "Typing :: Typed" in project["classifiers"]
+    assert (ROOT / "tbgen" / "py.typed").exists()
+
+
 def test_one_version_everywhere() -> None:
     cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     assert cited is not None
