@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fields import flag, or_null, record, several, text, whole
 
+from tbgen.indexing.rulesets import Rules
+
 SIDE = text("the side to move", "red", "black")
 FEN = text("the position, six fields, one notation for all")
 MATERIAL = text("canonical name (docs/format.md)")
-RULES = text("rule set of the table", "none", "check", "wxf")
+RULES = text("rule set of the table", *map(str, Rules))
 MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but under wxf"))
 METRIC = text("what distances count to", "dtm", "dtc")
 LIMIT = or_null(whole("most orders that were searched; null without a limit"))
