@@ -42,11 +42,14 @@ def decide(
             order += 1
             patterns = [find_pattern(game, solver.known, w, order, undecided) for w in (0, 1)]
             seeds = [node for pattern in patterns for node in pattern.wins]
-            # Who loses by his checks is no more looked at; that they win is not known yet.
+            # Checks come first: who wins by them has won, who loses by them is no more looked at.
             lost = frozenset().union(*(pattern.losses for pattern in patterns))
             others = [node for node in undecided if node not in lost] if chases else []
+            known = list(solver.known) if chases else []
+            for node in seeds if chases else ():
+                known[node] = Verdict(WIN, order, 255)
             for search in chases:
-                seeds += search.wins(solver.known, order, others)
+                seeds += search.wins(known, order, others)
             changed = solver.spread(order, seeds)
             if not changed and order >= last_exit_order:
                 break
