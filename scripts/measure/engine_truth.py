@@ -173,10 +173,10 @@ class Truth:
                 announced += scores.is_decided(line.score)
                 kept += self.tables.probe(position.after(*line.moves[0])).outcome == Outcome.LOSS
             of_order[order] = Kept(
-                *(share_of(part, len(drawn), positions) for part in (kept, announced))
+                *(share_of(part, drawn.rows, positions) for part in (kept, announced))
             )
             print(
-                f"{name:8} order {order}: {of_order[order]}, {len(drawn)} of {positions}",
+                f"{name:8} order {order}: {of_order[order]}, {drawn.rows} of {positions}",
                 flush=True,
             )
         found = {}
