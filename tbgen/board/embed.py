@@ -84,7 +84,9 @@ def _title(view: View) -> str:
 
 
 def _said(library: Library, study: Study, view: View) -> str:
-    """The outcome, and why."""
+    """The outcome, and why; of a game or a puzzle, what is to be done."""
+    if view.mode == "play":
+        return text(view.language, f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:
         return text(view.language, "no_verdict")
     mechanism = library.mechanism(study)

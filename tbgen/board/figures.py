@@ -92,7 +92,7 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(counts: SideCounts, *, first: str = "win") -> str:
-    """Shares of wins, draws and losses as a bar, and the numbers for those who cannot see it.
+    """Shares of Red's wins, draws and Black's wins as a bar, with the numbers in words.
 
     `first` is "win" where the counts are of the side named first, "loss" where of the other: its
     wins are the first side's losses, and are drawn so.
@@ -101,7 +101,7 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
     if first == "loss":
         numbers.reverse()
     legal, parts, x = counts.legal or 1, [], 0.0
-    for name, number in zip(("win", "draw", "loss"), numbers, strict=True):
+    for name, number in zip(("red", "draw", "black"), numbers, strict=True):
         width = 100 * number / legal
         parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
         x += width

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from tbgen.board.composer import search_page
 from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.embed import embed_page
-from tbgen.board.endgames import list_page, material_page
+from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.film import film_page
 from tbgen.board.gallery import gallery_page
 from tbgen.board.games import GameText, follows_position, read_game
@@ -29,14 +29,14 @@ from tbgen.board.names import read_material
 from tbgen.board.openapi import api_page, description
 from tbgen.board.playing import playing_page
 from tbgen.board.puzzles import find_puzzle
-from tbgen.board.starting import build_page
+from tbgen.board.starting import build_page, missing_page
 from tbgen.board.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.board.workspace import reading_page
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import read_position
 from tbgen.rules import check_legal
-from tbgen.tables import Outcome
+from tbgen.tables import MissingTableError, Outcome
 
 _MODES: dict[str, Callable[[Library, View], Answer]] = {
     "read": reading_page,
@@ -103,7 +103,12 @@ class Pages:
             return _moved(with_settings(f"/endgames/{material}", view))
         if "plies" in request.query_params:
             return gallery_page(self._library, view, material, request.query_params)
-        return material_page(self._library, view, material)
+        try:
+            return material_page(self._library, view, material)
+        except MissingTableError:
+            if closure_size(material) > MAX_NODES:
+                raise
+            return missing_page(self._library, view, material)
 
     def search(self, request: Request) -> Answer:
         """Positions of a table by what is asked of them."""
@@ -141,9 +146,7 @@ class Pages:
             return _moved(with_settings("/", view))
         material = read_material(asked)
         if material is not None:
-            if material in {name.material for name in self._library.available()}:
-                return _moved(with_settings(f"/endgames/{material}", view))
-            raise RequestError(404, f"no table of {material}", "see the list of endgames")
+            return _moved(with_settings(f"/endgames/{material}", view))
         if follows_position(asked):
             return self._game(view, read_game(asked))
         try:

@@ -271,7 +271,7 @@ def share_panel(view: View) -> str:
         (shown.replace("/?", "/v1/probe?", 1), "JSON"),
     ]
     links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
-    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="560"></iframe>'
+    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
         f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"

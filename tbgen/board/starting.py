@@ -1,6 +1,7 @@
 """What stands where tables are missing: what they take, building them, and how a build goes.
 
 missing_card    no table for this position: its cost, a button or the command, the build
+missing_page    the same for an endgame
 starters        sets to begin with, on a server without tables and on the page /build
 progress_card   the build that goes on, told to the script by /build/events
 
@@ -23,7 +24,7 @@ from tbgen.board.library import Library, Study
 from tbgen.board.limits import is_loopback
 from tbgen.board.names import material_name
 from tbgen.board.state import View
-from tbgen.board.verdict import MOST_NAMED
+from tbgen.board.verdict import MOST_NAMED, can_be_built
 from tbgen.board.words import time_in_words
 from tbgen.indexing import Material
 from tbgen.tables import MissingTableError
@@ -31,18 +32,42 @@ from tbgen.tables import MissingTableError
 
 def missing_card(library: Library, study: Study, view: View) -> str:
     """One card for a position without a table: what is missing, what it takes, how to get it."""
-    language, material = view.language, study.position.material
-    name = material.name
-    if material.men <= MOST_NAMED:
-        name = f"{material_name(material, language)} ({name})"
-    if not getattr(study.missing, "command", ""):
-        said = text(language, "missing_never", name=name)
+    if not can_be_built(study):
+        material = study.position.material
+        name = material.name
+        if material.men <= MOST_NAMED:
+            name = f"{material_name(material, view.language)} ({name})"
+        said = text(view.language, "missing_never", name=name)
         return f'<section class="card missing"><p>{escape(said)}</p></section>'
-    back = view.href(chosen=None)
+    note = f'<p class="under">{escape(text(view.language, "missing_captures"))}</p>'
+    return _material_card(library, study.position.material, view, view.href(chosen=None), note)
+
+
+def missing_page(library: Library, view: View, material: Material) -> Answer:
+    """The page of an endgame whose table is not here: what it takes, and how to get it."""
+    address = partial(with_settings, f"/endgames/{material}")
+    title = text(view.language, "no_verdict")
+    name = material_name(material, view.language)
+    card = _material_card(library, material, view, address(view))
+    main = f'<div class="wide"><h1>{escape(name)} <code>{material}</code></h1>{card}</div>'
+    return Answer(page(view, f"{material}: {title}", main, address), HTML, 404)
+
+
+def _material_card(
+    library: Library, material: Material, view: View, back: str, note: str = ""
+) -> str:
+    """What the table of a material needs, and the button or the command that builds it.
+
+    back : the address to come back to
+    note : HTML below all that
+    """
+    language = view.language
+    name = f"{material_name(material, language)} ({material})"
     needed = [node for node in material.closure() if node.needs_table]
     present = {entry.material for entry in library.available()}
     here = sum(node in present for node in needed)
-    said = escape(text(language, "missing_card", name=name, n=len(needed), here=here))
+    key = "missing_card" if len(needed) > 1 else "missing_card_one"
+    said = escape(text(language, key, name=name, n=len(needed), here=here))
     going = goes_on(library)
     if going is not None and set(needed) & set(going.wanted):
         how = progress_card(library, view, back)
@@ -50,10 +75,7 @@ def missing_card(library: Library, study: Study, view: View) -> str:
         how = _failed(library, material, language) + _offer(
             library, [material], {"material": material.name}, view, back
         )
-    return (
-        f'<section class="card missing"><p>{said}</p>{how}'
-        f'<p class="under">{escape(text(language, "missing_captures"))}</p></section>'
-    )
+    return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
 
 
 def starters(library: Library, view: View, back: str) -> str:

@@ -10,6 +10,10 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "{name} has not been built. It needs {n} tables, of which {here} are here.",
         "尚未生成{name}。需要{n}个残局库，已有{here}个。",
     ),
+    "missing_card_one": (
+        "{name} has not been built. It needs no other table.",
+        "尚未生成{name}。不需要其他残局库。",
+    ),
     "missing_cost": (
         "Building takes about {time}, {memory} of memory and {disk} on disk; the first time also "
         "half a minute for compiling.",

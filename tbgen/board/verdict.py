@@ -73,7 +73,8 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """Outcome in a word and a number, why, whose turn it is, and in which endgame."""
     language, result = view.language, study.result
     if result is None:
-        main = f'<h1><span class="badge unknown">{escape(text(language, "no_verdict"))}</span></h1>'
+        key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
+        main = f'<h1><span class="badge unknown">{escape(text(language, key))}</span></h1>'
         return f"{main}{_turn_and_endgame(view)}"
     outcome = result.outcome
     if outcome == Outcome.DRAW:
@@ -97,6 +98,11 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, language)}'
         f"{metric}"
     )
+
+
+def can_be_built(study: Study) -> bool:
+    """Whether a table can hold a position that has none."""
+    return bool(getattr(study.missing, "command", ""))
 
 
 def _how(position: Position, result: ProbeResult, language: str) -> str:
@@ -184,17 +190,19 @@ def _listed(
 def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
     """A move: link, number with the signs of best, capture and check, and why."""
     language = view.language
+    refused = forbidden(study, view, move.move)
+    signs = (
+        ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
+    )  # fmt: skip
     tags = "".join(
         f' <small class="tag {key}">{escape(text(language, key))}</small>'
-        for key, on in (("best", move.best), ("capture", move.capture), ("check", move.check))
+        for key, on in signs
         if on
     )
     return [
         move_link(study, view, move),
         f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>',
-        escape(explain_move(study.result, move, language, mechanism))
-        + tags
-        + forbidden(study, view, move.move),
+        escape(explain_move(study.result, move, language, mechanism)) + tags + refused,
     ]
 
 

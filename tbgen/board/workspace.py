@@ -109,7 +109,7 @@ def board_page(
         f'<section class="side">{side}</section>'
     )
     title = study.position.material.name
-    head = card(library, study, view) if view.mode == "read" else ""
+    head = card(library, study, view)
     whole = page(view, title, main, data=_data(library, study, view), css="workspace", head=head)
     return Answer(whole, HTML)
 

@@ -14,6 +14,8 @@ from tests.kits.boardkit import Demo, browser, serve
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
 from tests.kits.browsing import count, no_complaints, one, until  # noqa: E402
 
 
@@ -52,7 +54,8 @@ def test_a_reader_has_a_table_built_and_sees_the_answer(page: Any, tmp_path: Pat
 def test_a_build_is_cancelled(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--allow-build")
     page.get(server.entry)
-    page.get(f"{server.url}/?fen=R8/9/5k3/9/1P7/9/9/3K5/9/3r5_w")
+    one(page, ".find input").send_keys("KRPKR", Keys.ENTER)
+    until(lambda: "It needs" in one(page, ".missing").text)
     one(page, ".missing form.build button").click()
     until(lambda: count(page, ".building"))
     until(lambda: "now" in one(page, ".building .said").text, 60)

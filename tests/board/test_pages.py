@@ -338,7 +338,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
         (f"/?fen={KNIGHT}&moves=e7e8", "「e7」是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
-        ("/endgames/KRRKRR", "没有「KRRKRR」的残局库"),
+        ("/search/KRRKRR", "没有「KRRKRR」的残局库"),
         ("/endgames/KAK", "「KAK」必和"),
         ("/nothing", "没有此页面"),
         ("/?fen=9/9/9", "有3行，应为10行"),

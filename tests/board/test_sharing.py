@@ -222,7 +222,8 @@ def test_the_card_of_a_link(client: TestClient) -> None:
     odd = client.get("/", params={"fen": KNIGHT}, headers={"host": 'a"><b'})
     assert not tags(odd.text)
     assert tags(page(client, "/", fen=LOOP, mode="line"))
-    assert not tags(page(client, "/", fen=KNIGHT, mode="play"))  # which would tell the answer
+    played = tags(page(client, "/", fen=KNIGHT, mode="play"))
+    assert played["og:description"] == "To be played against the table."
 
 
 def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
@@ -231,3 +232,22 @@ def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
         for path in ("/v1/animation.svg?", "/embed?", "/v1/render.svg?", "/export.pgn?"):
             assert f'href="{path}fen=' in text
         assert "&lt;iframe src=&quot;http://testserver/embed?fen=" in text
+
+
+def test_nothing_that_is_shared_tells_the_answer_of_a_puzzle(client: TestClient) -> None:
+    """Neither the page's own text, nor its preview, nor the frame."""
+    asked = {"fen": LOOP, "mode": "play", "task": "win"}
+    for path in ("/", "/embed"):
+        text = page(client, path, **asked)
+        for word in ("Red wins", "Black wins", "perpetual", "order", "mates"):
+            assert word not in re.sub(r"<code>.*?</code>", "", text), word
+    said = tags(page(client, "/", **asked))
+    assert said["og:description"] == "One move alone wins. Find it, and win."
+
+
+def test_a_move_that_is_forbidden_is_not_called_best(client: TestClient) -> None:
+    moves = "d2b1,d0d1,b1c3,d1d0,c3b1,d0d1,b1c3,d1d0"
+    text = page(client, "/", fen="9/9/4k4/9/9/9/9/3n5/9/R2K5_b", moves=moves)
+    rows = [row for row in text.split("<tr>") if 'class="forbidden"' in row]
+    assert rows
+    assert not any('tag best"' in row for row in rows)

@@ -41,7 +41,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   }
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("main");
-  if (!next || (!answer.ok && !next.dataset.mode)) {
+  if (!next || (!answer.ok && !next.dataset.mode && next.querySelector(".problem h1"))) {
     const parts = next?.querySelectorAll(".problem > *") || [];
     complain([...parts].map((part) => part.textContent.trim()).filter(Boolean).join(". ") || main().dataset.failed);
     return false;
