@@ -34,7 +34,7 @@ from campaign import OK, REFUSED, ROOT, Budget, Tally, complaint, main, run
 DIGESTS = ROOT / "docs" / "digests.csv"
 MATERIAL, RULES = "KRKN", "wxf"
 TABLE = f"{MATERIAL}.{RULES}.dtm.xqt"
-EXTRAS = ("web", "cluster", "png", "notebook", "docs", "dev")
+EXTRAS = ("web", "cluster", "parquet", "png", "notebook", "docs", "dev")
 _PATIENCE = 3600.0
 
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(\[\w+\])?)>=(?P<least>[\d.]+)(,<[\d.]+)?")
@@ -49,7 +49,8 @@ USES = (
     "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
     "tests/building/test_exchange.py", "tests/cli/test_diagram.py", "tests/docs/test_notebooks.py",
     "tests/docs/test_schemas.py", "tests/docs/test_site.py", "tests/notation/test_oracles.py",
-    "tests/oracles/test_naive_movegen.py", "tests/scheduling/test_cluster.py",
+    "tests/oracles/test_naive_movegen.py", "tests/probing/test_dump.py",
+    "tests/scheduling/test_cluster.py",
 )  # fmt: skip
 """Tests that use each dependency of the extras."""
 

@@ -1,4 +1,4 @@
-"""What positions must be like, and how to read that from text.
+"""Conditions on positions, and how they are read from text.
 
     side=red outcome=win orders=1-3 plies=20- only zugzwang differs loop=chase at=R@e5
 
