@@ -34,11 +34,9 @@ def check_games(
     assert tally.endangered
 
 
-@pytest.mark.parametrize(
-    ("material", "rules"), [("KRKN", "check"), ("KRKN", "wxf"), ("KRAKR", "wxf")]
-)
-def test_small_tables(material: str, rules: str) -> None:
-    check_games(material, rules, per_code=2, limit=6, draws=1, dangers=6)
+@pytest.mark.parametrize("rules", ["check", "wxf"])
+def test_a_small_table(rules: str) -> None:
+    check_games("KRKN", rules, per_code=2, limit=6, draws=1, dangers=6)
 
 
 @pytest.mark.certification

@@ -174,7 +174,8 @@ def report_of(name, rules=Rules.WXF, metric=Metric.DTM, **options):
 
 @pytest.mark.parametrize(
     ("name", "rules", "metric"),
-    [("KNKCA", Rules.WXF, Metric.DTM), ("KRAKR", Rules.WXF, Metric.DTM),
+    [pytest.param("KNKCA", Rules.WXF, Metric.DTM, marks=pytest.mark.certification),
+     ("KRAKR", Rules.WXF, Metric.DTM),
      ("KRAKR", Rules.CHECK, Metric.DTM), ("KRKN", Rules.CHECK, Metric.DTC),
      ("KPPK", Rules.WXF, Metric.DTM)],
 )  # fmt: skip
