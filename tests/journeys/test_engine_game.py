@@ -6,12 +6,13 @@ depth and a score.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tbgen.indexing import START_FEN, Move, Position
+from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.rules import legal_moves
 from tests.kits.commands import Engine
 
@@ -37,6 +38,22 @@ def play(engine: Engine, plies: int) -> list[str]:
         position = position.after(*Move.from_iccs(move))
         played.append(move)
     return played
+
+
+@pytest.mark.certification
+def test_a_game_from_the_opening_is_won_by_mate(engine: Engine) -> None:
+    """Black moves at random."""
+    engine.say(f"setoption {'name Rules value' if engine.protocol == 'uci' else 'rules'} check")
+    chance, position, played = random.Random(1), Position.from_fen(START_FEN), list[str]()
+    while moves := legal_moves(position):
+        move = chance.choice(moves)
+        if position.side == Side.RED:
+            move = Move.from_iccs(engine.move("startpos", played)[0])
+            assert move in moves
+        position = position.after(*move)
+        played.append(move.iccs)
+        assert len(played) < 200
+    assert position.side == Side.BLACK
 
 
 def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
