@@ -29,6 +29,9 @@ PERMISSIVE = (
 )  # fmt: skip
 """Words of licences that ask for a notice at most, or for changes to their own files."""
 
+MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
+"""Beginning of the text of the MIT licence, after its line of copyright."""
+
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -79,7 +82,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _licence(name: str) -> str:
-    """What a package says of its licence: an expression, else classifiers, else a text's start."""
+    """The licence of a package: an expression, else classifiers, else its text."""
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
     if expression:
@@ -90,7 +93,17 @@ def _licence(name: str) -> str:
         if line.startswith("License :: ") and " :: " in line[11:]
     ]
     text = (about.get("License") or "").strip().splitlines()
-    return ", ".join(classified) or (text[0][:60] if text else "not stated")
+    return ", ".join(classified) or (text[0][:60] if text else _licence_of_text(name))
+
+
+def _licence_of_text(name: str) -> str:
+    """The licence whose text lies beside a package that states none."""
+    distribution = metadata.distribution(name)
+    for file in distribution.metadata.get_all("License-File") or []:
+        text = distribution.read_text(f"licenses/{file}") or distribution.read_text(file) or ""
+        if MIT_GRANT in " ".join(text.split()):
+            return "MIT"
+    return "not stated"
 
 
 def is_permissive(licence: str) -> bool:
