@@ -102,7 +102,7 @@ class Api:
         return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
 
     def render_png(self, request: Request) -> Answer:
-        """The same as pixels; raises `InputError` where what draws pixels is missing."""
+        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
         view = _view(request)
         width = _number(request, "width", PNG_WIDTH, MAX_PNG_WIDTH)
         last = view.moves[-1] if view.moves else None
@@ -115,7 +115,7 @@ class Api:
         return Answer(animate(*told(self._library, view), view.look), SVG)
 
     def animation_gif(self, request: Request) -> Answer:
-        """The same as pixels; raises `InputError` where what draws pixels is missing."""
+        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
         return Answer(

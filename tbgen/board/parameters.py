@@ -43,7 +43,7 @@ def refuse_unknown(path: str, asked: Iterable[str]) -> None:
 
 
 def _hint(name: str, known: Collection[str]) -> str:
-    """What to write instead."""
+    """A name to write instead."""
     nearest = get_close_matches(name, known, 1)
     if nearest:
         return f"write {nearest[0]}"

@@ -25,7 +25,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def is_forwarded(headers: Headers) -> bool:
-    """Whether a proxy has sent a request on, by its own word."""
+    """True if a proxy has sent a request on, by its own word."""
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
@@ -80,7 +80,7 @@ class _Prefixing:
 
 
 def _is_near(scope: Scope) -> bool:
-    """Whether a request comes from this machine."""
+    """True if a request comes from this machine."""
     try:
         return scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
     except ValueError:

@@ -12,7 +12,7 @@ from tbgen.indexing import InputError
 
 @cache
 def can_rasterise() -> bool:
-    """Whether resvg is installed."""
+    """True if resvg is installed."""
     try:
         import resvg_py  # noqa: F401
     except ImportError:

@@ -56,7 +56,7 @@ def missing_page(library: Library, view: View, material: Material) -> Answer:
 def _material_card(
     library: Library, material: Material, view: View, back: str, note: str = ""
 ) -> str:
-    """What the table of a material needs, and the button or the command that builds it.
+    """A card of needed tables, with the button or the command that builds them.
 
     back : the address to come back to
     note : HTML below all that

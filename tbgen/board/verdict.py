@@ -101,7 +101,7 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
 
 
 def can_be_built(study: Study) -> bool:
-    """Whether a table can hold a position that has none."""
+    """True if a table can hold a position that has none."""
     return bool(getattr(study.missing, "command", ""))
 
 

@@ -30,7 +30,7 @@ _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
 @dataclass(frozen=True)
 class Query:
-    """What a position must be like; every field is open at first.
+    """Conditions on a position; every field is open at first.
 
     `turn` is the side to move and `outcome` what it has. `orders` and `plies` are the least and
     the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: both sides

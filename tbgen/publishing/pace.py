@@ -98,4 +98,4 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """The same with TLS: it connects by `_Plain.connect`, and then shakes hands."""
+    """A guarded connection with TLS: it connects by `_Plain.connect`, and then shakes hands."""

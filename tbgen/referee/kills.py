@@ -39,7 +39,7 @@ _MOST_WORTH = {
 
 
 def can_mate(board: bytes | bytearray, side: int) -> bool | None:
-    """Whether a side that is to move can mate by checks; None if that takes too long to find out.
+    """True if a side that is to move can mate by checks; None if that takes too long to find out.
 
     The opponent is not in check.
     """
@@ -47,7 +47,7 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 
 
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
-    """Whether a side that is to move can mate, or gain material, by checks and captures.
+    """True if a side that is to move can mate, or gain material, by checks and captures.
 
     Material is gained where that cannot be excluded: pieces of one kind make up for each other,
     and others if they are worth more by any measure. None as for `can_mate`.
