@@ -4,7 +4,7 @@
 
 Addresses and parameters are those that the board itself tells (`tbgen.board.openapi`). Answers are
 those of the command line (`scripts/docs/answers.py`) with what the board adds; the page for people
-is docs/board.md, "HTTP". `tests/docs/test_openapi.py` asks every example.
+is docs/http.md. `tests/docs/test_openapi.py` asks every example.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def described() -> Schema:
     found = description()
     found["info"] |= {
         "version": "1",
-        "description": "The HTTP API of `tbgen serve`; docs/board.md has limits and errors.",
+        "description": "The HTTP API of `tbgen serve`; docs/http.md has limits and errors.",
     }
     found["servers"] = [{"url": "http://127.0.0.1:8064"}]
     for path, methods in found["paths"].items():

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "json.md"
 HEAD = """# JSON
 
 Written by `python scripts/docs/schemas.py`. With `--json` every command but `engine` prints one
-object on one line; so does the HTTP API ([The board](board.md#http)). The same for programs:
+object on one line; so does the HTTP API ([HTTP API](http.md)). The same for programs:
 [answers.schema.json](answers.schema.json) (JSON Schema 2020-12; `#/$defs/probe` is the answer of
 `probe`). The tests compare what the commands print with it. Fields may be added; none goes away or
 changes its meaning without a line in the changelog.

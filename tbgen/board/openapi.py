@@ -3,7 +3,7 @@
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 every address with a form; answers come as they are
 
-What the answers hold is in docs/board.md and, field by field, in docs/openapi.json, which is made
+What the answers hold is in docs/http.md and, field by field, in docs/openapi.json, which is made
 of this; `api` makes them.
 """
 

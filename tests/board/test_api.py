@@ -387,7 +387,7 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
 
 
 def test_the_documentation_names_every_address(client: TestClient) -> None:
-    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
+    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     pages = {
         "/",
         "/play",
@@ -409,7 +409,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
 
 def test_openapi_describes_every_address_and_its_examples_work(client: TestClient) -> None:
     described = get(client, "/openapi.json")
-    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/board.md").read_text("utf-8"), re.M))
+    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     assert set(described["paths"]) == told - {"/openapi.json"}
     for path, operations in described["paths"].items():
         parameters = operations["get"]["parameters"]

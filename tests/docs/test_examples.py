@@ -30,7 +30,7 @@ TRIED = {
     "python": {"docs/python.md", "docs/tutorial.md"},  # below, and test_sessions
     "c": {"docs/engines.md"},  # tests/probing/test_contrib_library.py
     "cpp": {"docs/engines.md"},
-    "http": {"docs/board.md"},  # test_openapi
+    "http": {"docs/http.md"},  # test_openapi
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},
 }

@@ -93,8 +93,8 @@ def contains(found: Any, shown: Any) -> bool:
 
 
 def test_the_page_shows_answers(client: TestClient) -> None:
-    """The `http` blocks of docs/board.md: a request, an empty line, some of the answer."""
-    examples = blocks((DOCS / "board.md").read_text("utf-8"), "http")
+    """The `http` blocks of docs/http.md: a request, an empty line, some of the answer."""
+    examples = blocks((DOCS / "http.md").read_text("utf-8"), "http")
     assert len(examples) > 1
     for example in examples:
         request, _, shown = example.partition("\n\n")
