@@ -376,6 +376,7 @@ ANSWERS: dict[str, Schema] = {
                     "a position",
                     **{name: POSITION[name] for name in FOUND},
                     slot=whole("number in the table (docs/format.md)"),
+                    length=or_null(whole("plies of a study's unique line; null without --study")),
                 ),
             )
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,15 +12,16 @@ import click
 from tbgen.cli import options
 from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
+from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material, Position, Side
 
 # Numba, and the tables, are loaded when a table is searched.
 if TYPE_CHECKING:
-    from tbgen.finding.search import Found
+    from tbgen.finding.search import Search
     from tbgen.play.tablebase import GameTablebase
 
-COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot")
-"""Columns of CSV, and the fields of a position in JSON."""
+COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
+"""Columns of CSV, where studies alone have the last, and the fields of a position in JSON."""
 
 
 @click.command(cls=Command)
@@ -32,6 +33,7 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot")
 @click.option("--only", is_flag=True, help="One move alone, of several, keeps the win or draw.")
 @click.option("--zugzwang", is_flag=True, help="Both sides do worse if they are to move.")
 @click.option("--differs", is_flag=True, help="Another outcome under another rule set present.")
+@click.option("--study", is_flag=True, help="A solution that is unique move by move.")
 @click.option(
     "--loop",
     type=click.Choice(["check", "chase"]),
@@ -42,7 +44,7 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot")
 )
 @click.option(
     "--sort",
-    type=click.Choice(["plies", "-plies", "order", "-order"]),
+    type=click.Choice(SORTS),
     help="Least first, or with - largest first. Default: as they are found.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N. Default: all.")
@@ -66,7 +68,7 @@ def find(
     Mirror images count once; Red has the pieces that the material names first. Positions come
     sorted by side to move and slot (docs/format.md), so that a search that was interrupted goes on
     with --after and its last FEN. CSV has the columns fen, side, outcome for the side to move
-    (1, 0, -1), order, plies, slot.
+    (1, 0, -1), order, plies, slot; those of --study also length, the plies of the unique line.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
@@ -80,12 +82,11 @@ def find(
         elif counted:
             click.echo(found.count())
         else:
-            _WRITERS[style](iter(found), opened)
+            _WRITERS[style](found, opened)
 
 
 def _described(asked: dict[str, Any]) -> dict[str, Any]:
     """Options as `tbgen.find` takes them."""
-    from tbgen.finding.query import read_range
     from tbgen.tables import Outcome
 
     order = asked.pop("order")
@@ -98,32 +99,30 @@ def _described(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _write_fens(found: Iterator[Found], tables: GameTablebase) -> None:
+def _write_fens(found: Search, tables: GameTablebase) -> None:
     """A FEN per line."""
     del tables
     for each in found:
         sys.stdout.write(f"{each.fen}\n")
 
 
-def _write_csv(found: Iterator[Found], tables: GameTablebase) -> None:
+def _write_csv(found: Search, tables: GameTablebase) -> None:
     """A line per position, with its value; numbers as `tbgen dump` writes them."""
     del tables
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(_columns(found))
     for each in found:
-        writer.writerow(
-            (
-                each.fen,
-                int(each.position.side),
-                int(each.outcome),
-                each.order,
-                each.plies,
-                each.slot,
-            )
-        )
+        numbers = (int(each.position.side), int(each.outcome), each.order, each.plies or 0)
+        row = (each.fen, *numbers, each.slot, each.length)
+        writer.writerow(row[: len(_columns(found))])
 
 
-def _write_pgn(found: Iterator[Found], tables: GameTablebase) -> None:
+def _columns(found: Search) -> tuple[str, ...]:
+    """The columns of a search."""
+    return COLUMNS if found.query.study else COLUMNS[:-1]
+
+
+def _write_pgn(found: Search, tables: GameTablebase) -> None:
     """A game per position: best play from it."""
     from tbgen.board.library import Library
     from tbgen.board.pgn import game_text
@@ -134,14 +133,14 @@ def _write_pgn(found: Iterator[Found], tables: GameTablebase) -> None:
         sys.stdout.write(f"{game_text(library, View(each.position))}\n")
 
 
-_WRITERS: dict[str, Callable[[Iterator[Found], GameTablebase], None]] = {
+_WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {
     "fen": _write_fens,
     "csv": _write_csv,
     "pgn": _write_pgn,
 }
 
 
-def _write_json(material: Material, tables: GameTablebase, found: Any) -> None:
+def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """One object, written as positions are found; `found` is their number, or all of them."""
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
@@ -153,10 +152,10 @@ def _write_json(material: Material, tables: GameTablebase, found: Any) -> None:
     out.write(', "positions": [')
     count = 0
     for count, each in enumerate(found, 1):
-        drawn = each.outcome == 0
         values = (
             each.fen, each.position.side.name.lower(), each.outcome.name.lower(), each.order,
-            None if drawn else each.plies, each.slot,
+            each.plies, each.slot, each.length,
         )  # fmt: skip
-        out.write((", " if count > 1 else "") + json_text(dict(zip(COLUMNS, values, strict=True))))
+        entry = dict(zip(COLUMNS, values, strict=True))
+        out.write((", " if count > 1 else "") + json_text(entry))
     out.write(f'], "count": {count}}}\n')

@@ -1,70 +1,109 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Positions in which one move alone keeps the win or the draw, compiled.
+"""The one move that keeps a win or a draw, compiled.
 
 Every legal move is made, and the position after it looked up in tables as arrays
 (`tbgen.probing.NumbaTables`), until two are found that keep the outcome.
+
+    move    90 * source + target, or `NO_MOVE`
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import kernel
-from tbgen.indexing.squares import EMPTY
-from tbgen.probing import COLD, OK, NumbaTables, probe_board
+from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.probing import COLD, OK, NumbaTables, outcome_of, probe_board
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
+NO_MOVE = -1
+"""No move keeps the outcome, or several do."""
+
+ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
+"""In place of scores, which are less: of illegal moves, and of those that lead to a cold block."""
+
 
 @kernel
-def find_only_moves(buffers, boards, side, outcomes, pending, only, statuses):
-    """Write whether one legal move alone, of several, keeps the outcome of each position.
+def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
+    """Probe the positions after legal moves, until `most` moves have an outcome.
+
+    Returns (moves looked at, status): `COLD` where blocks are wanted and not enough moves were
+    found without them.
+
+    buffers : Buffers, the tables of the material and of all after one capture
+    board : int8 (90,), a legal position; put back as it was
+    side : int, the side to move
+    outcome : int, for the side that moves: 1 win, 0 draw
+    most : int, moves with that outcome after which nothing else is looked at
+    sources : int64 (moves,), out
+    targets : int64 (moves,), out
+    scores : int64 (moves,), out: for the opponent, who is then to move, or `ILLEGAL`, or `UNKNOWN`
+    """
+    count = generate_moves(board, side, sources, targets)
+    found = 0
+    worst = OK
+    for i in range(count):
+        source, target = sources[i], targets[i]
+        scores[i] = ILLEGAL
+        if not is_safe_after(board, side, source, target):
+            continue
+        moved, taken = board[source], board[target]
+        board[target] = moved
+        board[source] = EMPTY
+        status, score = probe_board(buffers, board, 1 - side)
+        board[source] = moved
+        board[target] = taken
+        scores[i] = UNKNOWN
+        if status != OK:
+            worst = max(worst, status)
+            continue
+        scores[i] = score
+        if outcome_of(-score) == outcome:
+            found += 1
+            if found == most:
+                return i + 1, OK
+    return count, worst
+
+
+@kernel
+def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, statuses):
+    """Write the legal move that alone keeps the outcome of each position.
 
     buffers : Buffers, the tables of the material and of all after one capture
     boards : int8 (n, 90), legal positions; put back as they were
     side : int, the side to move in all of them
     outcomes : int8 (n,), 1 win, 0 draw: those of the positions
+    least : int, legal moves that there must be: with fewer the move is `NO_MOVE`
     pending : int64 (m,), the numbers of the positions to look at
-    only : bool (n,), out
+    moves : int16 (n,), out: the move, or `NO_MOVE`
     statuses : int8 (n,), out: `OK`, or `COLD` where blocks are wanted
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
+    scores = np.empty(MAX_MOVES, np.int64)
     for number in pending:
-        board = boards[number]
-        count = generate_moves(board, side, sources, targets)
+        outcome = np.int64(outcomes[number])
+        count, status = probe_moves(
+            buffers, boards[number], side, outcome, 2, sources, targets, scores
+        )
         legal = 0
         keeping = 0
-        worst = OK
+        move = np.int64(NO_MOVE)
         for i in range(count):
-            source, target = sources[i], targets[i]
-            if not is_safe_after(board, side, source, target):
+            if scores[i] == ILLEGAL:
                 continue
             legal += 1
-            moved, taken = board[source], board[target]
-            board[target] = moved
-            board[source] = EMPTY
-            status, score = probe_board(buffers, board, 1 - side)
-            board[source] = moved
-            board[target] = taken
-            if status != OK:
-                worst = max(worst, status)
-                continue
-            sign = 0
-            if score < 0:
-                sign = 1
-            elif score > 0:
-                sign = -1
-            if sign == outcomes[number]:
+            if scores[i] != UNKNOWN and outcome_of(-scores[i]) == outcome:
                 keeping += 1
-                if keeping == 2:
-                    break
-        if keeping == 2:
-            worst = OK
-        only[number] = keeping == 1 and legal > 1
-        statuses[number] = worst
+                move = sources[i] * SQUARES + targets[i]
+        if keeping != 1 or legal < least:
+            move = np.int64(NO_MOVE)
+        moves[number] = move
+        statuses[number] = status
 
 
 def only_moves(
@@ -72,27 +111,42 @@ def only_moves(
     boards: NDArray[np.uint8],
     side: int,
     outcomes: NDArray[np.int8],
+    least: int,
     pool: ThreadPoolExecutor,
     threads: int,
-) -> NDArray[np.bool_]:
-    """bool (n,): the legal positions, won or drawn, in which one move alone keeps that.
+) -> NDArray[np.int16]:
+    """int16 (n,): the move that alone keeps the win or the draw of legal positions, or `NO_MOVE`.
 
-    `tables` has the material and all that one capture leads to. Raises like
-    `NumbaTables.load_wanted`.
+    `least` is the number of legal moves that there must be. `tables` has the material and all that
+    one capture leads to. Raises like `NumbaTables.load_wanted`.
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
-    only, statuses = np.zeros(len(boards), np.bool_), np.full(len(boards), COLD, np.int8)
-    pending = np.arange(len(boards))
+    moves = np.full(len(boards), NO_MOVE, np.int16)
+
+    def work(part: NDArray[np.int64], statuses: NDArray[np.int8]) -> None:
+        find_only_moves(tables.buffers, boards, side, outcomes, least, part, moves, statuses)
+
+    until_loaded(tables, len(boards), work, pool, threads)
+    return moves
+
+
+def until_loaded(
+    tables: NumbaTables,
+    count: int,
+    work: Callable[[NDArray[np.int64], NDArray[np.int8]], None],
+    pool: ThreadPoolExecutor,
+    threads: int,
+) -> None:
+    """Run `work(numbers, statuses)` on all of `count` numbers, in threads, until none is `COLD`.
+
+    Blocks that are wanted are loaded in between. Raises like `NumbaTables.load_wanted`.
+    """
+    statuses = np.full(count, COLD, np.int8)
+    pending = np.arange(count)
     while len(pending):
-        work = [
-            pool.submit(
-                find_only_moves, tables.buffers, boards, side, outcomes, part, only, statuses
-            )
-            for part in np.array_split(pending, threads)
-        ]
-        for each in work:
+        parts = [each for each in np.array_split(pending, threads) if len(each)]
+        for each in [pool.submit(work, part, statuses) for part in parts]:
             each.result()
-        pending = pending[statuses[pending] == COLD]
+        pending = np.flatnonzero(statuses == COLD)
         if len(pending):
             tables.load_wanted()
-    return only

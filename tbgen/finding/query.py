@@ -24,6 +24,10 @@ NO_END = 1 << 30
 FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs")
 """Fields of a query over HTTP."""
 
+SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
+"""Orders of rows beside that of slots; with a minus the largest come first. Studies alone have a
+length."""
+
 _PIECE_AT = re.compile(rf"([{LETTERS}{LETTERS.lower()}])@([a-i])([0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
@@ -36,7 +40,8 @@ class Query:
     the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: both sides
     do worse if they are to move. `offence`: what the loser of a repetition must begin with at
     once; the winner is to move. `differs`: another rule set whose table is at hand has another
-    outcome. `pieces` are piece codes and squares where such a piece must stand.
+    outcome. `study`: the solution of the winner, who is to move, is unique move by move
+    (`tbgen.finding.studies`). `pieces` are piece codes and squares where such a piece must stand.
     """
 
     turn: Side | None = None
@@ -47,6 +52,7 @@ class Query:
     zugzwang: bool = False
     offence: Offence | None = None
     differs: bool = False
+    study: bool = False
     pieces: tuple[tuple[int, int], ...] = ()
 
     def has(self, line: HistogramLine) -> bool:
@@ -58,6 +64,7 @@ class Query:
             and self.orders[0] <= line.order <= self.orders[1]
             and self.plies[0] <= plies <= self.plies[1]
             and not (self.only and outcome == Outcome.LOSS)
+            and not (self.study and outcome != Outcome.WIN)
             and not (self.offence is not None and not (line.order and line.plies == 0))
         )
 

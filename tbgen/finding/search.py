@@ -1,14 +1,14 @@
 """Search through a whole table for all positions that a query describes.
 
 slots, chunk by chunk, in threads  ->  wanted values  ->  legal positions  ->  pieces on squares
-parts, one after the other         ->  only moves, loops                   ->  sorted, or as
+parts, one after the other         ->  only moves, studies, loops          ->  sorted, or as
                                                                                they come
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence, find_mechanism
-from tbgen.finding.moves import only_moves
-from tbgen.finding.query import NO_END, Query, read_piece
+from tbgen.finding.moves import NO_MOVE, only_moves
+from tbgen.finding.query import NO_END, SORTS, Query, read_piece
 from tbgen.finding.scan import CodesOf, Scan
+from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.indexing import InputError, Material, Position, Side, as_position
 from tbgen.indexing.errors import excerpt, member
 from tbgen.indexing.squares import mirror_square
@@ -42,21 +43,23 @@ PLANE_BYTES = 1 << 30
 CACHE_BYTES = 1 << 30
 """Room for unpacked blocks of tables that moves lead to."""
 
-SORTS = ("plies", "-plies", "order", "-order")
-"""Orders of rows beside that of slots; with a minus the largest come first."""
-
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A position that a search has found, with its value; `slot` is its number in the table."""
+    """A position that a search has found, with its value; `slot` is its number in the table.
+
+    `plies` is None for a draw. `length` is the number of plies for which the solution of a study
+    is unique, None where no studies were asked for.
+    """
 
     position: Position
     outcome: Outcome
     order: int
-    plies: int
+    plies: int | None
     slot: int
+    length: int | None = None
 
     @property
     def fen(self) -> str:
@@ -86,6 +89,8 @@ class Search:
             raise InputError(f"'{sort}' is no order of positions", f"write {', '.join(SORTS)}")
         if sort is not None and after is not None:
             raise InputError("a sorted search cannot go on where another ended", "leave one out")
+        if sort is not None and sort.lstrip("-") == "length" and not query.study:
+            raise InputError("studies alone have a length", "ask for studies, or sort by plies")
         self.material = Material.parse(material) if isinstance(material, str) else material
         self.query = query
         self._tables, self._file = tables, tables.table(self.material)
@@ -104,13 +109,13 @@ class Search:
     def __iter__(self) -> Iterator[Found]:
         """The positions, one by one."""
         for part in self.chunks():
-            values = zip(
-                part.positions(),
-                *(part[name].tolist() for name in ("outcome", "order", "plies", "slot")),
-                strict=True,
-            )
-            for position, outcome, order, plies, slot in values:
-                yield Found(position, Outcome(outcome), order, plies, slot)
+            names = ("outcome", "order", "plies", "slot")
+            values = zip(*(part[name].tolist() for name in names), strict=True)
+            lengths = part["length"].tolist() if self.query.study else [None] * part.rows
+            for position, value, length in zip(part.positions(), values, lengths, strict=True):
+                outcome, order, plies, slot = value
+                distance = plies if outcome else None
+                yield Found(position, Outcome(outcome), order, distance, slot, length)
 
     def columns(self) -> TableColumns:
         """The rows of all positions as one, in memory."""
@@ -152,7 +157,8 @@ class Search:
     def _nothing(self) -> TableColumns:
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
-        return columns_of_codes(self._file, Side.RED, empty, squares, codes)
+        nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
+        return _with_lengths(nothing, empty) if self.query.study else nothing
 
     def _unsorted(self) -> Iterator[TableColumns]:
         with ExitStack() as opened:
@@ -161,11 +167,19 @@ class Search:
             pool = opened.enter_context(thread_pool(self._threads))
             # Work that nobody waits for any more is not begun.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
-            only = self._only(pool) if self.query.only else None
+            arrays = self._arrays() if self.query.only or self.query.study else None
             for side in scan.sides:
+                studies = None
+                if arrays is not None and self.query.study:
+                    studies = self._studies(arrays, side, pool)
                 for part in self._parts(scan, side, pool):
-                    if only is not None:
-                        part = part.take(only(part, side))
+                    if arrays is not None and self.query.only:
+                        moves = only_moves(
+                            arrays, part.boards(), side, part["outcome"], 2, pool, self._threads
+                        )
+                        part = part.take(moves != NO_MOVE)
+                    if studies is not None:
+                        part = _studies_of(part, *studies)
                     if self.query.offence is not None:
                         part = self._with_offence(part, self.query.offence)
                     yield part
@@ -226,15 +240,32 @@ class Search:
                 f"build one, such as: tbgen build {self.material} --rules none",
             )
 
-    def _only(self, pool: ThreadPoolExecutor) -> Callable[[TableColumns, Side], NDArray[np.bool_]]:
-        """Mask of rows with one move alone that keeps the win or the draw."""
+    def _arrays(self) -> NumbaTables:
+        """The tables that moves lead to, for compiled probes."""
         materials = dict.fromkeys([self.material, *self.material.captures().values()])
-        arrays = NumbaTables(self._tables, materials, cache_bytes=CACHE_BYTES)
+        return NumbaTables(self._tables, materials, cache_bytes=CACHE_BYTES)
 
-        def mask(part: TableColumns, side: Side) -> NDArray[np.bool_]:
-            return only_moves(arrays, part.boards(), side, part["outcome"], pool, self._threads)
-
-        return mask
+    def _studies(
+        self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The slots of all studies that `side` wins, ascending, and their lengths."""
+        slots, moves, distances = [np.empty(0, np.int64)], [np.empty(0, np.int16)], []
+        distances.append(slots[0])
+        won = Query(turn=side, outcome=Outcome.WIN)
+        for part in Search(self._tables, self.material, won, threads=self._threads).chunks():
+            own = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, self._threads)
+            # Where the loop begins, the rules have decided.
+            chosen = (own != NO_MOVE) & ((part["order"] == 0) | (part["plies"] > 0))
+            slots.append(part["slot"][chosen].astype(np.int64))
+            moves.append(own[chosen])
+            order, plies = (part[name][chosen].astype(np.int64) for name in ("order", "plies"))
+            distances.append(order << 32 | plies)
+        found = np.concatenate(slots)
+        lengths = lengths_of_studies(
+            arrays, self._file.layout, side, found, np.concatenate(moves),
+            np.concatenate(distances), pool, self._threads,
+        )  # fmt: skip
+        return found[lengths != NO_STUDY], lengths[lengths != NO_STUDY]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Squares, mirrored where only the image has the pieces, and a mask of those that do."""
@@ -262,6 +293,22 @@ class Search:
         return part.take(np.array(chosen, np.int64))
 
 
+def _studies_of(
+    part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
+) -> TableColumns:
+    """Rows of studies, whose slots are ascending, with a column `length`."""
+    at = np.searchsorted(slots, part["slot"])
+    there = np.zeros(part.rows, np.bool_)
+    inside = at < len(slots)
+    there[inside] = slots[at[inside]] == part["slot"][inside]
+    return _with_lengths(part.take(there), lengths[at[there]])
+
+
+def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
+    """Rows with a column `length` behind the others."""
+    return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
+
+
 def _first(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
     """The first rows in an order; rows that are equal in it stay by side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
@@ -280,6 +327,7 @@ def find(
     only: bool = False,
     zugzwang: bool = False,
     differs: bool = False,
+    study: bool = False,
     loop: Offence | str | None = None,
     pieces: Sequence[str] = (),
     sort: str | None = None,
@@ -292,9 +340,12 @@ def find(
     `turn` and `outcome` are of the side to move; `orders` and `plies` a number, or the least and
     the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: whoever is
     to move does worse than if the other were. `differs`: a table of another rule set in the same
-    directory has another outcome. `loop` (`check` or `chase`): the loser by repetition must begin
-    that at once. `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `-plies`,
-    `order` or `-order`. `after`: a position that an unsorted search has found, to go on behind.
+    directory has another outcome. `study`: one winning move alone, and again after every defence
+    that resists longest, until mate, a capture or a loop that the rules decide; `length` counts
+    those plies. `loop` (`check` or `chase`): the loser by repetition must begin that at once.
+    `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `order`, of studies `length`;
+    with a minus the largest come first. `after`: a position that an unsorted search has found, to
+    go on behind.
     Raises `InputError`, and like `Tablebase.table`.
 
     >>> for found in tbgen.find("KRNKR", zugzwang=True, limit=3):  # doctest: +SKIP
@@ -310,6 +361,7 @@ def find(
         only=only,
         zugzwang=zugzwang,
         differs=differs,
+        study=study,
         offence=None if loop is None else member(Offence, loop),
         pieces=tuple(read_piece(text) for text in pieces),
     )

@@ -34,7 +34,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "verify": ("KNK", "--threads", "1"),
     "stats": ("KRKN",),
     "ls": (),
-    "find": ("KNK", "--outcome", "win", "--sort", "-plies", "--limit", "3"),
+    "find": ("KRKN", "--study", "--limit", "3"),
     "dump": ("KNK", "--sample", "3", "--out", "knk.csv"),
     "judge": (LOOP_FEN, *LOOP.split()),
     "convert": (CHECKS, "--move", "d2b1"),
@@ -49,6 +49,7 @@ MORE = {
     "mated": ("probe", "3k5/9/9/9/9/9/9/9/9/3RK4 b"),
     "a chase": ("judge", "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4", "b6c6", "b4c4", "c6b6"),
     "nothing repeats": ("judge", "3k5/9/9/9/9/9/9/9/9/R3K4 w"),
+    "drawn": ("find", "KRKN", "--outcome", "draw", "--limit", "3"),
     "without rules": ("plan", "KRKN", "--rules", "none"),
 }
 

@@ -15,11 +15,12 @@ from tbgen import (
     RulesMismatchError,
     Side,
     find,
+    legal_moves,
     open_tablebase,
 )
 from tbgen.board.search import good_moves
 from tbgen.cli import main
-from tbgen.indexing.squares import piece_code
+from tbgen.indexing.squares import EMPTY, piece_code
 from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
 from tests.kits.built import built
@@ -44,6 +45,62 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
     found = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
     assert found == sorted(set(found))
     return set(found)
+
+
+def unique_plies(tables: GameTablebase, position: Position) -> int:
+    """Plies for which the solution is unique, from the meaning alone; 0 where it is not."""
+    value = tables.probe(position)
+    if value.outcome != Outcome.WIN or (value.order and value.plies == 0):
+        return 0
+    winning = [
+        move for move in legal_moves(position)
+        if tables.probe(position.after(*move)).outcome == Outcome.LOSS
+    ]  # fmt: skip
+    if len(winning) != 1:
+        return 0
+    lost = position.after(*winning[0])
+    defences = [(lost.after(*move), move) for move in legal_moves(lost)]
+    if not defences or position.board[winning[0].target] != EMPTY:
+        return 1
+    values = [tables.probe(after) for after, _ in defences]
+    hardest = max((each.order, each.plies or 0) for each in values)
+    lengths = []
+    for each, (after, move) in zip(values, defences, strict=True):
+        if (each.order, each.plies) != hardest:
+            continue
+        ends = lost.board[move.target] != EMPTY or (each.order > 0 and each.plies == 0)
+        rest = 0 if ends else unique_plies(tables, after)
+        if not ends and not rest:
+            return 0
+        lengths.append(2 + rest)
+    return min(lengths)
+
+
+@pytest.mark.parametrize("material", ["KRKN", "KNKP"])
+def test_studies(material: str) -> None:
+    """Lengths are those of plain recursion: of the longest, of a sample, and 0 elsewhere."""
+    with open_tablebase(built(material, rules="wxf")) as tables:
+        file = tables.table(material)
+        search = find(material, tables, study=True)
+        found = search.columns()
+        lengths = dict(
+            zip(zip(found["side"], found["slot"], strict=True), found["length"], strict=True)
+        )
+        longest = find(material, tables, study=True, sort="-length", limit=40).columns()
+        assert longest["length"].tolist() == sorted(lengths.values(), reverse=True)[:40]
+        sample = [*sampled_columns(file, SAMPLE, 5).positions(), *longest.positions()]
+        by_rules = find(material, tables, only=True, outcome=Outcome.WIN, orders=(1, 9), limit=40)
+        sample += [each.position for each in by_rules]
+        kept = 0
+        for position in sample:
+            place = position.side, file.layout.slot(position)
+            assert lengths.get(place, 0) == unique_plies(tables, position), position.fen
+            kept += place in lengths
+        assert 45 < kept < len(sample)
+        first = next(iter(search))
+        assert (first.length, first.outcome) == (found["length"][0], Outcome.WIN)
+        with pytest.raises(ValueError, match="studies alone have a length"):
+            find(material, tables, sort="length")
 
 
 def test_random_positions_are_found_where_they_should_be(krkn: GameTablebase) -> None:
@@ -115,6 +172,8 @@ def test_the_command(krkn: GameTablebase) -> None:
         "KRKN", "--order", "1-", "--turn", "black", "--format", "csv"
     ).stdout.splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == fens
+    studies = command("KRKN", "--study", "--limit", "2", "--format", "csv").stdout.splitlines()
+    assert [line.count(",") for line in studies] == [6, 6, 6]
     game = command("KRKN", "--at", "R@e2", "--outcome", "win", "--limit", "1", "--format", "pgn")
     assert '[FEN "' in game.stdout
     assert "1. " in game.stdout

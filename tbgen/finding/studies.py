@@ -1,0 +1,176 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Studies: won positions whose solution is unique move by move, compiled.
+
+    won positions with one winning move  ->  by order and plies, the nearest to their end first
+    the move, then every defence that resists longest  ->  positions that are nearer, hence known
+
+The line ends with mate, with a capture by either side (which leaves the table), or where the rules
+decide: a won position of an order above 0 and no plies, where the loop begins. Its *length* is
+the number of plies to that end, of the shortest line where several defences are equally long.
+Defences that resist longest are those with the best value for the loser: of the highest order, then
+of most plies.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import kernel
+from tbgen.finding.moves import ILLEGAL, UNKNOWN, probe_moves, until_loaded
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.slots import slot_of_squares
+from tbgen.indexing.squares import EMPTY, SQUARES
+from tbgen.probing import OK, NumbaTables, order_of, plies_of
+from tbgen.probing.placements import squares_and_legality
+from tbgen.rules.board import MAX_MOVES
+
+NO_OUTCOME = 2
+"""An outcome that no move has, so that all are looked at."""
+
+NO_STUDY = 0
+"""The length of a line that is not unique, or not yet known."""
+
+
+@kernel
+def _slot_of_board(board, codes, descriptor, places):
+    """Return the slot of a board that has the pieces `codes`.
+
+    board : int8 (90,)
+    codes : uint8 (pieces,), `Layout.piece_codes`
+    descriptor : int64 (words,), `Layout.descriptor`
+    places : int64 (pieces,), scratch
+    """
+    for p in range(len(codes)):
+        places[p] = -1
+    for square in range(SQUARES):
+        if board[square] == EMPTY:
+            continue
+        for p in range(len(codes)):
+            if codes[p] == board[square] and places[p] < 0:
+                places[p] = square
+                break
+    return slot_of_squares(places, descriptor)
+
+
+@kernel
+def _length_of(slot, slots, known):
+    """Return the length of the line from a slot, `NO_STUDY` for a slot that is not listed.
+
+    slot : int
+    slots : int64 (m,), ascending
+    known : int32 (m,), their lengths
+    """
+    low, high = 0, len(slots)
+    while low < high:
+        middle = (low + high) // 2
+        if slots[middle] < slot:
+            low = middle + 1
+        else:
+            high = middle
+    if low < len(slots) and slots[low] == slot:
+        return np.int64(known[low])
+    return np.int64(NO_STUDY)
+
+
+@kernel
+def measure_studies(
+    buffers, boards, side, moves, descriptor, codes, slots, known, pending, lengths, statuses
+):
+    """Write the length of the unique line from each position, `NO_STUDY` where it is none.
+
+    buffers : Buffers, the tables of the material and of all after one capture
+    boards : int8 (n, 90), positions in which `side` has one winning move; put back as they were
+    side : int, the winner, who is to move in all of them
+    moves : int16 (n,), the winning moves, 90 * source + target
+    descriptor : int64 (words,), `Layout.descriptor`
+    codes : uint8 (pieces,), `Layout.piece_codes`
+    slots : int64 (m,), ascending: the slots of all positions with one winning move
+    known : int32 (m,), the lengths of their lines, as far as they are known
+    pending : int64 (k,), the numbers of the positions to look at
+    lengths : int32 (n,), out; threads have numbers of their own
+    statuses : int8 (n,), out: `OK`, or `COLD` where blocks are wanted
+    """
+    sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
+    scores = np.empty(MAX_MOVES, np.int64)
+    places = np.empty(len(codes), np.int64)
+    for number in pending:
+        board = boards[number]
+        first, last = moves[number] // SQUARES, moves[number] % SQUARES
+        own, victim = board[first], board[last]
+        board[last] = own
+        board[first] = EMPTY
+        statuses[number] = OK
+        lengths[number] = 1
+        if victim == EMPTY:
+            count, status = probe_moves(
+                buffers, board, 1 - side, NO_OUTCOME, 1, sources, targets, scores
+            )
+            best = np.int64(ILLEGAL)
+            for i in range(count):
+                best = min(best, scores[i])
+            statuses[number] = status
+            shortest = np.int64(-1)
+            for i in range(count):
+                if best >= UNKNOWN or scores[i] != best:
+                    continue
+                rest = np.int64(0)
+                taken = board[targets[i]]
+                if taken == EMPTY and (order_of(best) == 0 or plies_of(best) > 0):
+                    board[targets[i]] = board[sources[i]]
+                    board[sources[i]] = EMPTY
+                    slot = _slot_of_board(board, codes, descriptor, places)
+                    board[sources[i]] = board[targets[i]]
+                    board[targets[i]] = EMPTY
+                    rest = _length_of(slot, slots, known)
+                    if rest == NO_STUDY:
+                        shortest = np.int64(NO_STUDY)
+                        break
+                if shortest < 0 or rest + 2 < shortest:
+                    shortest = rest + 2
+            if shortest >= 0:
+                lengths[number] = shortest
+        board[first] = own
+        board[last] = victim
+
+
+def lengths_of_studies(
+    tables: NumbaTables,
+    layout: Layout,
+    side: int,
+    slots: NDArray[np.int64],
+    moves: NDArray[np.int16],
+    distances: NDArray[np.int64],
+    pool: ThreadPoolExecutor,
+    threads: int,
+) -> NDArray[np.int32]:
+    """int32 (n,): the plies for which the solution is unique, `NO_STUDY` where it is not.
+
+    `slots` are all positions of a table, ascending, in which `side` is to move and has one winning
+    move; `moves` are those, and `distances` numbers that ascend with order and plies. Raises like
+    `NumbaTables.load_wanted`.
+    """
+    known = np.full(len(slots), NO_STUDY, np.int32)
+    nearest = np.argsort(distances, kind="stable")
+    changes = np.flatnonzero(np.diff(distances[nearest])) + 1
+    codes = np.array(layout.piece_codes, np.uint8)
+    for level in np.split(nearest, changes):
+        squares, _ = squares_and_legality(layout, slots[level])
+        boards = layout.boards_of_squares(squares).view(np.int8)
+        chosen, lengths = moves[level], np.zeros(len(level), np.int32)
+
+        def work(
+            part: NDArray[np.int64], statuses: NDArray[np.int8],
+            boards: NDArray[np.int8] = boards, chosen: NDArray[np.int16] = chosen,
+            lengths: NDArray[np.int32] = lengths,
+        ) -> None:  # fmt: skip
+            measure_studies(
+                tables.buffers, boards, side, chosen, layout.descriptor, codes, slots, known,
+                part, lengths, statuses,
+            )  # fmt: skip
+
+        until_loaded(tables, len(level), work, pool, threads)
+        known[level] = lengths
+    return known
