@@ -24,22 +24,29 @@ PAGE = ROOT / "docs" / "commands.md"
 
 HEAD = """# Commands
 
-Written by `python scripts/docs/commands.py` from the program itself; `tbgen COMMAND --help` says
-the same. What they have in common is [at the end](#in-a-shell).
+Reference for users of the command line, written by `python scripts/docs/commands.py` from
+`tbgen COMMAND --help`. Options that several commands have are in
+[Common options](#common-options); tables, exit status and completion are under
+[In a shell](#in-a-shell).
 """
+
+COMMON = """## Common options
+
+Where an option is listed twice, the commands that it belongs to are named.
+
+| option | |
+|---|---|"""
 
 FOOT = """
 ## In a shell
 
-Which tables are meant is the same everywhere: `--tables DIR` (else `$TBGEN_TABLES`, else
-`./egtb`) and `--rules`; tables of different rules or options never mix.
+All commands use the tables of `--tables DIR` (else `$TBGEN_TABLES`, else `./egtb`) under
+`--rules`; tables of different rules or options never mix.
 
-Exit status of all commands: 0 ok, 1 findings (a mismatch, a missing table, a failed verification),
-2 usage or bad input, 3 a corrupt file, 130 interrupted. Errors are one line on stderr and a hint;
-with `--json`, stdout has them as an object, too. `TBGEN_TRACEBACK=1` shows where it came from.
-
-At a terminal `build`, `probe` and `verify` end with what may come next; to pipes and files they
-write answers alone.
+Exit status: 0 ok, 1 findings (a mismatch, a missing table, a failed verification), 2 usage or bad
+input, 3 a corrupt file, 130 interrupted. An error is one line on stderr and a hint; with `--json`
+also an object on stdout. `TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`, `probe`
+and `verify` end with a suggestion; pipes and files get the answer alone.
 
 **Completion.** One line in the shell's own file lets Tab complete commands, options and choices:
 
@@ -84,18 +91,50 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def section(name: str, command: Command) -> Iterator[str]:
-    """What the page says of a command."""
+def row(option: Option) -> str:
+    """The row of a table about an option."""
+    text = option.help or f"Default: {option.show_default}."
+    return f"| `{cell(names(option))}` | {cell(text)} |"
+
+
+def options(command: Command) -> dict[str, str]:
+    """The rows of a command's options by their first name."""
+    return {
+        max(option.opts, key=len): row(option)
+        for option in command.params
+        if isinstance(option, Option)
+    }
+
+
+def common_rows(commands: dict[str, Command]) -> dict[str, list[str]]:
+    """Rows that several commands share, with the names of these commands."""
+    users: dict[str, list[str]] = {}
+    for name, command in commands.items():
+        for line in options(command).values():
+            users.setdefault(line, []).append(name)
+    return {line: names for line, names in users.items() if len(names) > 1}
+
+
+def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
+    """The section on shared options; those with two meanings name their commands."""
+    yield COMMON
+    first = [line.split()[1].strip("`") for line in shared]
+    for option, (line, users) in sorted(zip(first, shared.items(), strict=True)):
+        where = f" ({', '.join(users)})" if first.count(option) > 1 else ""
+        yield line.removesuffix(" |") + f"{where} |"
+
+
+def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
+    """The section of a command."""
     yield f"## {name}\n"
     yield f"`tbgen {name}{arguments(command)}`\n"
     for paragraph in (command.help or "").strip().split("\n\n"):
         yield f"{' '.join(paragraph.split())}\n"
     yield "| option | |\n|---|---|"
-    for option in command.params:
-        if isinstance(option, Option) and option.help:
-            yield f"| `{cell(names(option))}` | {cell(option.help)} |"
-        elif isinstance(option, Option):
-            yield f"| `{cell(names(option))}` | Default: {option.show_default}. |"
+    rows = options(command)
+    yield from (line for line in rows.values() if line not in shared)
+    common = ", ".join(f"`{option}`" for option, line in rows.items() if line in shared)
+    yield f"| {common} | [common options](#common-options) |"
     lesson = LESSONS[name]
     yield "\n| example | |\n|---|---|"
     for line, meaning in lesson.examples:
@@ -110,10 +149,15 @@ def page() -> str:
     lines.extend(f"| [{name}](#{name}) | {cell(does)} |" for name, does in COMMANDS.items())
     lines.append("")
     context = Context(main)
-    for name in COMMANDS:
-        command = main.get_command(context, name)  # type: ignore[attr-defined]
-        lines.extend(section(name, command))
-    return "\n".join(lines) + FOOT
+    commands = {
+        name: main.get_command(context, name)  # type: ignore[attr-defined]
+        for name in COMMANDS
+    }
+    shared = common_rows(commands)
+    for name, command in commands.items():
+        lines.extend(section(name, command, shared))
+    lines.extend(common_options(shared))
+    return "\n".join(lines) + "\n" + FOOT
 
 
 if __name__ == "__main__":

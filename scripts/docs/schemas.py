@@ -11,6 +11,7 @@ description.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,16 +23,14 @@ PAGE = ROOT / "docs" / "json.md"
 
 HEAD = """# JSON
 
-Written by `python scripts/docs/schemas.py`. With `--json` every command but `engine` prints one
-object on one line; so does the HTTP API ([HTTP API](http.md)). The same for programs:
-[answers.schema.json](answers.schema.json) (JSON Schema 2020-12; `#/$defs/probe` is the answer of
-`probe`). The tests compare what the commands print with it. Fields may be added; none goes away or
-changes its meaning without a line in the changelog.
-[openapi.json](openapi.json) (OpenAPI 3.1, written by `python scripts/docs/openapi.py`) has the
-addresses of the HTTP API, with examples, and what the board adds to these answers.
+Reference for programs that read answers, written by `python scripts/docs/schemas.py`. With `--json`
+every command but `engine` prints one object on one line; so does the [HTTP API](http.md).
+[answers.schema.json](answers.schema.json) is the same as JSON Schema 2020-12: `#/$defs/probe` is
+the answer of `probe`. [openapi.json](openapi.json) has the addresses of the HTTP API.
 
-Outcomes, values, orders and plies are defined in [Values](values.md). *Or null* is said where a
-field may be null.
+Fields may be added; none goes away or changes its meaning without a line in the changelog.
+Outcomes, values, orders and plies are defined in [Values](values.md), materials in
+[The table file](format.md#names).
 """
 
 
@@ -46,23 +45,49 @@ def kind(schema: Schema) -> str:
     return name + (", or null" if "null" in types else "")
 
 
-def rows(schema: Schema, prefix: str = "") -> Iterator[str]:
-    """The rows of a table about an object, those of objects inside it below their field."""
+def rows(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str]:
+    """The rows of a table about an object, those of objects inside it below their field.
+
+    An object whose fields an earlier one has names that one; `seen` has them by their fields.
+    """
     for name, field in schema["properties"].items():
-        yield f"| `{prefix}{name}` | {kind(field)} | {field['description']} |"
         inner = field.get("items", field)
-        if "properties" in inner:
+        fields = json.dumps(inner.get("properties", {}))
+        like = seen.get(fields)
+        note = f"; fields as `{like}`" if like else ""
+        yield f"| `{prefix}{name}` | {kind(field)} | {field['description']}{note} |"
+        if "properties" in inner and not like:
+            seen[fields] = f"{prefix}{name}"
             mark = "[]." if "items" in field else "."
-            yield from rows(inner, f"{prefix}{name}{mark}")
+            yield from rows(inner, seen, f"{prefix}{name}{mark}")
+
+
+def names(repeated: list[str]) -> str:
+    """The fields of rows; those inside an object or list that is named are left out."""
+    fields = [row.split("`")[1] for row in repeated]
+    return ", ".join(
+        f"`{field}`"
+        for field in fields
+        if not any(field.startswith((f"{outer}.", f"{outer}[].")) for outer in fields)
+    )
 
 
 def page() -> str:
-    """The page for people."""
+    """The page for people; a row that an earlier answer has is a reference to it."""
     parts = [HEAD]
+    first: dict[str, str] = {}
     for name, schema in ANSWERS.items():
         parts.append(f"## {name}\n\n{schema['description'].capitalize()}.\n")
         parts[-1] += "\n| field | type | |\n|---|---|---|"
-        parts.append("\n".join(rows(schema)) + "\n")
+        lines, earlier = [], defaultdict(list)
+        for row in rows(schema, {}):
+            if row in first:
+                earlier[first[row]].append(row)
+            else:
+                lines.append(row)
+        first.update(dict.fromkeys(lines, name))
+        lines += [f"| {names(of)} | | as in [{one}](#{one}) |" for one, of in earlier.items()]
+        parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
