@@ -34,7 +34,7 @@ def check_games(
     assert tally.endangered
 
 
-@pytest.mark.parametrize("rules", ["check", "wxf"])
+@pytest.mark.parametrize("rules", [pytest.param("check", marks=pytest.mark.certification), "wxf"])
 def test_a_small_table(rules: str) -> None:
     check_games("KRKN", rules, per_code=2, limit=6, draws=1, dangers=6)
 

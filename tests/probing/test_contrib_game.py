@@ -249,9 +249,9 @@ def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[E
 
 @needs_cxx
 def test_the_engine_does_not_slip(directory: Path) -> None:
-    endings = play(directory, "KRAKR", 12, depth=1)
-    assert endings.total() >= 40
-    assert endings[Ending.LOOP] >= 5
+    endings = play(directory, "KRAKR", 5, depth=1)
+    assert endings.total() >= 15
+    assert endings[Ending.LOOP] >= 2
 
 
 @needs_cxx

@@ -39,7 +39,7 @@ def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
 @pytest.mark.parametrize("rules", Rules)
 def test_verdicts_are_those_of_judge(rules):
     rng = random.Random(31)
-    for _ in range(150):
+    for _ in range(50):
         found = random_loop(rng)
         if found is None:
             continue
@@ -53,7 +53,7 @@ def test_verdicts_are_those_of_judge(rules):
 
 def test_pushing_and_popping_leaves_nothing_behind():
     rng = random.Random(32)
-    for _ in range(12):
+    for _ in range(5):
         position = random_position(rng, ("KRKC", "KRNKRC", "KNCKRB"))
         history = History(position, occurrences=rng.choice((2, 3)))
         for _ in range(250):
@@ -74,7 +74,7 @@ def test_pushing_and_popping_leaves_nothing_behind():
 
 def test_a_draw_is_enough_gives_a_bound():
     rng = random.Random(33)
-    for _ in range(150):
+    for _ in range(50):
         found = random_loop(rng)
         if found is None:
             continue

@@ -63,7 +63,7 @@ def test_published_cases_by_the_slow_twin(case):
 
 
 def test_random_loops_agree_with_the_slow_twin():
-    for position, loop in loops(21, 250):
+    for position, loop in loops(21, 100):
         judgement = judge(position, loop)
         assert judgement.levels == naive_referee.levels(position, loop), (position.fen, loop)
         off = naive_referee.levels(position, loop, naive_referee.Clauses(minor_chases=False))
@@ -71,7 +71,7 @@ def test_random_loops_agree_with_the_slow_twin():
 
 
 def test_verdicts_do_not_depend_on_side_start_or_length():
-    for position, loop in loops(22, 200):
+    for position, loop in loops(22, 80):
         judgement = judge(position, loop)
         mirrored = [Move(mirror_square(a), mirror_square(b)) for a, b in loop]
         swapped = [Move(flip_square(a), flip_square(b)) for a, b in loop]

@@ -56,7 +56,7 @@ def solved(
         ("KRKA", Rules.WXF, 1),
         ("KRKN", Rules.WXF, 3),
         pytest.param("KRAKCA", Rules.CHECK, 12, marks=pytest.mark.certification),
-        ("KNKPA", Rules.WXF, 9),
+        ("KNKPA", Rules.WXF, 30),
     ],
 )
 def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> None:

@@ -76,7 +76,7 @@ def test_it_is_that_of_the_naive_solution(material: str, rules: Rules, metric: M
 
 
 def test_twins_count_once_and_orders_do(tmp_path: Path) -> None:
-    spec = spec_of("KPPK", 2, Rules.CHECK)
+    spec = spec_of("KPAAK", 2, Rules.CHECK)
     layout = Layout.of(spec.name.material)
     words: Words = [{}, {}]
     canonical = np.flatnonzero(layout.squares_of_slots(np.arange(layout.slots))[1])
