@@ -64,9 +64,14 @@ class Army:
         return tuple(self.count(kind) for kind in _NAME_ORDER)
 
     @property
+    def attackers(self) -> int:
+        """Pieces that can cross the river: rooks, knights, cannons and pawns."""
+        return self.rooks + self.knights + self.cannons + self.pawns
+
+    @property
     def has_attackers(self) -> bool:
         """Return whether any piece can cross the river; a side without is *armless*."""
-        return any(self.count(kind) for kind in PieceType if kind.is_attacker)
+        return self.attackers > 0
 
     def without(self, kind: int) -> Army:
         """The army after losing one piece."""
@@ -137,6 +142,11 @@ class Material:
     def men(self) -> int:
         """Pieces on the board, kings included."""
         return sum(army.count(kind) for army in self.armies for kind in PieceType)
+
+    @property
+    def attackers(self) -> int:
+        """Pieces of both sides that can cross the river."""
+        return self.first.attackers + self.second.attackers
 
     @property
     def needs_table(self) -> bool:

@@ -140,6 +140,7 @@ ANSWERS: dict[str, Schema] = {
             ),
         ),
         missing=whole("tables to build"),
+        slots=whole("all of them, for each side to move"),
         memory_bytes=whole("the largest of them"),
         disk_bytes=whole("all of them"),
         seconds=number("all of them"),

@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
 
 import figures  # noqa: E402
-from figures import PAIRS, RULES, TABLE_1, Difference, Fact, Loop, Zugzwangs  # noqa: E402
+from figures import PAIRS, RULES, Difference, Fact, Loop, Zugzwangs  # noqa: E402
 
 from tbgen.board.diagram import Look, draw  # noqa: E402
+from tbgen.building.sets import materials_of  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402
 
 PAGE = ROOT / "docs" / "facts.md"
@@ -176,7 +177,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
     """Table 1 under perpetual check alone, against the Asian rules."""
-    names = [Material.parse(name).name for name in TABLE_1]
+    names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
     same = [row.material for row in asked if not row.differ]
     others = [row.material for row in asked if row.differ]

@@ -20,7 +20,6 @@ import numpy as np
 
 from tbgen import TableColumns, find, open_tablebase
 from tbgen.answers.mechanism import find_mechanism
-from tbgen.building.sets import NAMED
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import columns_of_slots
@@ -34,13 +33,6 @@ CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 RULES = ("none", "check", "wxf")
 PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"))
 """The rule sets whose outcomes are compared position by position."""
-
-TABLE_1 = [
-    *NAMED["table1"].split(),
-    *("KRKCA", "KRKNB", "KRKRAA", "KRKPP", "KRKNBB", "KRKCBB", "KRKNAB", "KNPKN", "KRKNAAB"),
-    *("KRKNC", "KRKPPB", "KRKPPAA", "KRPKRA", "KRKNPB", "KNPKCB", "KRNKRB"),
-]
-"""The 43 materials of Fang, Hsu & Hsu's Table 1, damaged names as their counts tell them."""
 
 CHUNK = 1 << 20
 """Slots looked at together."""

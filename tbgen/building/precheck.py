@@ -32,6 +32,8 @@ class Totals:
     """Cost of the missing tables of a build: bytes and wall seconds, estimated."""
 
     tables: int
+    slots: int
+    """For each side to move, of all tables."""
     memory_bytes: int
     disk_bytes: int
     seconds: float
@@ -41,6 +43,7 @@ class Totals:
         """Add up some tables, of which one is built at a time."""
         return cls(
             len(planned),
+            sum(table.index_size for table in planned),
             max((table.memory_bytes for table in planned), default=0),
             sum(table.disk_bytes for table in planned),
             sum(table.seconds for table in planned),

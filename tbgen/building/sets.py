@@ -2,24 +2,31 @@
 
     KRNKR               the material itself, in any spelling
     'KR*KN*'            a pattern: every material whose name matches, from either side
-    table1              a named set, `NAMED`
+    table1, practical   a named set, `NAMED`
     @FILE               what a file lists, in any of these ways
     --men N             all of at most N men; beside the others, those of them with at most N
+    --attackers N       all of at most N attackers, whatever the defenders; the same beside others
 
 Only materials that need a table are in a set; one that is named alone is taken as it is. The same
-words mean the same for every command that takes materials. Nothing here knows of tables or costs.
+words mean the same for every command that takes materials. Where a command is about tables that
+are there, patterns and sets choose among these. Nothing here knows of tables or costs.
+
+A capture takes a man, and perhaps an attacker, and adds none: what captures lead to is within
+bounds that the material is within.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import ALIASES, MAX_COUNT, Army, Material
+from tbgen.indexing.squares import PieceType
 
 PATTERN_MEN = 6
 """The men that a pattern reaches to where nothing else is asked for."""
@@ -27,61 +34,136 @@ PATTERN_MEN = 6
 MAX_MEN = 12
 """The most that `--men` may ask for: beyond, the names alone are hundreds of thousands."""
 
+MAX_ATTACKERS = 4
+"""The most that `--attackers` may ask for: 17,883 materials."""
+
 MAX_PATTERN = 200
 """Characters of a pattern: of 34, the longest name, each may be a choice of some."""
 
 MAX_FILE = 1 << 22
 """Characters of a list of materials that are read."""
 
-TABLE_1 = (
-    "KRNKRAA KRNKRA KRNKR KRPKRB KRPKR KRKNN KRKCC KRKNPAA KRKNPA KRKNP KRKPPP KRKPPBB KRKPPA "
-    "KNPKCA KNPKC KCPKC KRKRA KRKRB KRKR KRKNAABB KRKNABB KRKNAA KRKNA KRKN KRKCAA KRKCB KRKC"
-)
-"""Rows of Table 1 of Fang, Hsu & Hsu 2002, in the paper's order: 27 of its 43, those whose names
-this project has (tests/data/fang_hsu_table1.csv, and KRKPPP)."""
-
-NAMED = {"table1": TABLE_1}
-"""Sets by name; more are a line each."""
-
 _WILD = "*?["
 
 
-def materials_of(words: Sequence[str], men: int | None = None) -> list[Material]:
-    """The materials that words and a number of men mean, each once, in the order of the words.
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of a set of materials; None where there is none."""
 
-    men : at most so many pieces on the board, kings included; without words, all of these
+    men: int | None = None
+    """The most pieces on the board, kings included."""
+    attackers: int | None = None
+    """The most pieces of both sides that can cross the river."""
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for a limit that bounds no set of tables, or too large a one."""
+        for option, asked, least, most in (
+            ("men", self.men, 3, MAX_MEN),
+            ("attackers", self.attackers, 1, MAX_ATTACKERS),
+        ):
+            if asked is not None and not least <= asked <= most:
+                raise InputError(
+                    f"--{option} {asked} is no set of tables",
+                    f"ask for {least} to {most} {option}",
+                )
+
+    def __bool__(self) -> bool:
+        """Return whether there is any limit."""
+        return self.men is not None or self.attackers is not None
+
+    def __str__(self) -> str:
+        """`at most 9 men and 2 attackers`."""
+        limits = [
+            f"{limit} {of}"
+            for limit, of in ((self.men, "men"), (self.attackers, "attackers"))
+            if limit is not None
+        ]
+        return f"at most {' and '.join(limits)}"
+
+    def admit(self, material: Material) -> bool:
+        """Return whether a material is within the limits."""
+        return (self.men is None or material.men <= self.men) and (
+            self.attackers is None or material.attackers <= self.attackers
+        )
+
+
+NAMED: dict[str, Path | Bounds] = {
+    "practical": Bounds(attackers=2),
+    "table1": Path(__file__).with_name("table1.txt"),
+}
+"""Sets by name: bounds, or a list that names its source; more are a line each."""
+
+_Present = frozenset[Material] | None
+"""What patterns and sets choose from; None where all materials are meant."""
+
+
+def materials_of(
+    words: Sequence[str], men: int | None = None, attackers: int | None = None
+) -> list[Material]:
+    """The materials that words and bounds mean, each once, in the order of the words.
+
+    men : at most so many pieces on the board, kings included
+    attackers : at most so many pieces of both sides that can cross the river
+    Without words, these bounds mean all materials within; beside words, those of them that are.
 
     Raises `InputError` for a word that means nothing, and where nothing is left; `OSError` for a
     file that cannot be read.
     """
-    if men is not None and not 3 <= men <= MAX_MEN:
-        raise InputError(f"--men {men} is no set of tables", f"ask for 3 to {MAX_MEN} men")
-    if not words and men is None:
+    bounds = Bounds(men, attackers)
+    if not words and not bounds:
         raise InputError("no materials are named", "name some, as in KRNKR, or ask for --men 5")
-    if not words and men is not None:
-        return list(_all_materials(men))
-    found = {material.name: material for word in words for material in _meant_by(word, men)}
-    chosen = [material for material in found.values() if men is None or material.men <= men]
-    if not chosen:
+    return _chosen(words, bounds, None)
+
+
+def materials_among(
+    present: Iterable[Material],
+    words: Sequence[str],
+    men: int | None = None,
+    attackers: int | None = None,
+) -> list[Material]:
+    """Those of some materials that words and bounds mean, each once; all, without either.
+
+    A material that is named alone is among them even if it is not present, for its user to miss.
+    Raises like `materials_of`.
+    """
+    return _chosen(words, Bounds(men, attackers), frozenset(present))
+
+
+def _chosen(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
+    if not words:
+        return list(_within(bounds, present))
+    meant = (material for word in words for material in _meant_by(word, bounds, present))
+    found = {material.name: material for material in meant}
+    chosen = [material for material in found.values() if bounds.admit(material)]
+    if not chosen and bounds:
         raise InputError(
-            f"none of the materials named has at most {men} men", "ask for more with --men"
+            f"none of the materials named has {bounds}", "ask for more with --men or --attackers"
         )
     return chosen
 
 
-def _meant_by(word: str, men: int | None) -> Iterable[Material]:
+def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
     if word.startswith("@"):
         return itertools.chain.from_iterable(
-            _meant_by(listed, men) for listed in _listed(Path(word[1:]))
+            _meant_by(listed, bounds, present) for listed in _listed(Path(word[1:]))
         )
     if word in NAMED:
-        return map(Material.parse, NAMED[word].split())
+        return _named(NAMED[word], bounds, present)
     if any(sign in word for sign in _WILD):
-        return _matching(word, men or PATTERN_MEN)
+        within = bounds if bounds or present is not None else Bounds(men=PATTERN_MEN)
+        return _matching(word, within, present)
     return (Material.parse(word),)
 
 
-def _matching(pattern: str, men: int) -> list[Material]:
+def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[Material]:
+    """The materials of a named set."""
+    if isinstance(meant, Bounds):
+        return filter(bounds.admit, _within(meant, present))
+    listed = map(Material.parse, _listed(meant))
+    return [material for material in listed if present is None or material in present]
+
+
+def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
     """The materials that a pattern matches, whichever side it names first."""
     if len(pattern) > MAX_PATTERN:
         # To read one takes time in proportion to the square of its brackets.
@@ -92,14 +174,16 @@ def _matching(pattern: str, men: int) -> list[Material]:
     wanted = pattern.upper().translate(ALIASES)
     matching = [
         material
-        for material in _all_materials(men)
+        for material in _within(bounds, present)
         if fnmatchcase(material.name, wanted)
         or fnmatchcase(material.second.name + material.first.name, wanted)
     ]
     if not matching:
+        if present is not None:
+            raise InputError(f"{excerpt(pattern)} matches no table here", "tbgen ls lists all")
         raise InputError(
-            f"{excerpt(pattern)} matches no material of at most {men} men",
-            "a pattern reaches further with --men",
+            f"{excerpt(pattern)} matches no material of {bounds}",
+            "a pattern reaches further with --men or --attackers",
         )
     return matching
 
@@ -120,23 +204,51 @@ def _listed(path: Path) -> Iterator[str]:
             yield word
 
 
+def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
+    """The materials within bounds, by men and name."""
+    if present is None:
+        return _all_materials(bounds)
+    there = sorted(present, key=lambda material: (material.men, material.name))
+    return filter(bounds.admit, there)
+
+
 @cache
-def _all_materials(men: int) -> tuple[Material, ...]:
-    """Every material of at most so many men that needs a table, by men and name."""
-    armies = sorted(_armies(men - 2), key=lambda army: army.strength, reverse=True)
+def _all_materials(bounds: Bounds) -> tuple[Material, ...]:
+    """Every material within bounds that needs a table, by men and name."""
+    armies = sorted(_armies(bounds), key=lambda army: army.strength, reverse=True)
     sizes = [sum(army.strength) for army in armies]
+    attackers = [army.attackers for army in armies]
+    most = _most_pieces(bounds)
+    most_attackers = most if bounds.attackers is None else bounds.attackers
     found = [
-        Material(first, second)
+        Material(first, armies[other])
         for at, first in enumerate(armies)
-        for second, size in zip(armies[at:], sizes[at:], strict=True)
-        if sizes[at] + size <= men - 2 and (first.has_attackers or second.has_attackers)
+        for other in range(at, len(armies))
+        if sizes[at] + sizes[other] <= most
+        and 0 < attackers[at] + attackers[other] <= most_attackers
     ]
     return tuple(sorted(found, key=lambda material: (material.men, material.name)))
 
 
-def _armies(pieces: int) -> Iterator[Army]:
-    """Every army of at most so many pieces beside its king."""
-    counts = [range(min(most, pieces) + 1) for most in MAX_COUNT[1:]]
+def _most_pieces(bounds: Bounds) -> int:
+    """The most pieces of both sides beside the kings; `bounds` has a limit."""
+    if bounds.men is not None:
+        return bounds.men - 2
+    assert bounds.attackers is not None
+    defenders = MAX_COUNT[PieceType.ADVISOR] + MAX_COUNT[PieceType.ELEPHANT]
+    return 2 * defenders + bounds.attackers
+
+
+def _armies(bounds: Bounds) -> Iterator[Army]:
+    """Every army that a side may have in a material within bounds."""
+    pieces = _most_pieces(bounds)
+    attackers = pieces if bounds.attackers is None else bounds.attackers
+    counts = [
+        range(min(MAX_COUNT[kind], attackers if kind.is_attacker else pieces) + 1)
+        for kind in PieceType
+        if kind != PieceType.KING
+    ]
     for chosen in itertools.product(*counts):
-        if sum(chosen) <= pieces:
-            yield Army(*chosen)
+        army = Army(*chosen)
+        if sum(chosen) <= pieces and army.attackers <= attackers:
+            yield army

@@ -111,8 +111,9 @@ def build(
 ) -> None:
     """Build the tables of MATERIAL..., and first those that captures lead to.
 
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
-    of these; --men 5 alone is every material of at most five men.
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers against
+    any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
+    at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
 
     Finished tables are kept, so that an interrupted build goes on where it stopped; nothing is
     ever half written. Several builds may share a directory, and divide the work.
@@ -187,8 +188,9 @@ def _check_first(
     require_patience(totals, confirmed=confirmed)
     if totals.seconds > _WORTH_TELLING:
         click.echo(
-            f"{totals.tables} tables to build: up to {size(totals.memory_bytes)} of memory, "
-            f"{size(totals.disk_bytes)} of disk, about {duration(totals.seconds)}",
+            f"{totals.tables} tables to build, {totals.slots:,} slots a side: "
+            f"up to {size(totals.memory_bytes)} of memory, {size(totals.disk_bytes)} of disk, "
+            f"about {duration(totals.seconds)}",
             err=True,
         )
 

@@ -14,9 +14,11 @@ from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
+from tbgen.cli.materials import Choice, choice_arguments
 
 
 @click.command(cls=Command)
+@choice_arguments
 @options.tables_option
 @click.option(
     "--values/--no-values", "with_values", default=True, show_default=True,
@@ -31,21 +33,28 @@ from tbgen.cli.live import LiveLine
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
 )
 @options.json_option
-def index(tables: Path, with_values: bool, dense: bool, threads: int, as_json: bool) -> None:
+def index(
+    choice: Choice, tables: Path, with_values: bool, dense: bool, threads: int, as_json: bool
+) -> None:
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
+
+    It lists all tables, or those that MATERIAL..., --men and --attackers choose among them: a
+    material as in KRNKR, a pattern as in 'KR*KN*', the sets practical and table1.
 
     Any server that serves the directory as files is a source then, for `tbgen fetch`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
     # Hashing and files only where they are asked for: `--help` loads neither.
-    from tbgen.publishing.index import index_of, pack_all_densely, write_index
+    from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
 
     asked = partial(values_of, threads=threads) if with_values else None
+    there = {name.material for path in tables.iterdir() if (name := table_of(path.name))}
+    only = set(choice.among(there)) if choice else None
     with LiveLine() as line:
         if dense:
-            pack_all_densely(tables, line.live, threads=threads)
-        entries = index_of(tables, line.live, asked)
+            pack_all_densely(tables, line.live, threads=threads, only=only)
+        entries = index_of(tables, line.live, asked, only=only)
     path = write_index(tables, entries)
     if as_json:
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})

@@ -45,6 +45,7 @@ LESSONS = {
         (
             ("tbgen plan KRKNN", "what it needs before anything is built"),
             ("tbgen plan --men 5 --workers 8", "all of at most five men, on eight workers"),
+            ("tbgen plan --attackers 2 --men 5", "of at most two attackers, whatever defends"),
             ("tbgen plan KRNKR KRPKR --json", "the same of two materials, for a script"),
         ),
         "docs/build-big.md",

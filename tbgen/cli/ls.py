@@ -11,24 +11,29 @@ from tbgen.answers import failures
 from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.materials import Choice, choice_arguments
 from tbgen.cli.wdl import list_outcomes
 from tbgen.indexing.systems import usable_cores
-from tbgen.tables import TableFile, TableName
+from tbgen.tables import TableFile, TableName, WdlName
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 
 
 @click.command(cls=Command)
+@choice_arguments
 @options.check_option
 @options.table_options
 @options.json_option
 @click.pass_context
 def ls(
     context: click.Context,
+    choice: Choice,
     check: bool,
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """The tables present.
+    """The tables present: all, or those of MATERIAL..., --men and --attackers.
+
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical or table1, or @FILE.
 
     Two tables of one digest hold the same values. A stated digest is the word of the file; with
     --check files are read as a whole, the digest is that of the contents, and --json also has that
@@ -43,15 +48,16 @@ def ls(
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
     proofs = Proofs(in_directory(selection.directory))
-    choice = selection.choice
     # What is removed meanwhile, or a link to nowhere, is not there.
-    present = (path for path in selection.directory.iterdir() if path.exists())
-    named = [(TableName.parse(path.name), path) for path in present]
-    for name, path in sorted(
-        ((name, path) for name, path in named if name is not None),
-        key=lambda found: (found[0].material.men, found[1].name),
-    ):
-        if not choice.admits(name.rule_set) or selection.metric not in (None, name.metric):
+    present = [path for path in selection.directory.iterdir() if path.exists()]
+    named = [(name, path) for path in present if (name := TableName.parse(path.name))]
+    packed = [(wdl, path) for path in present if (wdl := WdlName.parse(path.name))]
+    there = {*(name.material for name, _ in named), *(wdl.material for wdl, _ in packed)}
+    chosen = set(choice.among(there))
+    for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):
+        if name.material not in chosen or not selection.choice.admits(name.rule_set):
+            continue
+        if selection.metric not in (None, name.metric):
             continue
         entry = {
             "material": name.material.name,
@@ -81,7 +87,9 @@ def ls(
             show_failure(failure)
         entries.append(entry | {"proof": status.to_json()})
         shown.append((str(name.rule_set), status))
-    outcomes, worst_of_outcomes = list_outcomes(selection, check)
+    outcomes, worst_of_outcomes = list_outcomes(
+        [(wdl, path) for wdl, path in packed if wdl.material in chosen], selection, check
+    )
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:

@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import click
 
-from tbgen.building.sets import MAX_MEN, materials_of
+from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materials_of
 from tbgen.indexing import InputError, Material
 
 
-def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`MATERIAL... --men N`, as the parameter `wanted`: the materials, each once.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Words and bounds that choose among tables that are there; `tbgen.building.sets` has both."""
 
-    What the words mean is in `tbgen.building.sets`.
-    """
+    words: tuple[str, ...]
+    men: int | None
+    attackers: int | None
+
+    def __bool__(self) -> bool:
+        """Return whether any were given."""
+        return bool(self.words or self.men or self.attackers)
+
+    def among(self, present: Iterable[Material]) -> list[Material]:
+        """Return those chosen, each once, all without a choice; raises `InputError`, `OSError`."""
+        return materials_among(present, self.words, self.men, self.attackers)
+
+
+def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`MATERIAL... --men N --attackers N`, as the parameter `wanted`: the materials, each once."""
 
     @wraps(function)
     def with_materials(
-        *arguments: Any, materials: tuple[str, ...], men: int | None, **others: Any
+        *arguments: Any,
+        materials: tuple[str, ...],
+        men: int | None,
+        attackers: int | None,
+        **others: Any,
     ) -> Any:
-        return function(*arguments, wanted=materials_of(materials, men), **others)
+        wanted = materials_of(materials, men, attackers)
+        return function(*arguments, wanted=wanted, **others)
 
-    command: Callable[..., Any] = with_materials
+    return _arguments(with_materials)
+
+
+def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same arguments, as the parameter `choice`, for commands about tables that are there."""
+
+    @wraps(function)
+    def with_choice(
+        *arguments: Any,
+        materials: tuple[str, ...],
+        men: int | None,
+        attackers: int | None,
+        **others: Any,
+    ) -> Any:
+        choice = Choice(materials, men, attackers)
+        return function(*arguments, choice=choice, **others)
+
+    return _arguments(with_choice)
+
+
+def _arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option(
+        "--attackers", type=click.IntRange(1, MAX_ATTACKERS), metavar="N",
+        help="All materials of at most N attackers (rooks, knights, cannons, pawns) of both sides; "
+        "with --men or MATERIAL..., those of them.",
+    )(command)  # fmt: skip
     command = click.option(
         "--men", type=click.IntRange(3, MAX_MEN), metavar="N",
         help="All materials of at most N men, kings included; with MATERIAL..., those of them.",

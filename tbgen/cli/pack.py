@@ -11,18 +11,14 @@ import click
 from tbgen.building.packing import Packed, pack_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.materials import require_tables
+from tbgen.cli.materials import Choice, choice_arguments, require_tables
 from tbgen.indexing import InputError, Material
 from tbgen.play.tablebase import GameTablebase
 from tbgen.publishing.bundle import write_bundle
 
 
 @click.command(cls=Command)
-@click.argument("materials", nargs=-1, metavar="MATERIAL...")
-@click.option(
-    "--men", type=click.IntRange(min=2), metavar="N",
-    help="Also all tables there of at most N men, kings included.",
-)  # fmt: skip
+@choice_arguments
 @click.option(
     "--plain", is_flag=True,
     help="Store blocks as they are, to be mapped into memory: a fifth of a byte for each slot.",
@@ -39,8 +35,7 @@ from tbgen.publishing.bundle import write_bundle
 @options.table_options
 @options.json_option
 def pack(
-    materials: tuple[str, ...],
-    men: int | None,
+    choice: Choice,
     plain: bool,
     force: bool,
     out: Path | None,
@@ -50,22 +45,23 @@ def pack(
 ) -> None:
     """Win-draw-loss files of the tables of MATERIAL..., beside them or in --out.
 
+    MATERIAL is one as in KRNKR; patterns as in 'KR*KN*', the sets practical and table1, --men and
+    --attackers choose among the tables that are there.
+
     They hold outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
     ask inside their search. Where one is there, outcomes are read from it. One that was derived
     from this very table is kept.
 
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
-    wanted = [Material.parse(name) for name in materials]
-    require_tables(wanted)
-    if not wanted and men is None:
+    if not choice:
         raise InputError("nothing to pack", "name materials, or all of few men by --men 5")
     archive = None
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     with selection.open() as opened:
-        if men is not None:
-            wanted += [m for m in _present(opened) if m.men <= men and m not in wanted]
+        wanted = choice.among(_present(opened))
+        require_tables(wanted)
         files = []
         for material in wanted:
             table = opened.table(material)

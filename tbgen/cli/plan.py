@@ -42,8 +42,9 @@ def plan(
 ) -> None:
     """Show what building MATERIAL... would take.
 
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set table1, or @FILE, which lists any
-    of these; --men 5 alone is every material of at most five men.
+    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers against
+    any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
+    at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
 
     Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
     is built, and estimates of its file and of the time. Nine of ten hold within a factor of 1.5,
@@ -73,6 +74,7 @@ def plan(
     missing = [entry for entry in entries if not entry["present"]]
     total: dict[str, Any] = {
         "missing": len(missing),
+        "slots": sum(entry["index_size"] for entry in missing),
         "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),
         "disk_bytes": sum(entry["disk_bytes"] for entry in missing),
         "seconds": round(sum(entry["seconds"] for entry in missing), 2),
@@ -106,8 +108,9 @@ def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
                    f"{size(entry['memory_bytes']):>9}  {size(entry['disk_bytes']):>9}  "
                    f"{time:>8}")  # fmt: skip
-    click.echo(f"{total['missing']} of {len(entries)} tables to build: "
-               f"{size(total['memory_bytes'])} of memory, {size(total['disk_bytes'])} of disk, "
+    click.echo(f"{total['missing']} of {len(entries)} tables to build, "
+               f"{total['slots']:,} slots a side: {size(total['memory_bytes'])} of memory, "
+               f"{size(total['disk_bytes'])} of disk, "
                f"about {duration(total['seconds'])}")  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
     BuildProgress   the tables of a build as they are begun and written
-    SetProgress     the same for a set: what is done, what runs, how long the rest will take
+    SetProgress     the same for a set: what is done, what runs, how long the rest will take;
+                    a large set has one line from time to time, not one for each table
 
 What is said of a table that failed, and in which words, is not decided here.
 """
@@ -26,6 +27,12 @@ from tbgen.tables.names import TableName
 QUIET_SECONDS = 10.0
 """Without a terminal, a table that takes long is heard of this often."""
 
+LARGE_SET = 100
+"""Tables from which a set has no line for each of them."""
+
+LARGE_SET_SECONDS = 60.0
+"""Without a terminal, a large set is heard of this often."""
+
 _FRESH_SECONDS = 2.0
 """How old the forecast that is shown may be."""
 
@@ -42,12 +49,15 @@ class BuildProgress(LiveLine):
         self._label = ""
         self._settled = 0
         self._spoken = time.monotonic()
+        self._quiet_seconds = QUIET_SECONDS
+        self._tells_each = True
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """A table is begun, or found finished."""
         self._label = f"{number}/{total} {name}"
         self._settled = 0
-        self._spoken = time.monotonic()
+        if self._tells_each:
+            self._spoken = time.monotonic()
         if finished:
             self.tables.append({"table": str(name), "built": False})
             self.live(f"{self._label}: present")
@@ -75,7 +85,11 @@ class BuildProgress(LiveLine):
                 "build_seconds": round(seconds, 3),
             }
         )
-        self.say(f"{self._label}: {size(size_of_file)} in {duration(seconds)}")
+        text = f"{self._label}: {size(size_of_file)} in {duration(seconds)}"
+        if self._tells_each:
+            self.say(text)
+        else:
+            self._now_and_then(text)
 
     def profile(self, shares: list[Share], threads: int) -> None:
         """Show the cost of each phase of the table that was written."""
@@ -91,7 +105,7 @@ class BuildProgress(LiveLine):
 
     def _now_and_then(self, text: str) -> None:
         self.live(text)
-        if not self.is_shown and time.monotonic() - self._spoken > QUIET_SECONDS:
+        if not self.is_shown and time.monotonic() - self._spoken > self._quiet_seconds:
             self._spoken = time.monotonic()
             click.echo(text, err=True)
 
@@ -110,6 +124,8 @@ class SetProgress(BuildProgress, Observer):
         self._total = total
         self._forecast = forecast
         self._elsewhere = elsewhere
+        if total > LARGE_SET:
+            self._tells_each, self._quiet_seconds = False, LARGE_SET_SECONDS
         self._running: list[str] = []
         self._began = time.monotonic()
         self._rest, self._rest_known = "", 0.0

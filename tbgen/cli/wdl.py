@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -51,17 +53,16 @@ def prove_outcomes(
     return failures.OK if ok else failures.FINDINGS
 
 
-def list_outcomes(selection: options.Selection, check: bool) -> tuple[list[dict[str, Any]], int]:
-    """The win-draw-loss files of a directory, fewest men first, and the exit status.
+def list_outcomes(
+    named: Iterable[tuple[WdlName, Path]], selection: options.Selection, check: bool
+) -> tuple[list[dict[str, Any]], int]:
+    """Those of some win-draw-loss files that are selected, fewest men first; the exit status.
 
     check : whether files are read as a whole
 
     A file that cannot be read has its error, which is also shown.
     """
     entries, worst = [], failures.OK
-    # What is removed meanwhile, or a link to nowhere, is not there.
-    present = (path for path in selection.directory.iterdir() if path.exists())
-    named = [(name, path) for path in present if (name := WdlName.parse(path.name)) is not None]
     for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):
         if not selection.choice.admits(name.rule_set):
             continue

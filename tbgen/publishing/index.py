@@ -15,11 +15,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tbgen.indexing.errors import InputError
+from tbgen.indexing.material import Material
 from tbgen.tables import schema
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
@@ -75,18 +76,21 @@ def index_of(
     directory: Path,
     report: Callable[[str], object] = lambda name: None,
     values_of: ValuesOf | None = None,
+    *,
+    only: Container[Material] | None = None,
 ) -> list[Entry]:
     """Return the index of a directory, by name; reads every byte.
 
     report : told of each file before it is read
     values_of : asked for each table
+    only : the materials that are listed; None for all
 
     Raises `OSError`, and what `TableFile` raises for a table that is damaged.
     """
     entries = []
     for path in sorted(directory.iterdir()):
         name = table_of(path.name)
-        if name is None or not path.is_file():
+        if name is None or not path.is_file() or not _is_among(only, name):
             continue
         report(path.name)
         digest = values = None
@@ -101,17 +105,22 @@ def index_of(
 
 
 def pack_all_densely(
-    directory: Path, report: Callable[[str], object] = lambda name: None, *, threads: int = 1
+    directory: Path,
+    report: Callable[[str], object] = lambda name: None,
+    *,
+    threads: int = 1,
+    only: Container[Material] | None = None,
 ) -> None:
     """Pack the tables of a directory as small as they get; what is a link stays one.
 
     report : told of each table, and how far it is
+    only : the materials whose tables are packed; None for all
 
     Raises `OSError`, and what `TableFile` raises for a table that is damaged.
     """
     for path in sorted(directory.glob(f"*{SUFFIX}")):
         name = TableName.parse(path.name)
-        if name is None or path.is_symlink() or not path.is_file():
+        if name is None or path.is_symlink() or not path.is_file() or not _is_among(only, name):
             continue
 
         def tell(done: int, total: int, file: str = path.name) -> None:
@@ -119,6 +128,11 @@ def pack_all_densely(
 
         with TableFile(path, name=name) as file:
             pack_densely(file, threads=threads, report=tell)
+
+
+def _is_among(only: Container[Material] | None, name: TableName) -> bool:
+    """Return whether a table is one of some materials, or all are meant."""
+    return only is None or name.material in only
 
 
 def hash_of(path: Path) -> tuple[int, str]:

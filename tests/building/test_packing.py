@@ -151,6 +151,7 @@ def test_the_command(tables: Path) -> None:
     assert json.loads(run(tables, "krnk", "krk", "--json")[1])["error"]  # no table of KRNK
     status, out, _ = run(tables, "KRK", "knkr")
     assert (status, out.count("present")) == (0, 2)
+    assert run(tables, "KR*", "--attackers", "1")[1].count("present") == 1
     assert run(tables)[0] == 2
     assert run(tables, "KAK")[0] == 2
 
@@ -168,6 +169,10 @@ def test_ls_lists_the_files(tables: Path) -> None:
     arguments = ["ls", "--tables", str(tables)]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.stdout.count("2 win-draw-loss files")) == (0, 1)
+    result = CliRunner().invoke(main, [*arguments, "K[NR]*", "--attackers", "1", "--json"])
+    chosen = json.loads(result.stdout)
+    assert [entry["file"] for entry in chosen["wdl"]] == ["KRK.check.wdl.xqt"]
+    assert [entry["material"] for entry in chosen["tables"]] == ["KNK", "KRK"]
     (tables / "KRK.check.wdl.xqt").write_bytes(b"damage")
     result = CliRunner().invoke(main, [*arguments, "--json"])
     entries = {entry["file"]: entry for entry in json.loads(result.stdout)["wdl"]}

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.sets import MAX_MEN, NAMED, materials_of
+from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materials_of
+from tbgen.building.work import needed_materials
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tests.kits.paths import DATA
 
 
-def names(*words: str, men: int | None = None) -> list[str]:
-    return [material.name for material in materials_of(words, men)]
+def names(*words: str, men: int | None = None, attackers: int | None = None) -> list[str]:
+    return [material.name for material in materials_of(words, men, attackers)]
 
 
 def spelled(men: int) -> set[str]:
@@ -51,17 +52,41 @@ def test_materials_keep_the_order_of_the_words_and_come_once() -> None:
     assert names("KRKN", "KRK", men=3) == ["KRK"]
 
 
+def test_materials_of_so_many_attackers_are_those_of_all() -> None:
+    for attackers in (1, 2, 3):
+        of_six = [m.name for m in materials_of([], 6) if m.attackers <= attackers]
+        assert names(men=6, attackers=attackers) == of_six
+
+
+def test_two_attackers_against_any_defenders() -> None:
+    materials = materials_of(["practical"])
+    assert materials == materials_of([], attackers=2)
+    assert [sum(m.men <= men for m in materials) for men in (9, 10, 12)] == [1504, 1704, 1800]
+    assert {"KRAABBKRAABB", "KNAABBKCAABB", "KCPABKAABB"} < {m.name for m in materials}
+    assert needed_materials(materials) == materials
+
+
 def test_the_rows_of_table_1() -> None:
     with (DATA / "fang_hsu_table1.csv").open(newline="") as file:
         rows = [Material.parse(row["material"]).name for row in csv.DictReader(file)]
     listed = names("table1")
     assert [name for name in listed if name in rows] == rows
-    assert set(listed) - set(rows) == {"KRKPPP"}
+    assert len(set(listed)) == len(listed) == 43
 
 
-def test_no_named_set_has_a_material_twice() -> None:
-    for name, text in NAMED.items():
-        assert len(names(name)) == len(text.split())
+def test_sets_choose_among_what_is_there() -> None:
+    there = [Material.parse(name) for name in ("KRKN", "KRNKR", "KNK", "KRNCKRN")]
+
+    def chosen(*words: str, men: int | None = None, attackers: int | None = None) -> list[str]:
+        return [m.name for m in materials_among(there, words, men, attackers)]
+
+    assert chosen() == ["KNK", "KRKN", "KRNKR", "KRNCKRN"]
+    assert chosen("practical") == chosen(attackers=2) == ["KNK", "KRKN"]
+    assert chosen("table1", men=4) == ["KRKN"]
+    assert chosen("KRN*") == ["KRNKR", "KRNCKRN"]
+    assert chosen("krk", "KNK") == ["KRK", "KNK"]
+    with pytest.raises(InputError, match="matches no table here"):
+        chosen("KC*")
 
 
 def test_a_pattern_matches_from_either_side_in_any_spelling() -> None:
@@ -84,22 +109,24 @@ def test_a_file_lists_materials_sets_and_patterns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "men", "message"),
+    ("words", "limits", "message"),
     [
-        ((), None, "no materials are named"),
-        (("table3",), None, "is no piece"),
-        (("KQ*",), None, "matches no material of at most 6 men"),
-        (("[" * 201,), 4, "is longer than any name"),
-        (("KRKNAABB",), 4, "none of the materials named has at most 4 men"),
-        ((), 2, "--men 2 is no set"),
-        ((), MAX_MEN + 1, "is no set of tables"),
+        ((), (), "no materials are named"),
+        (("table3",), (), "is no piece"),
+        (("KQ*",), (), "matches no material of at most 6 men"),
+        (("KQ*",), (None, 2), "matches no material of at most 2 attackers"),
+        (("[" * 201,), (4,), "is longer than any name"),
+        (("KRKNAABB",), (4, 2), "none of the materials named has at most 4 men and 2 attackers"),
+        ((), (2,), "--men 2 is no set"),
+        ((), (MAX_MEN + 1,), "is no set of tables"),
+        ((), (5, MAX_ATTACKERS + 1), "--attackers 5 is no set of tables"),
     ],
 )
 def test_what_means_nothing_is_refused(
-    words: tuple[str, ...], men: int | None, message: str
+    words: tuple[str, ...], limits: tuple[int | None, ...], message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        materials_of(words, men)
+        materials_of(words, *limits)
     assert caught.value.hint
 
 
@@ -113,7 +140,13 @@ def test_a_list_names_no_other_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "tables"), [(("--men", "3"), 4), (("KNK", "--men", "5"), 1), (("KRK[NR]",), 4)]
+    ("words", "tables"),
+    [
+        (("--men", "3"), 4),
+        (("--men", "3", "--attackers", "1"), 4),
+        (("KNK", "--men", "5"), 1),
+        (("KRK[NR]",), 4),
+    ],
 )
 def test_plan_takes_sets(tmp_path: Path, words: tuple[str, ...], tables: int) -> None:
     result = CliRunner().invoke(main, ["plan", *words, "--tables", str(tmp_path)])

@@ -7,6 +7,10 @@ import sys
 import pytest
 
 from tbgen.cli.live import LiveLine
+from tbgen.cli.progress import LARGE_SET, SetProgress
+from tbgen.indexing import Material
+from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import Metric, RuleSet, TableName
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -22,3 +26,15 @@ def test_what_is_said_stays(
     said = capsys.readouterr().err
     assert "KRK is there\n" in said
     assert ("half done" in said) == terminal
+
+
+@pytest.mark.parametrize("total", [LARGE_SET, LARGE_SET + 1])
+def test_a_large_set_has_no_line_for_each_table(
+    total: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = TableName(Material.parse("KRK"), RuleSet(Rules.WXF), Metric.DTM)
+    with SetProgress(total, None, elsewhere=False) as progress:
+        progress.table(1, total, name, finished=False)
+        progress.written(name, 954, 0.1)
+    assert capsys.readouterr().err.count("KRK") == (total <= LARGE_SET)
+    assert progress.tables[0]["bytes_on_disk"] == 954

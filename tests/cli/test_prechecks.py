@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ def test_totals_are_told_before_a_long_build(
 ) -> None:
     monkeypatch.setattr("tbgen.cli.build._WORTH_TELLING", 0)
     first = run("build", "KNAK", "--tables", tmp_path).stderr.splitlines()[0]
-    assert first.startswith("2 tables to build: up to ")
+    assert re.match(r"2 tables to build, [\d,]+ slots a side: up to ", first)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
+from tbgen.indexing import Material
 from tbgen.publishing.fetching import FetchError, fetch, fetch_index
 from tbgen.publishing.index import (
     BadIndexError,
@@ -249,6 +250,8 @@ def test_an_index_lists_tables_and_what_is_written_is_read(
         *(path.name for path in tables_dir.glob("*.xqt")), "KRK.check.dtm.proof.json"
     }  # fmt: skip
     assert read_index(write_index(tmp_path, entries).read_text()) == entries
+    krk = [entry for entry in entries if entry.file.startswith("KRK.")]
+    assert index_of(tmp_path, only={Material.parse("KRK")}) == krk
     assert fetch_index([DirectorySource(tmp_path / "no"), DirectorySource(tmp_path)]) == entries
     for entry in entries:
         assert hash_of(tmp_path / entry.file) == (entry.bytes, entry.sha256)
