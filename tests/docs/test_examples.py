@@ -27,7 +27,11 @@ TRIED = {
     "console": {"*"},  # test_sessions, and the tests of the pages that it names
     "pycon": {"*"},  # test_sessions, tests/probing/test_docs.py
     "sh": {"*"},  # below: they install, serve, or want other machines
-    "python": {"docs/python.md", "docs/tutorial.md"},  # below, and test_sessions
+    "python": {
+        "docs/python.md",
+        "docs/tutorial.md",
+        "docs/zh/tutorial.md",
+    },  # below, test_sessions, test_chinese
     "c": {"docs/engines.md"},  # tests/probing/test_contrib_library.py
     "cpp": {"docs/engines.md"},
     "http": {"docs/http.md"},  # test_openapi

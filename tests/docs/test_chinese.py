@@ -1,0 +1,35 @@
+"""The Chinese pages: the examples, pictures and sections of the English page of the same name.
+
+What examples print is compared on the English pages.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.kits.paths import DOCS
+
+PAGES = sorted((DOCS / "zh").glob("*.md"))
+
+
+def parts(path: Path) -> tuple[list[str], list[str], int]:
+    """The blocks of code of a page, the names of its pictures, and how many sections it has."""
+    text = path.read_text("utf-8")
+    code = re.findall(r"^```\w+\n.*?^```$", text, re.MULTILINE | re.DOTALL)
+    pictures = re.findall(r"[\w-]+\.(?:svg|png)", text)
+    return code, pictures, len(re.findall(r"^## ", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_shows_what_the_english_one_shows(page: Path) -> None:
+    """Whoever changes one of them changes both."""
+    assert parts(page) == parts(DOCS / page.name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_is_in_chinese(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert len(re.findall(r"[\u4e00-\u9fff]", text)) > 300
