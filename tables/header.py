@@ -212,7 +212,7 @@ class Header(Generic[Spec]):
             metric,
             rule_set.options,
             span,
-            rule_set.orders,
+            rule_set.orders or 0,
             self.block_slots,
             self.metadata_checksum,
             self.slots,
@@ -292,7 +292,7 @@ class Header(Generic[Spec]):
             minor_chases = not open_choice or options != Option.NONE
             spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
-                RuleSet(list(Rules)[rules], orders, minor_chases),
+                RuleSet(list(Rules)[rules], orders or None, minor_chases),
                 width,
                 metric,
                 span,

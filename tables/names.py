@@ -66,21 +66,21 @@ class Option(IntFlag):
 class RuleSet:
     """What the values of a table hold under; tables of different rule sets never mix.
 
-    `rules` is None where none are known. `orders` limits the number of orders; 0 is no limit.
+    `rules` is None where none are known. `orders` limits the number of orders; None is no limit.
     `minor_chases` says whether an advisor or elephant that attacks a protected rook, knight or
     cannon chases it; only `wxf` leaves a choice. Raises `InputError` for a choice elsewhere, and
     for a limit that no file can state.
     """
 
     rules: Rules | None
-    orders: int = 0
+    orders: int | None = None
     minor_chases: bool = True
 
     def __post_init__(self) -> None:
         """Check that the rules leave a choice, and that files can state the limit."""
-        if not 0 <= self.orders <= MAX_ORDERS:
+        if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
             raise InputError(
-                f"{self.orders} is no limit on orders: it is at most {MAX_ORDERS}",
+                f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",
                 "leave --orders out: all orders are searched",
             )
         if not self.minor_chases and not (
@@ -110,7 +110,7 @@ class RuleSet:
     @property
     def unlimited(self) -> RuleSet:
         """The same rules without a limit on orders."""
-        return replace(self, orders=0)
+        return replace(self, orders=None)
 
     def __str__(self) -> str:
         """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""
@@ -126,7 +126,8 @@ UNKNOWN_RULES = RuleSet(None)
 class RuleChoice:
     """Which rule sets are meant where a reader may leave any part of one open: None is any.
 
-    `rules`, `orders` (0: no limit) and `minor_chases` are those of `RuleSet`.
+    `rules`, `orders` and `minor_chases` are those of `RuleSet`, but that orders without a limit are
+    asked for by 0.
     """
 
     rules: Rules | None = None
@@ -137,7 +138,7 @@ class RuleChoice:
         """Whether a rule set is one of those that are meant."""
         return (
             self.rules in (None, found.rules)
-            and self.orders in (None, found.orders)
+            and (self.orders is None or (self.orders or None) == found.orders)
             and self.minor_chases in (None, found.minor_chases)
         )
 
@@ -147,7 +148,7 @@ class RuleChoice:
 
         Raises `InputError` where the rules know no chases to leave out.
         """
-        return RuleSet(self.rules, self.orders or 0, self.minor_chases is not False)
+        return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
 
 _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
@@ -163,7 +164,7 @@ def _parse(filename: str) -> tuple[Material, RuleSet, str] | None:
         return None
     material, rules, nominor, orders, last = match.groups()
     try:
-        rule_set = RuleSet(Rules(rules), int(orders or 0), nominor is None)
+        rule_set = RuleSet(Rules(rules), int(orders) if orders else None, nominor is None)
         return Material.parse(material), rule_set, last
     except ValueError:  # InputError is one
         return None
@@ -192,8 +193,8 @@ class TableName:
         return self.rule_set.rules
 
     @property
-    def orders(self) -> int:
-        """The limit on orders, 0 for none."""
+    def orders(self) -> int | None:
+        """The limit on orders, None without one."""
         return self.rule_set.orders
 
     @property

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from tbgen.indexing import Side
 from tbgen.tables.blockfile import BlockFile
-from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import Metric
@@ -47,14 +46,11 @@ class TableFile(BlockFile[TableSpec]):
 
         Raises `CorruptTableError` where those have values for which there is no code.
         """
-        name = Side(side).name.lower()
         try:
             return {
-                self.code_space.encode(
-                    Value(Outcome[line.outcome.upper()], line.order, line.plies or 0)
-                )
+                self.code_space.encode(line.exact)
                 for line in self.statistics.histogram
-                if line.side == name
+                if line.side == side
             }
         except (ValueError, LimitExceededError):
             raise CorruptTableError(self.path, "the statistics have a value without code") from None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from typing import Any
 
 MAX_VALUE = 512
@@ -59,6 +60,13 @@ def one_of(names: Iterable[str]) -> Check:
         return known[value]
 
     return check
+
+
+def member(kind: type[Enum]) -> Check:
+    """The words for members of an enumeration, which are their names in lower case."""
+    known = {each.name.lower(): each for each in kind}
+    word = one_of(known)
+    return lambda value: known[word(value)]
 
 
 def text(pattern: str, what: str) -> Check:

@@ -51,13 +51,13 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """A position of the longest distance of an order, with `side` ("red", "black") to move.
+    """A position of the longest distance of an order, with `side` to move.
 
     `value` is the number that Fang, Hsu & Hsu print.
     """
 
     order: int
-    side: str
+    side: Side
     fen: str
     value: int
 
@@ -66,12 +66,17 @@ class Longest:
 class HistogramLine:
     """Number of positions with `side` to move that have one value; a draw has `plies` None."""
 
-    side: str
-    outcome: str
+    side: Side
+    outcome: Outcome
     order: int
     plies: int | None
     value: int
     positions: int
+
+    @property
+    def exact(self) -> Value:
+        """The value, as codes are made of."""
+        return Value(self.outcome, self.order, self.plies or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,19 +162,19 @@ class TableStatistics:
                 fen = longest_fens.get((order, side))
                 if fen is not None:
                     value = codes.decode(code).number
-                    longest.append(Longest(order, _side_name(side), fen, value))
+                    longest.append(Longest(order, side, fen, value))
         return cls(
             material=name.material.name,
             rules=str(name.rules),
             metric=str(name.metric),
-            orders_limit=name.orders or None,
+            orders_limit=name.orders,
             index_size=index_size,
             red_to_move=_side_counts(Side.RED, lines),
             black_to_move=_side_counts(Side.BLACK, lines),
             max_distance=max((plies for order, plies, _ in decided if not order), default=0),
             max_rule_distance=max((order.max_distance for order in orders), default=None),
             orders=tuple(orders),
-            longest=tuple(sorted(longest, key=lambda entry: (entry.order, entry.side != "red"))),
+            longest=tuple(sorted(longest, key=lambda entry: (entry.order, entry.side))),
             histogram=tuple(lines),
         )
 
@@ -177,6 +182,8 @@ class TableStatistics:
         """The object that `tbgen stats --json` prints, without file size and build time."""
         return {
             **asdict(self),
+            "longest": [_named(asdict(entry)) for entry in self.longest],
+            "histogram": [_named(asdict(line)) for line in self.histogram],
             "legal": self.legal,
             "draws": self.draws,
             "rule_decided": self.rule_decided,
@@ -198,7 +205,7 @@ class TableStatistics:
             Side, (statistics.red_to_move, statistics.black_to_move), strict=True
         ):
             if counts != _side_counts(side, statistics.histogram):
-                raise schema.SchemaError(f"the counts of {_side_name(side)} do not add up")
+                raise schema.SchemaError(f"the counts of {side.name.lower()} do not add up")
             if counts.legal > statistics.index_size:
                 raise schema.SchemaError("more positions than slots")
         return statistics
@@ -219,14 +226,18 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
     return {order: code for order, (_, code) in sorted(longest.items())}
 
 
-def _side_name(side: Side) -> str:
-    return side.name.lower()
+def _named(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an entry, with words for sides and outcomes."""
+    return {
+        name: each.name.lower() if isinstance(each, Side | Outcome) else each
+        for name, each in fields.items()
+    }
 
 
 def _line(side: Side, value: Value, positions: int) -> HistogramLine:
     return HistogramLine(
-        side=_side_name(side),
-        outcome=value.outcome.name.lower(),
+        side=side,
+        outcome=value.outcome,
         order=value.order,
         plies=None if value.outcome == Outcome.DRAW else value.plies,
         value=value.number,
@@ -235,11 +246,12 @@ def _line(side: Side, value: Value, positions: int) -> HistogramLine:
 
 
 def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
-    counts = {"win": 0, "draw": 0, "loss": 0}
+    counts = dict.fromkeys(Outcome, 0)
     for line in lines:
-        if line.side == _side_name(side):
+        if line.side == side:
             counts[line.outcome] += line.positions
-    return SideCounts(sum(counts.values()), counts["win"], counts["draw"], counts["loss"])
+    numbers = (counts[outcome] for outcome in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS))
+    return SideCounts(sum(counts.values()), *numbers)
 
 
 # -- what a file may say -----------------------------------------------------------------------
@@ -248,8 +260,8 @@ _COUNT, _POSITIONS = schema.integer(), schema.integer(1)
 _ORDER = schema.integer(0, MAX_ORDERS)
 _PLIES = schema.integer(0, MAX_ORDERS)
 _NUMBER = schema.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
-_SIDE = schema.one_of(side.name.lower() for side in Side)
-_OUTCOME = schema.one_of(outcome.name.lower() for outcome in Outcome)
+_SIDE = schema.member(Side)
+_OUTCOME = schema.member(Outcome)
 _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
 
 

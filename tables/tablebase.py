@@ -51,9 +51,10 @@ Name = TypeVar("Name", TableName, WdlName)
 class Tablebase(BoardProber):
     """Table files of one rule set, opened when they are first needed.
 
-    `rules`, `orders` (a limit on orders, 0 for none) and `minor_chases` (`RuleSet`) choose the
-    rule set; where they are left open, the only one present is taken, and `RulesMismatchError`
-    raised if there are several. `InputError` is raised where the rules know no chases to leave out.
+    `rules`, `orders` (a limit on orders; 0 asks for tables without one) and `minor_chases`
+    (`RuleSet`) choose the rule set; where they are left open, the only one present is taken, and
+    `RulesMismatchError` raised if there are several. `InputError` is raised where the rules know no
+    chases to leave out.
     `metric` decides between two tables of the same material; where a material has one table it is
     used whatever its metric. Win-draw-loss files answer what asks for outcomes alone; where there
     is none of a material, its table does.

@@ -18,7 +18,7 @@ import numpy as np
 
 from tbgen.indexing import Side
 from tbgen.probing.columns import TableColumns, columns_of_slots
-from tbgen.tables import Outcome, TableFile, Value
+from tbgen.tables import Outcome, TableFile
 
 
 class Share(NamedTuple):
@@ -58,14 +58,14 @@ class ShortWins:
         lines = [
             line
             for line in file.statistics.histogram
-            if Outcome[line.outcome.upper()] == Outcome.WIN and line.plies <= plies
+            if line.outcome == Outcome.WIN and line.exact.plies <= plies
         ]
         self.positions: Counter[int] = Counter()
         """How many there are of each order."""
         self._codes: dict[int, set[int]] = {}
         for line in lines:
             self.positions[line.order] += line.positions
-            code = file.code_space.encode(Value(Outcome.WIN, line.order, line.plies))
+            code = file.code_space.encode(line.exact)
             self._codes.setdefault(line.order, set()).add(code)
 
     def draw(self, order: int, count: int, seed: int) -> TableColumns:

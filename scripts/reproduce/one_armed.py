@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--men", type=int, default=5, help="Without materials: all up to so many.")
     parser.add_argument("--minor-chases", action=argparse.BooleanOptionalAction, default=True)
     options = parser.parse_args()
-    rule_set = RuleSet(Rules.WXF, 0, options.minor_chases)
+    rule_set = RuleSet(Rules.WXF, minor_chases=options.minor_chases)
 
     @cache
     def solved(material: Material) -> Solution:

@@ -246,7 +246,7 @@ class Api:
                 "rules": str(name.rules),
                 "minor_chases": name.rule_set.choice,
                 "metric": str(name.metric),
-                "orders_limit": name.orders or None,
+                "orders_limit": name.orders,
             }
             return figures | failed
         return {key: figures[key] for key in kept} | {"proof": proof.to_json()}

@@ -42,11 +42,10 @@ def histogram(
 
     `address` says where a bar leads, if it leads anywhere.
     """
-    bars: dict[tuple[str, int], int] = defaultdict(int)
+    bars: dict[tuple[Side, int], int] = defaultdict(int)
     for line in figures.histogram:
         if line.plies is not None and line.order == order:
-            won_by_mover = line.outcome == "win"
-            winner = line.side if won_by_mover else {"red": "black", "black": "red"}[line.side]
+            winner = line.side if line.outcome == Outcome.WIN else line.side.other
             bars[winner, line.plies] += line.positions
     if not bars:
         return ""
@@ -56,22 +55,22 @@ def histogram(
     parts = []
     for (winner, plies), count in sorted(bars.items()):
         height = (log10(count) + 0.3) * scale
-        y = -height if winner == "red" else 0
-        mark = " here" if here == (Side[winner.upper()], plies) else ""
+        y = -height if winner == Side.RED else 0
+        mark = " here" if here == (winner, plies) else ""
         bar = (
-            f'<rect class="{winner}{mark}" x="{plies * step:.1f}" y="{y:.1f}" '
+            f'<rect class="{winner.name.lower()}{mark}" x="{plies * step:.1f}" y="{y:.1f}" '
             f'width="{max(1, step - 1):.1f}" height="{height:.1f}">'
             f"<title>{plies}: {count:,}</title></rect>"
         )
-        href = escape(address(Side[winner.upper()], plies))
+        href = escape(address(winner, plies))
         parts.append(f'<a href="{href}" aria-label="{plies}: {count:,}">{bar}</a>' if href else bar)
-    if here is not None and (here[0].name.lower(), here[1]) in bars:
+    if here in bars:
         x = (here[1] + 0.5) * step
         y = -_HEIGHT - 4 if here[0] == Side.RED else _HEIGHT + 4
         up = 8 if here[0] == Side.BLACK else -8
         parts.append(f'<path class="pointer" d="M{x:.1f} {y}l-6 {up}h12z"/>')
     width = (longest + 1) * step
-    below = _HEIGHT if any(winner == "black" for winner, _ in bars) else 0
+    below = _HEIGHT if any(winner == Side.BLACK for winner, _ in bars) else 0
     height = _HEIGHT + below + 34
     return (
         f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} {height}" '

@@ -65,7 +65,7 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
         LongestWin(
             Position.from_fen(entry.fen),
             entry.order,
-            Side[entry.side.upper()],
+            entry.side,
             255 - entry.value if entry.order else entry.value,
         )
         for entry in figures.longest
@@ -89,7 +89,7 @@ def longest_plies(figures: TableStatistics, winner: Side) -> int:
         (
             line.plies or 0
             for line in figures.histogram
-            if line.order == 0 and line.side == winner.name.lower() and line.outcome == "win"
+            if line.order == 0 and line.side == winner and line.outcome == Outcome.WIN
         ),
         default=0,
     )

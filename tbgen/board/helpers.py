@@ -68,7 +68,7 @@ class Shelf:
         """Open these tables in this process."""
         rules = self.rule_set
         tables = GameTablebase(
-            rules=rules.rules, orders=rules.orders if rules.rules else None,
+            rules=rules.rules, orders=(rules.orders or 0) if rules.rules else None,
             minor_chases=rules.choice if rules.rules else None, metric=self.metric,
             cache_bytes=CACHE_BYTES,
         )  # fmt: skip

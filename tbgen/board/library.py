@@ -339,7 +339,7 @@ class Library:
             except (TablebaseError, OSError):
                 continue
             for entry in figures.longest:
-                if entry.order == 0 and entry.side == "red" and entry.value > best:
+                if entry.order == 0 and entry.side == Side.RED and entry.value > best:
                     with contextlib.suppress(InputError):
                         position = Position.from_fen(entry.fen)
                         check_legal(position)

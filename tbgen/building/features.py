@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.squares import PieceType
+from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
@@ -39,7 +39,7 @@ class Outcomes:
     def of(cls, statistics: TableStatistics) -> Outcomes:
         """Those of a finished table."""
         red, black = statistics.red_to_move, statistics.black_to_move
-        legal = {"red": red.legal, "black": black.legal}
+        legal = {Side.RED: red.legal, Side.BLACK: black.legal}
         shares = [line.positions / legal[line.side] for line in statistics.histogram]
         entropy = -sum(share * math.log(share) for share in shares) / 2
         return cls((red.wins / max(red.legal, 1), black.wins / max(black.legal, 1)), entropy)

@@ -122,7 +122,7 @@ def build(
     interrupted. With --keep-going, that of the first table that failed.
     """
     require_tables(wanted)
-    rule_set = RuleSet(Rules(rules), orders, minor_chases)
+    rule_set = RuleSet(Rules(rules), orders or None, minor_chases)
     if math.isnan(state_minutes):
         raise click.BadParameter("nan is no number of minutes", param_hint="'--save-state'")
     wished = None if metric == "auto" else Metric(metric)

@@ -63,7 +63,7 @@ def ls(
             "material": name.material.name,
             "rules": str(name.rules),
             "minor_chases": name.rule_set.choice,
-            "orders_limit": name.orders or None,
+            "orders_limit": name.orders,
             "metric": str(name.metric),
             "bytes_on_disk": path.stat().st_size,
             "digest": None,

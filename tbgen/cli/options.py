@@ -219,7 +219,7 @@ class Selection:
             self,
             rules=str(rule_set.rules),
             minor_chases=rule_set.minor_chases,
-            orders=rule_set.orders,
+            orders=rule_set.orders or 0,
         )
 
     def open(self) -> GameTablebase:

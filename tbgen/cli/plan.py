@@ -55,7 +55,7 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     require_tables(wanted)
-    rule_set = RuleSet(Rules(rules), orders, minor_chases)
+    rule_set = RuleSet(Rules(rules), orders or None, minor_chases)
     planned = plan_tables(wanted, Rules(rules), tables)
     entries: list[dict[str, Any]] = [
         {
@@ -87,7 +87,7 @@ def plan(
         answer = {
             "rules": rules,
             "minor_chases": rule_set.choice,
-            "orders_limit": orders or None,
+            "orders_limit": rule_set.orders,
             "tables": entries,
         }
         show_json(answer | total | ({} if crowd is None else {"workers": asdict(crowd)}))

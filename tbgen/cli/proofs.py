@@ -221,5 +221,5 @@ def _identity(job: Job) -> dict[str, Any]:
         "rules": str(name.rules),
         "metric": str(name.metric),
         "minor_chases": name.rule_set.choice,
-        "orders_limit": name.orders or None,
+        "orders_limit": name.orders,
     }

@@ -146,7 +146,7 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
     """
     asked = RuleSet(
         Rules(selection.rules or options.DEFAULT_RULES),
-        selection.orders or 0,
+        selection.orders or None,
         selection.minor_chases is not False,
     )
     if new:

@@ -15,7 +15,7 @@ from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.errors import excerpt
 from tbgen.indexing.squares import LETTERS, piece_code, square_name
-from tbgen.tables import Outcome, TableFile, TableStatistics, Value
+from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
 NO_END = 1 << 30
@@ -57,9 +57,9 @@ class Query:
 
     def has(self, line: HistogramLine) -> bool:
         """Return whether positions with that value are candidates."""
-        outcome, plies = Outcome[line.outcome.upper()], line.plies or 0
+        outcome, plies = line.outcome, line.exact.plies
         return (
-            self.turn in (None, side_of(line))
+            self.turn in (None, line.side)
             and self.outcome in (None, outcome)
             and self.orders[0] <= line.order <= self.orders[1]
             and self.plies[0] <= plies <= self.plies[1]
@@ -75,17 +75,6 @@ class Query:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
             lines = [line for line in lines if line.order not in none]
         return lines
-
-
-def side_of(line: HistogramLine) -> Side:
-    """The side to move of a histogram's line."""
-    return Side[line.side.upper()]
-
-
-def code_of(file: TableFile, line: HistogramLine) -> int:
-    """The code of the value of a histogram's line."""
-    value = Value(Outcome[line.outcome.upper()], line.order, line.plies or 0)
-    return file.code_space.encode(value)
 
 
 def count_of(figures: TableStatistics, query: Query) -> int:

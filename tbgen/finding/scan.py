@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.finding.query import Query, code_of, side_of
+from tbgen.finding.query import Query
 from tbgen.indexing import Side
 from tbgen.tables import TableFile
 from tbgen.tables.outcomes import DRAW, outcomes_of
@@ -44,7 +44,7 @@ class Scan:
         self.candidates = sum(line.positions for line in lines)
         """Positions with a value that is asked for."""
         self._codes = {
-            side: np.array([code_of(file, line) for line in lines if side_of(line) == side])
+            side: np.array([file.code_space.encode(one.exact) for one in lines if one.side == side])
             for side in Side
         }
 

@@ -32,7 +32,7 @@ from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
 from tbgen.probing.placements import squares_and_legality
 from tbgen.rules import in_check
-from tbgen.tables import Outcome, TableFile
+from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
 """Slots looked at together."""
@@ -167,7 +167,11 @@ class Search:
             pool = opened.enter_context(thread_pool(self._threads))
             # Work that nobody waits for any more is not begun.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
-            arrays = self._arrays() if self.query.only or self.query.study else None
+            arrays = (
+                arrays_of(self._tables, self.material)
+                if self.query.only or self.query.study
+                else None
+            )
             for side in scan.sides:
                 studies = None
                 if arrays is not None and self.query.study:
@@ -240,32 +244,15 @@ class Search:
                 f"build one, such as: tbgen build {self.material} --rules none",
             )
 
-    def _arrays(self) -> NumbaTables:
-        """The tables that moves lead to, for compiled probes."""
-        materials = dict.fromkeys([self.material, *self.material.captures().values()])
-        return NumbaTables(self._tables, materials, cache_bytes=CACHE_BYTES)
-
     def _studies(
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The slots of all studies that `side` wins, ascending, and their lengths."""
-        slots, moves, distances = [np.empty(0, np.int64)], [np.empty(0, np.int16)], []
-        distances.append(slots[0])
-        won = Query(turn=side, outcome=Outcome.WIN)
-        for part in Search(self._tables, self.material, won, threads=self._threads).chunks():
-            own = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, self._threads)
-            # Where the loop begins, the rules have decided.
-            chosen = (own != NO_MOVE) & ((part["order"] == 0) | (part["plies"] > 0))
-            slots.append(part["slot"][chosen].astype(np.int64))
-            moves.append(own[chosen])
-            order, plies = (part[name][chosen].astype(np.int64) for name in ("order", "plies"))
-            distances.append(order << 32 | plies)
-        found = np.concatenate(slots)
-        lengths = lengths_of_studies(
-            arrays, self._file.layout, side, found, np.concatenate(moves),
-            np.concatenate(distances), pool, self._threads,
-        )  # fmt: skip
-        return found[lengths != NO_STUDY], lengths[lengths != NO_STUDY]
+        wins = wins_by_one_move(self._tables, self.material, arrays, side, pool, self._threads)
+        converts = self._file.header.spec.name.metric == Metric.DTC
+        lengths = lengths_of_studies(arrays, wins, side, converts, pool, self._threads)
+        unique = lengths != NO_STUDY
+        return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Squares, mirrored where only the image has the pieces, and a mask of those that do."""
@@ -291,6 +278,31 @@ class Search:
                 if found is not None and found.offence == offence:
                     chosen.append(number)
         return part.take(np.array(chosen, np.int64))
+
+
+def arrays_of(tables: GameTablebase, material: Material) -> NumbaTables:
+    """The tables that moves of a material lead to, for compiled probes."""
+    materials = dict.fromkeys([material, *material.captures().values()])
+    return NumbaTables(tables, materials, cache_bytes=CACHE_BYTES)
+
+
+def wins_by_one_move(
+    tables: GameTablebase,
+    material: Material,
+    arrays: NumbaTables,
+    side: Side,
+    pool: ThreadPoolExecutor,
+    threads: int,
+) -> TableColumns:
+    """Won positions with `side` to move and one winning move, with a column `move`."""
+    search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
+    parts = [search._nothing()]
+    for part in search.chunks():
+        moves = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, threads)
+        parts.append(part.take(moves != NO_MOVE))
+        parts[-1]["move"] = moves[moves != NO_MOVE]
+    parts[0]["move"] = np.empty(0, np.int16)
+    return TableColumns.concatenate(parts)
 
 
 def _studies_of(

@@ -13,6 +13,7 @@ of most plies.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import kernel
 from tbgen.finding.moves import ILLEGAL, UNKNOWN, probe_moves, until_loaded
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.probing import OK, NumbaTables, order_of, plies_of
-from tbgen.probing.placements import squares_and_legality
+from tbgen.probing.columns import TableColumns
+from tbgen.probing.kernels import WIN
 from tbgen.rules.board import MAX_MOVES
 
 NO_OUTCOME = 2
@@ -77,13 +78,25 @@ def _length_of(slot, slots, known):
 
 @kernel
 def measure_studies(
-    buffers, boards, side, moves, descriptor, codes, slots, known, pending, lengths, statuses
+    buffers,
+    boards,
+    side,
+    converts,
+    moves,
+    descriptor,
+    codes,
+    slots,
+    known,
+    pending,
+    lengths,
+    statuses,
 ):
     """Write the length of the unique line from each position, `NO_STUDY` where it is none.
 
     buffers : Buffers, the tables of the material and of all after one capture
     boards : int8 (n, 90), positions in which `side` has one winning move; put back as they were
     side : int, the winner, who is to move in all of them
+    converts : int, 1 where distances count to conversion: a capture then loses in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
@@ -110,6 +123,8 @@ def measure_studies(
             )
             best = np.int64(ILLEGAL)
             for i in range(count):
+                if converts != 0 and board[targets[i]] != EMPTY and scores[i] < UNKNOWN:
+                    scores[i] = WIN - 1
                 best = min(best, scores[i])
             statuses[number] = status
             shortest = np.int64(-1)
@@ -138,28 +153,25 @@ def measure_studies(
 
 def lengths_of_studies(
     tables: NumbaTables,
-    layout: Layout,
+    wins: TableColumns,
     side: int,
-    slots: NDArray[np.int64],
-    moves: NDArray[np.int16],
-    distances: NDArray[np.int64],
+    converts: bool,
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int32]:
     """int32 (n,): the plies for which the solution is unique, `NO_STUDY` where it is not.
 
-    `slots` are all positions of a table, ascending, in which `side` is to move and has one winning
-    move; `moves` are those, and `distances` numbers that ascend with order and plies. Raises like
+    `wins` are all positions of a table in which `side` is to move and has one winning move, which
+    the column `move` says. `converts`: distances count to conversion. Raises like
     `NumbaTables.load_wanted`.
     """
-    known = np.full(len(slots), NO_STUDY, np.int32)
-    nearest = np.argsort(distances, kind="stable")
-    changes = np.flatnonzero(np.diff(distances[nearest])) + 1
+    layout = wins.layout
+    slots, orders, plies = (wins[name].astype(np.int64) for name in ("slot", "order", "plies"))
+    known = np.full(wins.rows, NO_STUDY, np.int32)
     codes = np.array(layout.piece_codes, np.uint8)
-    for level in np.split(nearest, changes):
-        squares, _ = squares_and_legality(layout, slots[level])
-        boards = layout.boards_of_squares(squares).view(np.int8)
-        chosen, lengths = moves[level], np.zeros(len(level), np.int32)
+    for level in _levels(orders, plies):
+        boards = wins.take(level).boards().view(np.int8)
+        chosen, lengths = wins["move"][level], np.zeros(len(level), np.int32)
 
         def work(
             part: NDArray[np.int64], statuses: NDArray[np.int8],
@@ -167,10 +179,21 @@ def lengths_of_studies(
             lengths: NDArray[np.int32] = lengths,
         ) -> None:  # fmt: skip
             measure_studies(
-                tables.buffers, boards, side, chosen, layout.descriptor, codes, slots, known,
-                part, lengths, statuses,
+                tables.buffers, boards, side, int(converts), chosen, layout.descriptor, codes,
+                slots, known, part, lengths, statuses,
             )  # fmt: skip
 
         until_loaded(tables, len(level), work, pool, threads)
         known[level] = lengths
     return known
+
+
+def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
+    """The numbers of positions by order and plies, the nearest to their end first.
+
+    Where the rules decide at once, the line has ended: those positions are left out.
+    """
+    nearest = np.lexsort([plies, orders])
+    nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]
+    keys = np.stack([orders[nearest], plies[nearest]])
+    yield from np.split(nearest, np.flatnonzero((np.diff(keys) != 0).any(axis=0)) + 1)

@@ -57,11 +57,11 @@ def open_tablebase(
 ) -> GameTablebase:
     """Open the tables of a directory for probing and play.
 
-    `rules` ("none", "check", "wxf"), `orders` (a limit on orders, 0 for none) and `minor_chases`
-    (whether an advisor or elephant that attacks a protected rook, knight or cannon chases it) may
-    be left out where the directory has one rule set; `metric` ("dtm", "dtc") where no material has
-    two tables of it. Decoded blocks take at most `cache_bytes`, and at most `max_open` files are
-    open.
+    `rules` ("none", "check", "wxf"), `orders` (a limit on orders; 0 asks for tables without one)
+    and `minor_chases` (whether an advisor or elephant that attacks a protected rook, knight or
+    cannon chases it) may be left out where the directory has one rule set; `metric` ("dtm", "dtc")
+    where no material has two tables of it. Decoded blocks take at most `cache_bytes`, and at most
+    `max_open` files are open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs

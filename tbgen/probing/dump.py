@@ -146,7 +146,7 @@ def description(file: TableFile, rows: int) -> dict[str, Any]:
         "rules": str(name.rules),
         "minor_chases": name.rule_set.choice,
         "metric": str(name.metric),
-        "orders_limit": name.orders or None,
+        "orders_limit": name.orders,
         "index_size": file.header.slots,
         "rows": rows,
         "columns": {

@@ -22,6 +22,7 @@ from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
 from tbgen.referee.game import Game
 from tbgen.rules import is_terminal
+from tbgen.tables.result import as_html
 
 
 class Verdict(IntEnum):
@@ -85,6 +86,18 @@ class Judgement:
     span: tuple[int, int] | None
     reason: str
     conducts: tuple[reasons.Conduct, ...] = ()
+
+    def __repr__(self) -> str:
+        """`Judgement(red wins: ...)`, with the reason."""
+        return f"Judgement({self.verdict.text}: {self.reason})"
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        return as_html({
+            "verdict": self.verdict.text,
+            "reason": self.reason,
+            "plies": ", ".join(f"{ply.move} {ply.label}" for ply in self.plies),
+        })  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
         """The answer of `tbgen judge --json` (docs/referee.md)."""

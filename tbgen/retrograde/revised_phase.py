@@ -52,7 +52,7 @@ def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Rep
         report("propagation", course.order, 0, 0)
         changed = propagation.run(course.order, course.number, course.changed)
         order = course.order + 1
-    while (changed or order <= propagation.last_order) and not 0 < rule_set.orders < order:
+    while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
         report("checks", order, 0, 0)
         lost = [
             declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks

@@ -31,7 +31,7 @@ from tbgen.tables import (
 )
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.certificates import Premise, leans_on_metric
-from tbgen.tables.codes import LimitExceededError, Outcome, Value
+from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.proofs import Find
 from tbgen.verify.planes import Table
 from tbgen.verify.prove import SAMPLE, verify
@@ -150,11 +150,10 @@ def _list_stated(table: Table, side: int) -> NDArray[np.int64]:
     assert isinstance(table, FileTable)
     codes = []
     for line in table.file.statistics.histogram:
-        if Side[line.side.upper()] == side:
-            value = Value(Outcome[line.outcome.upper()], line.order, line.plies or 0)
+        if line.side == side:
             # What cannot be is refuted when the statistics are counted.
             with contextlib.suppress(ValueError, LimitExceededError):
-                codes.append(table.code_space.encode(value))
+                codes.append(table.code_space.encode(line.exact))
     return np.array(codes, np.int64)
 
 
@@ -221,10 +220,11 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
         for order, code in longest_codes(proof.histograms[side], spec.codes).items()
     }
     for entry in stored.longest:
-        side = Side[entry.side.upper()]
+        side = entry.side
         if wanted.pop((entry.order, side), None) != _code_of(file, entry.fen, side):
             problems.append(
-                f"{entry.fen} is no longest position of order {entry.order}, {entry.side} to move"
+                f"{entry.fen} is no longest position of order {entry.order}, "
+                f"{side.name.lower()} to move"
             )
     problems += [f"no longest position of order {order} is stored" for order, _ in wanted]
     return problems

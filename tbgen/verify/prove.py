@@ -264,7 +264,7 @@ def conclude(
         rules=str(rule_set.rules),
         metric=str(Metric(table.metric)),
         minor_chases=rule_set.choice,
-        orders_limit=rule_set.orders or None,
+        orders_limit=rule_set.orders,
         index_size=table.layout.slots,
         red_to_move=_totals(histograms[Side.RED], space, by_chase[Side.RED]),
         black_to_move=_totals(histograms[Side.BLACK], space, by_chase[Side.BLACK]),

@@ -100,8 +100,9 @@ def test_a_limit_on_orders_that_no_file_can_state(tmp_path: Path, command: str) 
     assert result.exit_code == 2
     assert str(MAX_ORDERS) in result.stderr
     assert not tables.exists()
-    with pytest.raises(InputError):
-        RuleSet(None, -1)
+    for limit in (-1, 0, MAX_ORDERS + 1):
+        with pytest.raises(InputError):
+            RuleSet(None, limit)
 
 
 def test_an_end_of_file_that_nobody_expected_is_no_interruption() -> None:

@@ -90,6 +90,12 @@ def test_positions_show_themselves() -> None:
     assert position._repr_svg_().startswith("<svg xmlns")
 
 
+def test_judgements_show_themselves() -> None:
+    judged = tbgen.judge(FEN, ["a0a1"])
+    assert repr(judged) == f"Judgement(undecided: {judged.reason})"
+    assert "<td>a0a1 idle</td>" in judged._repr_html_()
+
+
 def test_fens_are_positions() -> None:
     position = tbgen.Position.from_fen(FEN)
     assert tbgen.legal_moves(FEN) == tbgen.legal_moves(position)

@@ -15,7 +15,7 @@ def solution(
     name: str,
     rules: Rules = Rules.NONE,
     metric: Metric = Metric.DTM,
-    orders: int = 0,
+    orders: int | None = None,
     threads: int = 2,
     *,
     minor_chases: bool = True,

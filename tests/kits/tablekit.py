@@ -41,7 +41,7 @@ def spec_of(
     width: int = 1,
     rules: Rules = Rules.NONE,
     metric: Metric = Metric.DTM,
-    orders: int = 0,
+    orders: int | None = None,
     *,
     minor_chases: bool = True,
 ) -> TableSpec:

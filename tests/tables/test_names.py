@@ -33,7 +33,10 @@ KRNKR = Material.parse("KRNKR")
         (TableName(KRNKR, RuleSet(Rules.NONE), Metric.DTM), "KRNKR.none.dtm.xqt"),
         (TableName(KRNKR, RuleSet(Rules.CHECK, 1), Metric.DTC), "KRNKR.check-o1.dtc.xqt"),
         (TableName(KRNKR, RuleSet(Rules.WXF, 12), Metric.DTM), "KRNKR.wxf-o12.dtm.xqt"),
-        (TableName(KRNKR, RuleSet(Rules.WXF, 0, False), Metric.DTM), "KRNKR.wxf-nominor.dtm.xqt"),
+        (
+            TableName(KRNKR, RuleSet(Rules.WXF, None, False), Metric.DTM),
+            "KRNKR.wxf-nominor.dtm.xqt",
+        ),
         (
             TableName(KRNKR, RuleSet(Rules.WXF, 3, False), Metric.DTC),
             "KRNKR.wxf-nominor-o3.dtc.xqt",

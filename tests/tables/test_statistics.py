@@ -71,9 +71,9 @@ def test_counts() -> None:
 
 def test_longest() -> None:
     assert [(entry.order, entry.side, entry.fen, entry.value) for entry in make().longest] == [
-        (0, "red", FENS[0, Side.RED], 8),
-        (1, "black", FENS[1, Side.BLACK], 252),
-        (2, "red", FENS[2, Side.RED], 251),
+        (0, Side.RED, FENS[0, Side.RED], 8),
+        (1, Side.BLACK, FENS[1, Side.BLACK], 252),
+        (2, Side.RED, FENS[2, Side.RED], 251),
     ]
     assert longest_codes(RED, CODES) == {
         0: CODES.encode(Value(Outcome.LOSS, 0, 8)),

@@ -30,11 +30,11 @@ from tests.kits.verifykit import recoded
 
 
 def solved(name, orders=None):
-    return solution(name, Rules.WXF, orders=orders or 0)
+    return solution(name, Rules.WXF, orders=orders)
 
 
 def prove(table, orders=None):
-    rule_set = RuleSet(Rules.WXF, orders or 0)
+    rule_set = RuleSet(Rules.WXF, orders)
     return verify(table, lambda child: solved(child.name, orders), rule_set=rule_set)
 
 

@@ -28,7 +28,7 @@ def prove(table, orders=None, rules=Rules.CHECK):
     return verify(
         table,
         lambda child: solved(child.name, orders=orders),
-        rule_set=RuleSet(rules, orders or 0),
+        rule_set=RuleSet(rules, orders),
     )
 
 
