@@ -1,8 +1,9 @@
 """Positions to begin with, from the tables that are here: what a first visit shows.
 
+    one of the day that is won only because of the rules
     the longest wins of three endgames, the highest orders of three
 
-All of them are in the statistics of tables, so that nothing is searched for.
+All but the first are in the statistics of tables, so that nothing is searched for.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import contextlib
 from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
+from tbgen.board.daily import rules_of_the_day, today
 from tbgen.board.gallery import LongestWin, longest_wins, small_boards
 from tbgen.board.i18n import text
 from tbgen.board.library import Library
 from tbgen.board.names import material_name
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words
+from tbgen.indexing import Position
 from tbgen.tables import TablebaseError, TableStatistics
 
 LONGEST, DEEPEST = 3, 3
@@ -29,10 +32,10 @@ FEWEST = 3
 def chosen_panel(library: Library, view: View) -> str:
     """The positions as small boards; empty where there are too few."""
     chosen = library.recall(("chosen",), lambda: _chosen(library))
-    if len(chosen) < FEWEST:
-        return ""
     language = view.language
-    shown = []
+    shown = _of_the_day(library, language)
+    if not shown and len(chosen) < FEWEST:
+        return ""
     for win, offence in chosen:
         said = moves_in_words(win.plies, language)
         if offence is not None:
@@ -41,6 +44,15 @@ def chosen_panel(library: Library, view: View) -> str:
         shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
     heading = escape(text(language, "chosen"))
     return f'<section class="chosen"><h2>{heading}</h2>{small_boards(shown, view)}</section>'
+
+
+def _of_the_day(library: Library, language: str) -> list[tuple[Position, str]]:
+    """The day's position that is won only because of the rules, and what is said of it."""
+    position = rules_of_the_day(library, today())
+    if position is None:
+        return []
+    said = text(language, "only_rules_day", name=material_name(position.material, language))
+    return [(position, said)]
 
 
 def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:

@@ -13,6 +13,7 @@ from html import escape
 from urllib.parse import urlencode
 
 from tbgen.answers.mechanism import Offence
+from tbgen.board.daily import comparable
 from tbgen.board.gallery import small_boards
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
@@ -50,14 +51,16 @@ def search_page(
         results = _results(library, view, material, asked, seed)
     heading = f"{text(language, 'find_title')}{text(language, 'colon')}"
     heading += material_name(material, language)
+    compared = material in comparable(library)
     presets = " ".join(
         link(_address(material, preset, view), text(language, f"find_{key}"), "button small")
         for key, preset in PRESETS.items()
+        if key != "differs" or compared
     )
     back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
     main = (
         f'<div class="wide"><h1>{escape(heading)}</h1><p class="presets">{presets}</p>'
-        f"{_form(material, asked, view)}{results}<p>{back}</p></div>"
+        f"{_form(material, asked, view, compared)}{results}<p>{back}</p></div>"
     )
     address = partial(_address, material, asked)
     return Answer(page(view, heading, main, address), HTML)
@@ -107,8 +110,8 @@ def _caption(library: Library, position: Position, language: str) -> str:
     return said + (text(language, "of_order", n=result.order) if result.order else "")
 
 
-def _form(material: Material, asked: Mapping[str, str], view: View) -> str:
-    """All that can be asked."""
+def _form(material: Material, asked: Mapping[str, str], view: View, compared: bool) -> str:
+    """All that can be asked; `compared`: there is a table of another rule set."""
     language = view.language
     sides = {side: text(language, side) for side in ("red", "black")}
     outcomes = {name: text(language, name) for name in ("win", "draw", "loss")}
@@ -122,7 +125,7 @@ def _form(material: Material, asked: Mapping[str, str], view: View) -> str:
         _count("most", text(language, "find_most"), asked),
         _tick("only", text(language, "find_only"), asked),
         _tick("zugzwang", text(language, "find_zugzwang"), asked),
-        _tick("differs", text(language, "find_differs"), asked),
+        _tick("differs", text(language, "find_differs"), asked) if compared else "",
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'

@@ -19,7 +19,7 @@ from tbgen.board.layout import details, link, page, table, with_settings
 from tbgen.board.library import Library
 from tbgen.board.matrix import Cell, matrix
 from tbgen.board.names import material_name, piece_name
-from tbgen.board.panels import longest_boards
+from tbgen.board.panels import longest_boards, rules_boards
 from tbgen.board.starting import starters
 from tbgen.board.state import View
 from tbgen.board.words import proof_in_words, time_in_words
@@ -105,6 +105,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
         f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
         f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
         f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
+        f"{rules_boards(library, material, figures, view)}"
         f"{longest_boards(library, figures, view)}{distances}"
         f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"

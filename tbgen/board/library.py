@@ -123,7 +123,8 @@ class Library:
 
     Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
     cost of those that are missing, and may build them; `tables_option` completes the command that
-    does. `opponent` plays where no table does.
+    does. `opponent` plays where no table does. `compared` is another directory, with tables
+    of other rule sets to compare with.
     """
 
     def __init__(
@@ -133,13 +134,14 @@ class Library:
         workshop: Workshop | None = None,
         tables_option: str = "",
         opponent: Opponent | None = None,
+        compared: Path | None = None,
     ) -> None:
         self.tables = tables
         self.workshop = workshop
         self.opponent = opponent
         self.tables_option = tables_option
-        self._directory = directory
-        self._changed = -1
+        self._directories = [folder for folder in (directory, compared) if folder is not None]
+        self._changed: tuple[int, ...] | None = None
         self._fingerprint = ""
         self._first_position: Position | None = None
         self._memory = Memory()
@@ -293,25 +295,18 @@ class Library:
     def fingerprint(self) -> str:
         """Changes with the tables and with the program: answers of one fingerprint are equal."""
         with self._lock:
-            changed = self._directory_changed()
+            changed = tuple(map(_changed, self._directories))
             if changed != self._changed:
                 self.tables.forget_removed()
-                if self._directory is not None:
+                for directory in self._directories:
                     with contextlib.suppress(OSError):  # removed: there are no tables then
-                        self.tables.add_directory(self._directory)
+                        self.tables.add_directory(directory)
                 self._fingerprint = self._describe()
                 self._first_position = None
                 self._others = {}
                 self._proofs = Proofs(self._find)
                 self._changed = changed
             return self._fingerprint
-
-    def _directory_changed(self) -> int:
-        """When the directory was last changed; 0 where there is none."""
-        with contextlib.suppress(OSError):
-            if self._directory is not None:
-                return self._directory.stat().st_mtime_ns
-        return 0
 
     def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
@@ -345,6 +340,13 @@ class Library:
                         check_legal(position)
                         best, found = entry.value, position
         return found
+
+
+def _changed(directory: Path) -> int:
+    """When a directory was last changed; 0 where there is none."""
+    with contextlib.suppress(OSError):
+        return directory.stat().st_mtime_ns
+    return 0
 
 
 def _forbidden(

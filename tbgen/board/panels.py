@@ -1,6 +1,8 @@
 """What stands beside a position: parts of a page, each its own section.
 
+rules_headline  what the rules of repetition alone decide
 rules_panel     the outcome under every rule set that is here
+rules_boards    an endgame's positions that are won only because of the rules
 where_panel     a piece on every point
 slip_note       what the last move threw away
 endgame_panel   histogram with this position's bar, longest wins as small boards
@@ -13,6 +15,7 @@ import contextlib
 from collections.abc import Sequence
 from html import escape
 
+from tbgen.board.daily import comparable
 from tbgen.board.diagram import Point
 from tbgen.board.figures import histogram, orders_of, place_of
 from tbgen.board.gallery import (
@@ -33,26 +36,68 @@ from tbgen.board.raster import can_rasterise
 from tbgen.board.state import View
 from tbgen.board.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.board.words import proof_in_words
-from tbgen.indexing import Move, Position, PositionError, Side
+from tbgen.indexing import Material, Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.play.preference import worth_of_move
 from tbgen.referee import Label
 from tbgen.rules import check_legal
-from tbgen.tables import TablebaseError, TableStatistics
+from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, TableStatistics
 
 VALUED = 60
 """Moves of a game, the last ones, whose values are told with it."""
+
+RULES_BOARDS = 8
+"""Positions of an endgame's page that are won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
 """Slots for each side of a table in which a longest win is searched for beside a position."""
 
 
-def rules_panel(library: Library, study: Study, view: View) -> str:
-    """The outcome with and without rules of repetition; empty where one rule set is known."""
+def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResult]]:
+    """The value under each rule set that is here, its own first; empty where one alone is known."""
     if study.result is None or not study.position.material.both_armed:
-        return ""
+        return []
     known = verdicts(library, study.position, study.result)
-    if len(known) < 2:
+    return known if len(known) > 1 else []
+
+
+def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, view: View) -> str:
+    """What the rules of repetition alone decide, in a sentence; empty where all sets agree.
+
+    It leads to more such positions of the endgame.
+    """
+    language = view.language
+    others = [(rules, result) for rules, result in known if result.outcome != known[0][1].outcome]
+    if not others:
+        return ""
+    drawn = known[0][1].outcome == Outcome.DRAW
+    said = text(language, "only_rules_draw" if drawn else "only_rules_win")
+    rest = text(language, "choice_stop").join(
+        text(
+            language,
+            "only_rules_else",
+            rules=rules_name(rules, language),
+            result=_result_in_words(study.position, result, language),
+        )
+        for rules, result in others
+    )
+    href = with_settings(f"/search/{study.position.material}", view)
+    href += ("&" if "?" in href else "?") + "differs=1"
+    more = link(href, text(language, "only_rules_more"), "button small")
+    return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
+
+
+def _result_in_words(position: Position, result: ProbeResult, language: str) -> str:
+    """`Red wins` or `Draw`."""
+    if result.outcome == Outcome.DRAW:
+        return text(language, "drawn")
+    winner = position.side if result.outcome == Outcome.WIN else position.side.other
+    return text(language, "wins", side=text(language, winner.name.lower()))
+
+
+def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
+    """The outcome under each rule set; empty where one alone is known."""
+    if not known:
         return ""
     language = view.language
     rows = [
@@ -63,9 +108,37 @@ def rules_panel(library: Library, study: Study, view: View) -> str:
         for rule_set, result in known
     ]
     differ = len({result.outcome for _, result in known}) > 1
-    mark = f'<p class="matter">{escape(text(language, "rules_matter"))}</p>' if differ else ""
-    content = f'{mark}<ul class="rules">{"".join(rows)}</ul>'
+    content = f'<ul class="rules">{"".join(rows)}</ul>'
     return details(text(language, "rules_table"), content, "panel", is_open=differ)
+
+
+def rules_boards(library: Library, material: Material, figures: TableStatistics, view: View) -> str:
+    """The longest wins that another rule set calls something else, as small boards."""
+    if material not in comparable(library):
+        return ""
+    language, found = view.language, []
+    for win in sorted(longest_wins(figures), key=lambda win: -win.order):
+        if not win.order:
+            continue
+        known = rules_known(library, library.probe(win.position))
+        others = [result for _, result in known if result.outcome != known[0][1].outcome]
+        if others:
+            side = text(language, win.winner.name.lower())
+            said = text(language, "wins", side=side) + text(language, "of_order", n=win.order)
+            said += text(language, "choice_stop") + text(
+                language,
+                "only_rules_else",
+                rules=rules_name(others[0].rule_set, language),
+                result=_result_in_words(win.position, others[0], language),
+            )
+            found.append((win.position, said))
+    if not found:
+        return ""
+    href = with_settings(f"/search/{material}", view)
+    href += ("&" if "?" in href else "?") + "differs=1"
+    more = link(href, text(language, "only_rules_more"), "button small")
+    heading = f"<h2>{escape(text(language, 'only_rules'))} {more}</h2>"
+    return heading + small_boards(found[:RULES_BOARDS], view)
 
 
 def where_panel(study: Study, view: View) -> str:

@@ -26,6 +26,7 @@ from tbgen.board.api import Api
 from tbgen.board.assets import FOREVER, assets
 from tbgen.board.complaints import complain
 from tbgen.board.construction import PATHS, Construction, Workshop
+from tbgen.board.daily import today
 from tbgen.board.diagram import draw
 from tbgen.board.endgames import MAX_NODES, closure_size
 from tbgen.board.helpers import Helpers
@@ -65,21 +66,22 @@ def create_app(
     workshop: Workshop | None = None,
     opponent: Opponent | None = None,
     files: bool = False,
+    compared: Path | None = None,
 ) -> Starlette:
     """The application for some tables; more of them may come into `directory` later.
 
     With `loopback_only` nobody is answered who asks for another machine's name, and only then is
     the directory named, in the command that builds a missing table; `workshop` tells its cost, and
     may build it if `loopback_only`. `opponent` plays where no table does. With `files` others may
-    fetch the files of the directory (`mirror`). Work with the tables ends when nobody waits for it:
-    their `checkpoint` is the application's.
+    fetch the files of the directory (`mirror`). `compared` has tables of other rule sets. Work with
+    the tables ends when nobody waits for it: their `checkpoint` is the application's.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:
         raise ValueError("only the machine itself may have tables built")
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
-    library = Library(tables, directory, workshop, option, opponent)
-    gate = Gate(lambda: library.fingerprint + building(library))
+    library = Library(tables, directory, workshop, option, opponent, compared)
+    gate = Gate(lambda: f"{library.fingerprint}{building(library)}{today()}")
     tables.checkpoint = gate.checkpoint
     pages, helpers = Pages(library), Helpers(library)
     routes = [

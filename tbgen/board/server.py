@@ -110,15 +110,17 @@ def make_server(
     workshop: Workshop | None = None,
     opponent: Opponent | None = None,
     files: bool = False,
+    compared: Path | None = None,
 ) -> Server:
     """A server that `run()` starts; it opens no port before that.
 
     `workshop` tells what missing tables would cost, and may build them; `opponent` plays where no
-    table does; with `files` others may fetch those that are there.
+    table does; with `files` others may fetch those that are there. `compared` has tables of other
+    rule sets.
     """
     app = create_app(
         tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
-        files=files,
+        files=files, compared=compared,
     )  # fmt: skip
     return BoardServer(
         Config(

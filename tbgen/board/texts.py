@@ -153,7 +153,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         "the win gets easier; after the last comes mate.",
         "{side}可拖延{n}次：每次都必须停止禁止的循环，胜局随之更近；最后一次之后即被将死。",
     ),
-    "rules_matter": ("The rules change this position", "循环规则改变此局面"),
     "rules_table": ("With and without the rules", "有无循环规则"),
     "unknown_moves": ("Moves into missing tables", "缺少残局库的着法"),
     "no_moves": ("{side} has no legal move and has lost.", "{side}无子可动，判负。"),

@@ -26,6 +26,8 @@ from tbgen.board.panels import (
     endgame_panel,
     game_record,
     heat,
+    rules_headline,
+    rules_known,
     rules_panel,
     share_panel,
     slip_note,
@@ -63,6 +65,7 @@ def reading_page(library: Library, view: View, fault: MoveTextError | None = Non
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
     marks = marks_of(library, study, view, mechanism)
+    known = rules_known(library, study)
     welcome, card, chosen = "", "", ""
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
@@ -73,10 +76,11 @@ def reading_page(library: Library, view: View, fault: MoveTextError | None = Non
         card = missing_card(library, study, view)
     verdict = (
         f"{_fault(view, fault)}{welcome}{game_over(study.over, view)}{referee(study, view)}"
-        f"{headline(study, view, mechanism)}{slip_note(library, study, view)}{card}"
+        f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
+        f"{slip_note(library, study, view)}{card}"
     )
     side = (
-        f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(library, study, view)}"
+        f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(known, view)}"
         f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
         f"{game_record(library, view)}{share_panel(view)}"
     )

@@ -52,6 +52,10 @@ _LEAST_DESCRIPTORS = 8
     "--files", is_flag=True,
     help="Others may fetch the files that index.json lists, from /files (tbgen fetch --from).",
 )  # fmt: skip
+@click.option(
+    "--compare", "compared", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR", help="Tables of other rules, to compare with. Default: those of --tables.",
+)  # fmt: skip
 @click.option("--log", is_flag=True, help="Print every request.")
 @options.json_option
 def serve(
@@ -64,18 +68,19 @@ def serve(
     build_memory: int,
     show: bool,
     files: bool,
+    compared: Path | None,
     log: bool,
     as_json: bool,
 ) -> None:
     """The board in a browser, and the HTTP API.
 
     Serves the tables of a directory until it is interrupted. --demo builds a few small tables
-    into that directory meanwhile, and --allow-build those that are asked for on a page; finished
-    ones are kept, whatever ends a build. Nobody but this machine is answered unless --host says
-    otherwise; of its users, only who opens the address that --allow-build prints may have tables
-    built. With --files the directory is a mirror, too: others fetch from /files what its index.json
-    lists, and check it by that. With --json, {"url","entry","tables"} is printed once the port is
-    open.
+    into that directory meanwhile, and two without rules of repetition into its folder compared.
+    --allow-build builds those that are asked for on a page; finished ones are kept, whatever ends a
+    build. Nobody but this machine is answered unless --host says otherwise; of its users, only who
+    opens the address that --allow-build prints may have tables built. With --files the directory
+    is a mirror, too: others fetch from /files what its index.json lists, and check it by that. With
+    --json, {"url","entry","tables"} is printed once the port is open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """
@@ -100,12 +105,12 @@ def serve(
         listener = _listen(host, port)
         server = make_server(
             opened, selection.directory, host, port, log=log, workshop=workshop, opponent=opponent,
-            files=files,
+            files=files, compared=compared or (workshop.beside if demo else None),
         )  # fmt: skip
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if demo:
-            workshop.start(workshop.demo)
+            workshop.start_demo()
         entry = f"{url.removesuffix('/')}{ENTRY}" if allow_build else None
         if as_json:
             show_json({"url": url, "entry": entry, "tables": count})

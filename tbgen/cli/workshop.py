@@ -28,13 +28,16 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Observer
-from tbgen.tables import LimitExceededError, RuleSet
+from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 """Endgames of every type that build in seconds; one of them needs the repetition rules."""
 
 RULES = "KRPKR"
 """An endgame in which the rules of repetition decide much, up to order 18."""
+
+COMPARED = ("KRKN", RULES)
+"""Endgames of the demonstration that are also built without rules of repetition."""
 
 _MAX_PLANNED = 200
 """Materials that captures may lead to, at most, for their cost to be told to readers. A plan of so
@@ -66,7 +69,8 @@ class Workshop:
             "rules": [Material.parse(RULES)],
             "four": materials_of((), 4),
         }
-        self.demo = [*small, Material.parse(RULES)]
+        self.beside = directory / "compared"
+        """Tables without rules of repetition, for the demonstration to compare with."""
         self._directory = directory
         self._rule_set = rule_set
         self._lock = threading.Lock()
@@ -101,11 +105,21 @@ class Workshop:
         with self._lock:
             if self._site is not None and self._site.thread.is_alive():
                 return False
-            collection = Collection(materials, self._directory, self._rule_set())
-            memory = 0 if self.limits is None else self.limits.memory_bytes
-            self._site = _Site(collection, memory)
-            self._site.thread.start()
+            self._begin(Collection(materials, self._directory, self._rule_set()))
             return True
+
+    def start_demo(self) -> None:
+        """Begin to build the tables of the demonstration."""
+        materials = [*self.starters["small"], *self.starters["rules"]]
+        own = Collection(materials, self._directory, self._rule_set())
+        beside = Collection(materials_of(COMPARED), self.beside, RuleSet(Rules.NONE))
+        with self._lock:
+            self._begin(own, beside)
+
+    def _begin(self, *collections: Collection) -> None:
+        memory = 0 if self.limits is None else self.limits.memory_bytes
+        self._site = _Site(collections, memory)
+        self._site.thread.start()
 
     def cancel(self) -> None:
         """Ask the build to end; it does within seconds."""
@@ -122,9 +136,13 @@ class Workshop:
 
 @dataclass
 class _Site(Observer):
-    """One build: its thread, and what it knows of how it goes."""
+    """One build: its thread, and what it knows of how it goes.
 
-    collection: Collection
+    Collections are built one after the other; a job is known by the number of its collection and
+    its own key.
+    """
+
+    collections: Sequence[Collection]
     memory: int
     every: float | None = 0.2
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -132,10 +150,11 @@ class _Site(Observer):
     def __post_init__(self) -> None:
         """Nothing has begun."""
         self._began = time.monotonic()
-        self._running: dict[str, float] = {}
-        self._planned: dict[str, float] = {}
-        self._done: set[str] = set()
-        self._last = Progress(tuple(self.collection.materials), Stage.BUILDING)
+        self._number = 0
+        self._running: dict[tuple[int, str], float] = {}
+        self._planned: dict[tuple[int, str], float] = {}
+        self._done: set[tuple[int, str]] = set()
+        self._last = Progress(tuple(self.collections[0].materials), Stage.BUILDING)
         self._lock = threading.Lock()
         self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
 
@@ -147,7 +166,7 @@ class _Site(Observer):
             return replace(
                 self._last,
                 done=len(self._done),
-                running=tuple(sorted(self._running)),
+                running=tuple(sorted(key for _, key in self._running)),
                 share=self._share(),
                 seconds=time.monotonic() - self._began,
             )
@@ -174,17 +193,21 @@ class _Site(Observer):
             self._end(*outcome)
 
     def _build(self) -> tuple[Stage, str]:
-        collection = self.collection
-        self._last = replace(self._last, total=len(collection.work))
+        total = sum(len(collection.work) for collection in self.collections)
+        self._last = replace(self._last, total=total)
         cores = max(1, (os.cpu_count() or 1) - 1)
         shared = shares(cores, self.memory)
-        jobs = collection.jobs(cores, shared.floor)
-        self._planned = {job.key: job.seconds for job in jobs}
-        slots = min(shared.jobs, jobs_worth(jobs, cores))
-        with Processes(collection.one_table(cores), slots, shared.memory) as executor:
-            outcome = collection.build_elsewhere(jobs, executor, self, keep_going=False)
-        for key, error in outcome.failures.items():
-            return Stage.FAILED, f"{key}: {self._described(error)}"
+        jobs = [collection.jobs(cores, shared.floor) for collection in self.collections]
+        self._planned = {
+            (number, job.key): job.seconds for number, some in enumerate(jobs) for job in some
+        }
+        for number, collection in enumerate(self.collections):
+            self._number = number
+            slots = min(shared.jobs, jobs_worth(jobs[number], cores))
+            with Processes(collection.one_table(cores), slots, shared.memory) as executor:
+                outcome = collection.build_elsewhere(jobs[number], executor, self, keep_going=False)
+            for key, error in outcome.failures.items():
+                return Stage.FAILED, f"{key}: {self._described(error)}"
         return Stage.BUILT, ""
 
     def _described(self, error: BaseException) -> str:
@@ -207,18 +230,18 @@ class _Site(Observer):
         """A table is begun."""
         self.waiting()
         with self._lock:
-            self._running[start.job.key] = time.monotonic()
+            self._running[self._number, start.job.key] = time.monotonic()
 
     def finished(self, start: Start, result: Any) -> None:
         """A table is there."""
         with self._lock:
-            self._running.pop(start.job.key, None)
-            self._done.add(start.job.key)
+            self._running.pop((self._number, start.job.key), None)
+            self._done.add((self._number, start.job.key))
 
     def set_aside(self, start: Start, reason: BaseException) -> None:
         """Another build is at a table."""
         with self._lock:
-            self._running.pop(start.job.key, None)
+            self._running.pop((self._number, start.job.key), None)
 
     def lost(self, start: Start, error: BaseException) -> None:
         """A table will be tried again."""

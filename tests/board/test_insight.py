@@ -53,7 +53,9 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
     with open_tablebase(tmp_path, rules="wxf") as tables:
         client = TestClient(create_app(tables, tmp_path))
         text = page(client, "/", fen=LOOP)
-        assert "The rules change this position" in text
+        assert "Won only because of the rules" in text
+        assert "Where repetition is a draw: Draw" in text
+        assert "/search/KRKN?differs=1" in text
         panel = text.split('<ul class="rules">')[1].split("</ul>")[0]
         others = sorted(rules for rules in Rules if rules != "wxf")
         names = [words("en", f"rules_{rules}") for rules in ("wxf", *others)]
@@ -61,7 +63,15 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         outcomes = ["draw" if rules == "none" else "win" for rules in ("wxf", *others)]
         assert re.findall(r'class="badge (\w+)"', panel) == outcomes
         same = page(client, "/", fen="9/9/4k4/9/9/9/9/9/9/R2K4n_w")
-        assert "The rules change this position" not in same
+        assert "only because of the rules" not in same
+        # One a day on the first page, all of them behind the endgame's page.
+        first = page(client, "/")
+        today = first.split('<section class="chosen">')[1].split("</a>")[0]
+        assert "Today: Rook against knight, won only because of the rules" in today
+        fen = parse_qs(urlsplit(re.findall(r'href="([^"]+)"', today)[0]).query)["fen"][0]
+        assert '<p class="matter"><b>Won only because of the rules' in page(client, "/", fen=fen)
+        endgame = page(client, "/endgames/KRKN")
+        assert "Won only because of the rules" in endgame
 
 
 def test_the_ladder_ends_in_mate(client: TestClient) -> None:

@@ -75,6 +75,20 @@ def test_a_build_that_is_cancelled_keeps_what_is_finished(tmp_path: Path) -> Non
     assert ended(site).stage == Stage.BUILT
 
 
+def test_the_demonstration_has_two_rule_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In directories of their own: no command is to be told which of them it shall take."""
+    for name, value in {"SMALL": ("KRK",), "RULES": "KNK", "COMPARED": ("KRK",)}.items():
+        monkeypatch.setattr(f"tbgen.cli.workshop.{name}", value)
+    site = workshop(tmp_path)
+    site.start_demo()
+    last = ended(site)
+    assert (last.stage, last.done, last.total) == (Stage.BUILT, 3, 3)
+    assert set(names(tmp_path)) == {"KRK", "KNK"}
+    assert [path.name for path in (tmp_path / "compared").glob("*.xqt")] == ["KRK.none.dtm.xqt"]
+
+
 def test_a_failure_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     site = workshop(tmp_path / "file" / "tables")
