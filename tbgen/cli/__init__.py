@@ -25,27 +25,36 @@ from tbgen import __version__
 from tbgen.cli.command import HELP_NAMES, Group
 from tbgen.cli.lessons import FIRST_STEPS, write_lesson
 
-COMMANDS = {
-    "plan": "Which tables a build would make, and what they would cost.",
-    "build": "Build tables and everything they need.",
-    "pack": "Win-draw-loss files of finished tables.",
-    "probe": "The value of a position and of all its moves.",
-    "line": "Best play of both sides to the end.",
-    "verify": "Prove finished tables from the rules.",
-    "index": "List a directory of tables for others to fetch.",
-    "fetch": "Fetch tables from an address, checked.",
-    "stats": "Figures of a table.",
-    "ls": "The tables present.",
-    "find": "All positions of a table that are as described.",
-    "dump": "A table, or a sample of it, as columns: CSV, NumPy, Parquet.",
-    "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
-    "convert": "Write a position, or moves from it, in another notation.",
-    "diagram": "A position as a picture.",
-    "engine": "The engine: UCI or UCCI on stdin and stdout.",
-    "serve": "The board in a browser, and the HTTP API.",
-    "doctor": "Report on the environment.",
+GROUPS = {
+    "Tables": {
+        "plan": "Which tables a build would make, and what they would cost.",
+        "build": "Build tables and everything they need.",
+        "verify": "Prove finished tables from the rules.",
+        "ls": "The tables present.",
+        "stats": "Figures of a table.",
+        "dump": "A table, or a sample of it, as columns: CSV, NumPy, Parquet.",
+        "pack": "Win-draw-loss files of finished tables.",
+        "index": "List a directory of tables for others to fetch.",
+        "fetch": "Fetch tables from an address, checked.",
+    },
+    "Positions and games": {
+        "probe": "The value of a position and of all its moves.",
+        "line": "Best play of both sides to the end.",
+        "find": "All positions of a table that are as described.",
+        "judge": "The referee: verdict of a game or a loop, with the label of every ply.",
+        "convert": "Write a position, or moves from it, in another notation.",
+        "diagram": "A position as a picture.",
+    },
+    "Programs": {
+        "serve": "The board in a browser, and the HTTP API.",
+        "engine": "The engine: UCI or UCCI on stdin and stdout.",
+        "doctor": "Report on the environment.",
+    },
 }
-"""Name and one-line help of every command; `tbgen.cli.NAME` has a command of that name."""
+"""Commands in the groups of `tbgen --help`: name and one-line help; `tbgen.cli.NAME` has each."""
+
+COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
+"""Name and one-line help of every command."""
 
 
 class _LazyGroup(Group):
@@ -62,9 +71,11 @@ class _LazyGroup(Group):
         return getattr(importlib.import_module(f"tbgen.cli.{cmd_name}"), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """List the commands by groups, without importing them."""
+        longest = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """End the help with first steps."""
