@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tbgen.indexing.position import Position
     from tbgen.indexing.rulesets import Rules
     from tbgen.indexing.squares import Side
+    from tbgen.play.environment import Environment, Step
     from tbgen.play.mainline import Mainline
     from tbgen.play.preference import RootMove
     from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -75,6 +76,7 @@ _HOMES = {
     "indexing.position": ("Position",),
     "indexing.rulesets": ("Rules",),
     "indexing.squares": ("Side",),
+    "play.environment": ("Environment", "Step"),
     "play.mainline": ("Mainline",),
     "play.preference": ("RootMove",),
     "play.tablebase": ("GameTablebase", "open_tablebase"),
@@ -100,6 +102,7 @@ longer to load than `import tbgen` may."""
 
 __all__ = [
     "CorruptTableError",
+    "Environment",
     "FormatVersionError",
     "Found",
     "GameTablebase",
@@ -124,6 +127,7 @@ __all__ = [
     "RulesMismatchError",
     "Search",
     "Side",
+    "Step",
     "TableColumns",
     "TablebaseError",
     "UnsupportedMaterialError",

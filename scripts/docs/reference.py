@@ -76,6 +76,7 @@ SECTIONS = (
             "RulesMismatchError", "CorruptTableError", "FormatVersionError", "LimitExceededError",
         ),
     ),
+    Section("Games against the table", "", "tbgen", ("Environment", "Step")),
     Section(
         "Rules of movement", "", "tbgen", ("legal_moves", "in_check", "is_legal", "is_terminal"),
     ),

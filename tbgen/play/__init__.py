@@ -8,6 +8,7 @@
     choice       the move to play
     mainline     best play of both sides to the end
     tablebase    all of it behind one object: `GameTablebase`, `open_tablebase`
+    environment  a game against the table, move by move
 
 Plain Python over `tbgen.tables`, `tbgen.rules` and `tbgen.referee`; never numba. What is said of a
 position is in `tbgen.answers`; finding moves by search is no business of this package.

@@ -1,0 +1,141 @@
+"""A game against the table, for programs that learn or are measured.
+
+    reset  ->  position          step(move)  ->  the table's reply, and the result
+                                 legal_moves, result, positions in between
+
+The table plays its best move (`GameTablebase.best_move`). Repetitions are judged by the referee
+under the rules of the tables, once a position has occurred three times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tbgen.indexing import Move, MoveTextError, Position, Side, as_position
+from tbgen.indexing.errors import excerpt
+from tbgen.play.repetition import is_lost_by, judge_repetition
+from tbgen.play.tablebase import GameTablebase
+from tbgen.rules import is_terminal, legal_moves
+from tbgen.tables import Outcome
+
+OCCURRENCES = 3
+"""How often a position occurs before the referee is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One move of the player and what follows.
+
+    `reply` is the table's move, None where the player's has ended the game. `result` is for the
+    player, None while the game goes on; `reward` is its number, 0 while the game goes on.
+    """
+
+    position: Position
+    reply: Move | None
+    result: Outcome | None
+
+    @property
+    def reward(self) -> int:
+        """1 for a win, -1 for a loss, else 0."""
+        return int(self.result or 0)
+
+
+class Environment:
+    """A game from one position, in which the table answers every move of the player.
+
+    The player has `side`, by default the side to move. A game of `plies` plies without result is
+    a draw. Raises like `GameTablebase.probe`, and `MissingTableError` where a capture leads to a
+    material without a table.
+
+    >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
+    >>> game.step("a0a9").result  # doctest: +SKIP
+    <Outcome.WIN: 1>
+    """
+
+    def __init__(
+        self,
+        tables: GameTablebase,
+        start: Position | str,
+        *,
+        side: Side | None = None,
+        plies: int = 300,
+    ) -> None:
+        self._tables, self._plies = tables, plies
+        self._start, self._asked = as_position(start), side
+        self._positions: tuple[Position, ...] = ()
+        self._result: Outcome | None = None
+        self.reset()
+
+    @property
+    def side(self) -> Side:
+        """The player's side."""
+        return self._start.side if self._asked is None else Side(self._asked)
+
+    @property
+    def position(self) -> Position:
+        """The last position; the player is to move unless the game is over."""
+        return self._positions[-1]
+
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """The positions of the game, the first one first."""
+        return self._positions
+
+    @property
+    def legal_moves(self) -> list[Move]:
+        """The player's legal moves; none after the end."""
+        return [] if self._result is not None else legal_moves(self.position)
+
+    @property
+    def result(self) -> Outcome | None:
+        """The result for the player; None while the game goes on."""
+        return self._result
+
+    def reset(self, start: Position | str | None = None) -> Position:
+        """Begin again, at another position if one is given; the table moves first if it must."""
+        if start is not None:
+            self._start = as_position(start)
+        self._tables.probe(self._start)  # raises for a position that is illegal, or has no table
+        self._positions, self._result = (self._start,), self._judge((self._start,))
+        if self._result is None and self.position.side != self.side:
+            self._answer(self._positions)
+        return self.position
+
+    def step(self, move: Move | str) -> Step:
+        """Make a move, such as `h2e2`, and let the table reply.
+
+        Raises `MoveTextError` for a move that is not legal, or after the end of the game.
+        """
+        wanted = Move.from_iccs(move) if isinstance(move, str) else move
+        if wanted not in self.legal_moves:
+            raise MoveTextError(
+                f"{excerpt(str(wanted))} is no legal move of {self.position.fen}",
+                "choose one of `legal_moves`, or `reset`",
+            )
+        played = (*self._positions, self.position.after(*wanted))
+        result = self._judge(played)
+        if result is not None:
+            self._positions, self._result = played, result
+            return Step(self.position, None, result)
+        return Step(self.position, self._answer(played), self._result)
+
+    def _answer(self, played: tuple[Position, ...]) -> Move:
+        """Add the table's move to a game in which it is to move, and return it."""
+        best = self._tables.best_move(played[-1], played[:-1])
+        assert best is not None, "a side without a move has lost already"
+        self._positions = (*played, best.after)
+        self._result = self._judge(self._positions)
+        return best.move
+
+    def _judge(self, played: Sequence[Position]) -> Outcome | None:
+        """The result of a game for the player; None while it goes on."""
+        last = played[-1]
+        if is_terminal(last):
+            return Outcome.LOSS if last.side == self.side else Outcome.WIN
+        if played.count(last) >= OCCURRENCES:
+            judged = judge_repetition(played, self._tables.rule_set)
+            if is_lost_by(judged, self.side):
+                return Outcome.LOSS
+            return Outcome.WIN if is_lost_by(judged, self.side.other) else Outcome.DRAW
+        return Outcome.DRAW if len(played) > self._plies else None

@@ -1,0 +1,74 @@
+"""Games against the table: who moves when, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tbgen import (
+    Environment,
+    GameTablebase,
+    IllegalPositionError,
+    MoveTextError,
+    Outcome,
+    Position,
+    Side,
+    open_tablebase,
+)
+from tests.kits.built import built
+
+FORK = "3k5/9/9/9/9/9/4n4/9/9/R3K4 w"
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+MATED = "3k5/9/9/9/9/9/9/9/9/3RK4 b"
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[GameTablebase]:
+    with open_tablebase(built("KRKN", rules="wxf")) as opened:
+        yield opened
+
+
+def test_the_better_player_wins_as_fast_as_the_table_says(tables: GameTablebase) -> None:
+    game = Environment(tables, FORK)
+    plies = tables.probe(FORK).plies
+    while game.result is None:
+        best = tables.best_move(game.position, game.positions[:-1])
+        assert best is not None
+        step = game.step(best.move.iccs)
+    assert (game.result, step.reward, step.reply) == (Outcome.WIN, 1, None)
+    assert len(game.positions) - 1 == plies
+    assert game.legal_moves == []
+    with pytest.raises(MoveTextError, match="is no legal move"):
+        game.step(best.move)
+    assert game.reset() == Position.from_fen(FORK)
+    assert game.result is None
+
+
+def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTablebase) -> None:
+    game = Environment(tables, FORK, side=Side.BLACK)
+    assert (game.side, game.position.side, len(game.positions)) == (Side.BLACK, Side.BLACK, 2)
+    while game.result is None:
+        step = game.step(game.legal_moves[0])
+    assert (game.result, step.reward) == (Outcome.LOSS, -1)
+
+
+def test_repetitions_are_judged(tables: GameTablebase) -> None:
+    """Who checks for ever, since he loses otherwise, loses by that."""
+    game = Environment(tables, CHECKS)
+    while game.result is None:
+        best = tables.best_move(game.position, game.positions[:-1])
+        assert best is not None
+        game.step(best.move)
+    assert game.result == Outcome.LOSS
+    assert game.positions.count(game.position) == 3 or not game.legal_moves
+
+
+def test_ends_that_nobody_played(tables: GameTablebase) -> None:
+    assert Environment(tables, MATED).result == Outcome.LOSS
+    assert Environment(tables, MATED, side=Side.RED).result == Outcome.WIN
+    assert Environment(tables, FORK, plies=1).step("a0b0").result == Outcome.DRAW
+    with pytest.raises(IllegalPositionError):
+        Environment(tables, MATED.replace(" b", " w"))
+    with pytest.raises(MoveTextError, match="is no legal move"):
+        Environment(tables, FORK).step("a0a0")
