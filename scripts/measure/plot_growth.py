@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import linear_regression, median
-from xml.sax.saxutils import escape
 
+import matplotlib
+import numpy as np
 from bench_goals import YARDSTICK_SECONDS, yardstick
 from growth import fit_power, materials_of, read_growth, row_of, write_growth
+from matplotlib import pyplot, rc_context
 from measuring import ROOT, Peer, Workshop, parse_material, read_peer
 
 from tbgen.building.features import Outcomes
@@ -36,6 +37,8 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables import TableFile
+
+matplotlib.use("svg")
 
 LARGER = """
     KCABKAA KPKAABB KRKAABB KNAABBK KNKAABB KNPKAAB KRKNAAB KNPKABB KRKNABB KNPKAABB KRKNAABB
@@ -56,76 +59,8 @@ FITTED_SLOTS = 10_000_000
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
 """Materials of so many men with no more are measured, of seven those that have `FITTED_SLOTS`."""
 
-PANEL = 340, 290
-LEFT, TOP, GAP = 70, 50, 80
-WIDTH, HEIGHT = LEFT + 3 * PANEL[0] + 2 * GAP + 20, 420
-
-STYLE = """
-text { font: 12px sans-serif; fill: #444; }
-.title { font-size: 14px; font-weight: bold; }
-.grid { stroke: #8884; stroke-width: 1; }
-.frame { fill: none; stroke: #888; }
-.ours { fill: #1f77b4; stroke: none; }
-.peer { fill: none; stroke: #d95f02; stroke-width: 1.3; }
-.law { stroke-width: 1.5; fill: none; }
-.law.ours { stroke: #1f77b4; fill: none; }
-.law.peer { stroke-dasharray: 5 3; }
-.law.even { stroke: #888; stroke-dasharray: 2 3; }
-@media (prefers-color-scheme: dark) { text { fill: #ccc; } }
-"""
-
-
 Point = tuple[str, float, float]
 """A table: its material, and where it stands on the two axes."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Numbers along one side of a diagram, and what they are called."""
-
-    title: str
-    unit: str
-    low: float
-    high: float
-    logarithmic: bool
-
-    @classmethod
-    def decades(cls, title: str, unit: str, values: Iterable[float]) -> Axis:
-        """The powers of ten that enclose all values (above zero), at least one decade apart."""
-        logarithms = [math.log10(value) for value in values]
-        low, high = math.floor(min(logarithms)), math.ceil(max(logarithms))
-        return cls(title, unit, low, max(high, low + 1), logarithmic=True)
-
-    @classmethod
-    def linear(cls, title: str, unit: str, values: Iterable[float]) -> Axis:
-        """From zero to the next round number."""
-        largest = max(values)
-        step = 10.0 ** math.floor(math.log10(max(largest, 1)))
-        return cls(title, unit, 0, step * max(math.ceil(largest / step), 1), logarithmic=False)
-
-    def share(self, value: float) -> float:
-        """How far along the axis a value is: 0 to 1."""
-        at = math.log10(value) if self.logarithmic else value
-        return (at - self.low) / (self.high - self.low)
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """(share, label) of what is written beside it."""
-        if self.logarithmic:
-            count = round(self.high - self.low)
-            return [(n / count, _power(round(self.low) + n)) for n in range(count + 1)]
-        return [(n / 5, f"{self.high * n / 5:,.4g}") for n in range(6)]
-
-
-@dataclass(frozen=True)
-class Law:
-    """A line through points: a power of x, or a constant and a slope."""
-
-    label: str
-    mark: str
-    """The class of its line: `ours`, `peer`, or `even` (as much for each slot)."""
-    at: Callable[[float], float]
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -133,18 +68,26 @@ class Series:
     """Named points of one generator."""
 
     label: str
-    mark: str
-    """The class of its marks: `ours` (discs) or `peer` (squares)."""
     points: Sequence[Point]
 
 
 @dataclass(frozen=True)
+class Law:
+    """A line through points, between two places on the axis across."""
+
+    label: str
+    at: Callable[[float], float]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, its axes, what is measured, and the lines through it."""
+    """One diagram: its title, its axis across, what is measured, and the lines through it."""
 
     title: str
-    across: Axis
-    up: Axis
+    across: str
+    logarithmic: bool
     series: Sequence[Series]
     laws: Sequence[Law]
 
@@ -157,7 +100,7 @@ def power_law(series: Series) -> list[Law]:
     factor, exponent = fit_power([slots for slots, _ in large], [cost for _, cost in large])
     high = max(slots for slots, _ in large)
     label = f"{series.label}: slots^{exponent:.2f}, {len(large)} tables"
-    return [Law(label, series.mark, lambda x: factor * x**exponent, FITTED_SLOTS, high)]
+    return [Law(label, lambda x: factor * x**exponent, FITTED_SLOTS, high)]
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
@@ -167,7 +110,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
         return []
     each = median(cost / slots for slots, cost in large)
     low, high = (bound(slots for _, slots, _ in series.points) for bound in (min, max))
-    return [Law(f"{each * scale:.3g} {unit} a slot", "even", lambda x: each * x, low, high)]
+    return [Law(f"{each * scale:.3g} {unit} a slot", lambda x: each * x, low, high)]
 
 
 def slope_law(series: Series) -> list[Law]:
@@ -177,66 +120,11 @@ def slope_law(series: Series) -> list[Law]:
         return []
     slope, start = linear_regression(across, up)
     label = f"{start:.0f} + {slope:.1f} for each order, {len(across)} tables"
-    return [Law(label, series.mark, lambda x: start + slope * x, 0, max(across))]
-
-
-def _power(exponent: int) -> str:
-    """`10⁻³`."""
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def _mark(mark: str, x: float, y: float, label: str) -> str:
-    title = f"<title>{escape(label)}</title>" if label else ""
-    if mark == "ours":
-        return f'<circle class="ours" cx="{x:.1f}" cy="{y:.1f}" r="2">{title}</circle>'
-    return (f'<rect class="peer" x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6">'
-            f"{title}</rect>")  # fmt: skip
-
-
-def _render_panel(panel: Panel, left: int) -> list[str]:
-    """The elements of one diagram, its upper left corner at (left, TOP)."""
-
-    def x_of(value: float) -> float:
-        return left + PANEL[0] * panel.across.share(value)
-
-    def y_of(value: float) -> float:
-        return TOP + PANEL[1] * (1 - panel.up.share(value))
-
-    right, bottom = left + PANEL[0], TOP + PANEL[1]
-    parts = [
-        f'<text class="title" x="{left}" y="{TOP - 14}">{escape(panel.title)}</text>',
-        f'<clipPath id="clip{left}"><rect x="{left}" y="{TOP}" width="{PANEL[0]}" '
-        f'height="{PANEL[1]}"/></clipPath>',
-    ]
-    for share, label in panel.across.ticks():
-        x = left + PANEL[0] * share
-        parts.append(f'<path class="grid" d="M{x:.1f} {TOP}V{bottom}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>')
-    for share, label in panel.up.ticks():
-        y = TOP + PANEL[1] * (1 - share)
-        parts.append(f'<path class="grid" d="M{left} {y:.1f}H{right}"/>')
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
-    parts.append(f'<text x="{left + PANEL[0] / 2}" y="{bottom + 38}" text-anchor="middle">'
-                 f"{escape(panel.across.title)}</text>")  # fmt: skip
-    for series in panel.series:
-        for name, x, y in series.points:
-            label = f"{series.label} {name}: {x:,.9g} {panel.across.unit}, {y:,.6g} {panel.up.unit}"
-            parts.append(_mark(series.mark, x_of(x), y_of(y), label))
-    for number, law in enumerate(panel.laws):
-        # A law may leave the diagram where its series has cheaper or dearer tables.
-        (x_0, y_0), (x_1, y_1) = ((x_of(x), y_of(law.at(x))) for x in (law.low, law.high))
-        y = TOP + 18 + 18 * number
-        for line in (f"M{x_0:.1f} {y_0:.1f}L{x_1:.1f} {y_1:.1f}", f"M{left + 8} {y - 4}h12"):
-            parts.append(f'<path class="law {law.mark}" clip-path="url(#clip{left})" '
-                         f'd="{line}"/>')  # fmt: skip
-        parts.append(f'<text x="{left + 24}" y="{y}">{escape(law.label)}</text>')
-    parts.append(f'<rect class="frame" x="{left}" y="{TOP}" width="{PANEL[0]}" '
-                 f'height="{PANEL[1]}"/>')  # fmt: skip
-    return parts
+    return [Law(label, lambda x: start + slope * x, 0, max(across))]
 
 
 def described(panels: Sequence[Panel]) -> str:
-    """What the diagrams show, in words: a line for each."""
+    """The content of the diagrams in words: a line for each."""
     lines = []
     for panel in panels:
         counts = [f"{series.label} {len(series.points)} tables" for series in panel.series]
@@ -244,59 +132,57 @@ def described(panels: Sequence[Panel]) -> str:
     return "\n".join(lines)
 
 
-def render(panels: Sequence[Panel], caption: str) -> str:
-    """The SVG document of panels side by side; the same text for the same input."""
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="title desc">',
-        '<title id="title">Cost of a table against the size of its index, and its orders</title>',
-        f'<desc id="desc">{escape(described(panels))}</desc>',
-        f"<style>{STYLE}</style>",
-    ]
-    for number, panel in enumerate(panels):
-        parts += _render_panel(panel, LEFT + number * (PANEL[0] + GAP))
-    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 14}">{escape(caption)}</text>')
-    parts.append("</svg>")
-    return "\n".join(parts) + "\n"
+def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
+    """Write an SVG of panels side by side; the same bytes for the same input."""
+    with rc_context({"svg.hashsalt": "tbgen", "font.size": 9}):
+        figure, places = pyplot.subplots(1, len(panels), figsize=(4.4 * len(panels), 4.2))
+        for panel, place in zip(panels, np.atleast_1d(places), strict=True):
+            for series, mark in zip(panel.series, ("o", "s"), strict=False):
+                _, across, up = zip(*series.points, strict=True)
+                place.plot(across, up, mark, markersize=2, label=series.label, rasterized=True)
+            for law in panel.laws:
+                ends = [law.low, law.high]
+                place.plot(ends, [law.at(x) for x in ends], linewidth=1, label=law.label)
+            if panel.logarithmic:
+                place.loglog()
+            place.set(title=panel.title, xlabel=panel.across)
+            place.grid(alpha=0.3)
+            place.legend(fontsize=7)
+        figure.text(0.01, 0.01, caption, fontsize=8)
+        figure.tight_layout(rect=(0, 0.04, 1, 1))
+        described_in = {"Date": None, "Description": described(panels)}
+        figure.savefig(path, metadata=described_in, dpi=200)
+        pyplot.close(figure)
 
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
     """The diagrams of seconds, of bytes, and of orders."""
     # A build record has four decimals: what took no tick of the clock has no logarithm.
-    seconds = [Series("tbgen", "ours", [(row.material, row.index_size, row.cpu_seconds)
-                                        for row in rows if row.cpu_seconds > 0])]  # fmt: skip
-    sizes = [Series("tbgen", "ours", [(row.material, row.index_size, row.file_bytes)
-                                      for row in rows])]  # fmt: skip
+    seconds = [Series("tbgen", [(row.material, row.index_size, row.cpu_seconds)
+                                for row in rows if row.cpu_seconds > 0])]  # fmt: skip
+    sizes = [Series("tbgen", [(row.material, row.index_size, row.file_bytes) for row in rows])]
     if peers:
-        seconds.append(Series("other generator", "peer", [
+        seconds.append(Series("other generator", [
             (name, peer.index_size, peer.cpu) for name, peer in peers.items() if peer.cpu
         ]))  # fmt: skip
-        sizes.append(Series("other generator", "peer", [
+        sizes.append(Series("other generator", [
             (name, peer.index_size, peer.file_bytes) for name, peer in peers.items()
         ]))  # fmt: skip
-    slots = [x for series in seconds + sizes for _, x, _ in series.points]
-    across = Axis.decades("index slots for each side to move", "slots", slots)
     panels = []
-    for title, unit, scale, small, listed in (
-        ("CPU seconds", "s", 1e9, "ns", seconds),
-        ("Bytes on disk", "bytes", 1, "bytes", sizes),
+    for title, scale, unit, listed in (
+        ("CPU seconds", 1e9, "ns", seconds),
+        ("Bytes on disk", 1, "bytes", sizes),
     ):
-        up = Axis.decades(title, unit, [y for series in listed for _, _, y in series.points])
         laws = [law for series in listed for law in power_law(series)]
-        panels.append(Panel(title, across, up, listed, laws + even_law(listed[0], scale, small)))
-    large = Series("tbgen", "ours", [
+        laws += even_law(listed[0], scale, unit)
+        panels.append(Panel(title, "index slots for each side to move", True, listed, laws))
+    large = Series("tbgen", [
         (row.material, row.orders, 1e9 * row.cpu_seconds / row.index_size)
         for row in rows if row.index_size >= FITTED_SLOTS
     ])  # fmt: skip
     if large.points:
-        title = "Nanoseconds a slot"
-        panels.append(Panel(
-            title,
-            Axis.linear("orders of the table", "orders", [x for _, x, _ in large.points]),
-            Axis.linear(title, "ns a slot", [y for _, _, y in large.points]),
-            [large],
-            slope_law(large),
-        ))  # fmt: skip
+        laws = slope_law(large)
+        panels.append(Panel("Nanoseconds a slot", "orders of the table", False, [large], laws))
     return panels
 
 
@@ -386,9 +272,8 @@ def main() -> None:
     if options.yardstick:
         scale = yardstick(options.yardstick) / YARDSTICK_SECONDS
         peers = {name: peer.scaled(scale) for name, peer in peers.items()}
-    caption = f"{len(rows)} tables, rules {options.rules}, {where}; hover over a point for its name"
     panels = panels_of(rows, peers)
-    options.svg.write_text(render(panels, caption))
+    draw(panels, f"{len(rows)} tables, rules {options.rules}, {where}", options.svg)
     print(described(panels))
 
 
