@@ -1,0 +1,39 @@
+"""docs/classical.md says what its CSV files say, and those what tables say."""
+
+from __future__ import annotations
+
+import sys
+
+from tbgen.indexing import Material
+from tests.kits.built import built
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+import classical
+from classical import BOOKS, FIGURES, Book, Endgame, read
+
+
+def test_the_page_is_the_csv() -> None:
+    """Otherwise run `python scripts/docs/classical.py`."""
+    assert classical.PAGE.read_text("utf-8") == classical.page()
+
+
+def test_the_csv_is_what_tables_say() -> None:
+    measured = classical.endgames(built("KRKN", rules="wxf"))
+    assert {"KRK", "KNK", "KRKN"} <= {row.material for row in measured}
+    assert set(measured) <= set(read(Endgame, FIGURES))
+
+
+def test_books_name_endgames_as_tables_do() -> None:
+    books = read(Book, BOOKS)
+    assert [book.material for book in books] == [Material.parse(b.material).name for b in books]
+    assert {book.verdict for book in books} == {"win", "draw", "divided"}
+
+
+def test_a_verdict_differs_where_less_than_half_is_so() -> None:
+    book = Book("KRK", "", "win", "")
+    row = Endgame("KRK", "dtm", 100, 49, 51, 0, 100, 0, 100, 0, 0, "", 0, "")
+    assert classical.differs(book, row)
+    assert not classical.differs(book._replace(verdict="draw"), row)
+    assert classical.outcome(100, 49, 50) == "won 49%, drawn 50%, lost 1%"
