@@ -131,7 +131,7 @@ def picture(position: Position | str, *, width: int = 320) -> str:
     return draw(as_position(position), Look(), alone=True, width=width)
 
 
-def thumbnail(position: Position, look: Look) -> str:
+def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) -> str:
     """A small board for a page that has the symbols; hidden from readers of the screen."""
     uses = []
     for code, square in position.pieces():
@@ -140,7 +140,8 @@ def thumbnail(position: Position, look: Look) -> str:
         uses.append(f'<use href="#{piece_id(code)}" transform="{placed}"/>')
     return (
         f'<svg class="board mini {look.board}" viewBox="{VIEW_BOX}" aria-hidden="true">'
-        f'<use href="#empty-board"/>{"".join(uses)}</svg>'
+        f'<use href="#empty-board"/>{"".join(uses)}'
+        f"{''.join(draw_arrow(arrow, look.flip) for arrow in arrows)}</svg>"
     )
 
 

@@ -1,7 +1,7 @@
-"""Best play to the end as a film, and the ladder of a side that loses by repetition.
+"""Best play to the end as a film, or all loops of a ladder one after the other.
 
-    line  ->  frames of `story`: a move, what it does (check, chase, of whom), arrows
-    ladder ->  one rung for each order: stay and be judged, or leave for a lower one; to mate
+    line    ->  Reel: frames of `story` with captions, and where the loop begins
+    ladder  ->  Reel: each loop once round, the way out of it, and so on to mate
 
 Every ply is a link to the board after it (`at=`), so that the film can be read without scripts.
 """
@@ -9,7 +9,7 @@ Every ply is a link to the board after it (`at=`), so that the film can be read 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
@@ -17,23 +17,33 @@ from tbgen.board.diagram import Marks, draw, names_of_pieces
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
-from tbgen.board.insight import Rung, ladder
+from tbgen.board.ladders import ladder_panel, whole_ladder
 from tbgen.board.layout import link, page
 from tbgen.board.library import Library
 from tbgen.board.panels import pairs, share_panel
 from tbgen.board.state import View
-from tbgen.board.story import Frame, frames_of_line
-from tbgen.board.verdict import headline, moves_in_words
+from tbgen.board.story import Frame, captions_of, frames_of_line, loser_of
+from tbgen.board.verdict import headline
 from tbgen.board.words import explain_judgement, explain_line
-from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
-from tbgen.play.preference import RootMove
-from tbgen.referee import Rules, Verdict
+from tbgen.referee import Rules
 from tbgen.rules import in_check
 from tbgen.rules.attacks import find_king
-from tbgen.tables import Outcome
+
+
+@dataclass(frozen=True)
+class Reel:
+    """Frames from a position on, a caption for each, and the frame that a loop goes back to.
+
+    `name` is the key of its heading.
+    """
+
+    shots: list[Frame]
+    captions: list[str]
+    loop_start: int | None
+    name: str
 
 
 def film_page(library: Library, view: View) -> Answer:
@@ -42,7 +52,10 @@ def film_page(library: Library, view: View) -> Answer:
     study = library.probe(view.position)
     line = library.line(view.position)
     language = view.language
-    shots = frames_of_line(line)
+    reel = _of_line(line, language)
+    if view.ladder and line.loop_start is not None:
+        reel = _of_ladder(library, view)
+    shots = reel.shots
     ply = min(view.ply, len(shots))
     shown = shots[ply - 1] if ply else None
     position = shown.after if shown else view.position
@@ -59,10 +72,10 @@ def film_page(library: Library, view: View) -> Answer:
     main = (
         f'<section class="verdict">{headline(study, view, mechanism)}</section>'
         f'<section class="stage">{draw(position, view.look, marks)}'
-        f'<p class="caption"></p>{_controls(view, line, ply)}</section>'
-        f'<section class="side">{_record(view, line, shots, ply)}'
+        f'<p class="caption"></p>{_controls(view, reel, ply)}</section>'
+        f'<section class="side">{_record(view, reel, ply)}'
         f'<h2>{escape(text(language, "ends"))}</h2><p class="end">{escape(end)}</p>'
-        f"{_ladder(library, view, line)}{share_panel(view)}</section>"
+        f"{ladder_panel(library, view, line)}{share_panel(view)}</section>"
     )
     film = [
         {
@@ -73,12 +86,12 @@ def film_page(library: Library, view: View) -> Answer:
                 for arrow in shot.arrows
             ],
         }
-        for shot, label in zip(shots, _captions(line, shots, language), strict=True)
+        for shot, label in zip(shots, reel.captions, strict=True)
     ]
     data = {
         "mode": "line",
         "film": json.dumps(film, separators=(",", ":")),
-        "loop": "" if line.loop_start is None else str(line.loop_start),
+        "loop": "" if reel.loop_start is None else str(reel.loop_start),
         "start": "_".join(view.position.fen.split()[:2]),
         "at": str(ply),
         "play": "1" if plays else "",
@@ -86,31 +99,34 @@ def film_page(library: Library, view: View) -> Answer:
         "round": text(language, "round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
-    title = f"{text(language, 'line')}{text(language, 'colon')}{view.position.material.name}"
+    title = f"{text(language, reel.name)}{text(language, 'colon')}{view.position.material.name}"
     head = card(library, study, view)
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
 
 
-def _captions(line: Mainline, shots: list[Frame], language: str) -> list[str]:
-    """Return a caption for each ply; in a lost loop it numbers the forbidden moves."""
-    winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
-    winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
-    found, offences = [], 0
-    for number, shot in enumerate(shots):
-        label = shot.label and text(language, f"ply_{shot.label}")
-        loser_moves = winner is not None and shot.after.side == winner
-        in_loop = line.loop_start is not None and number >= line.loop_start
-        if loser_moves and in_loop and shot.label in ("check", "chase"):
-            offences += 1
-            side = text(language, shot.after.side.other.name.lower())
-            label = text(language, "ply_forbidden", what=label, n=offences, side=side)
-        found.append(label)
-    return found
+def _of_line(line: Mainline, language: str) -> Reel:
+    """Best play, and its loop."""
+    shots = frames_of_line(line)
+    before = len(shots) if line.loop_start is None else line.loop_start
+    captions = [
+        *captions_of(shots[:before], None, language),
+        *captions_of(shots[before:], loser_of(line), language),
+    ]
+    return Reel(shots, captions, line.loop_start, "line")
 
 
-def _controls(view: View, line: Mainline, ply: int) -> str:
+def _of_ladder(library: Library, view: View) -> Reel:
+    """All loops of the ladder, once round each, and the ways out of them."""
+    shots, captions = [], []
+    for shot, caption in whole_ladder(library, view):
+        shots.append(shot)
+        captions.append(caption)
+    return Reel(shots, captions, None, "ladder_all")
+
+
+def _controls(view: View, reel: Reel, ply: int) -> str:
     """Steps along the line: links for readers without scripts, buttons of the film for others."""
-    language, last = view.language, len(line.moves)
+    language, last = view.language, len(reel.shots)
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
@@ -127,8 +143,8 @@ def _controls(view: View, line: Mainline, ply: int) -> str:
         f'<button type="button" class="play-line" hidden data-play="{play}" '
         f'data-stop="{pause}">{play}</button>'
     ))  # fmt: skip
-    if line.loop_start is not None:
-        href = view.href(ply=line.loop_start)
+    if reel.loop_start is not None:
+        href = view.href(ply=reel.loop_start)
         label = text(language, "to_loop")
         found.append(link(href, label, "button step loop", ' data-step="loop"'))
     speed = escape(text(language, "faster"))
@@ -140,13 +156,14 @@ def _controls(view: View, line: Mainline, ply: int) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
-def _record(view: View, line: Mainline, shots: list[Frame], ply: int) -> str:
+def _record(view: View, reel: Reel, ply: int) -> str:
     """The moves in pairs, the loop marked, each a link to the board after it."""
-    language = view.language
+    language, position = view.language, view.position
     items = []
-    for number, (played, shot) in enumerate(zip(line.moves, shots, strict=True)):
-        label = format_move(played.position, played.choice.move, view.notation)
-        looping = line.loop_start is not None and number >= line.loop_start
+    for number, shot in enumerate(reel.shots):
+        label = format_move(position, shot.move, view.notation)
+        position = shot.after
+        looping = reel.loop_start is not None and number >= reel.loop_start
         css = " ".join(
             name for name, on in (("frame", True), ("loop", looping), ("now", number + 1 == ply))
             if on
@@ -156,66 +173,10 @@ def _record(view: View, line: Mainline, shots: list[Frame], ply: int) -> str:
             sign = f' <i class="{shot.label}">{escape(text(language, f"ply_{shot.label}"))}</i>'
         href = view.href(ply=number + 1)
         items.append(link(href, label, css, f' data-frame="{number + 1}"') + sign)
-    heading = f"{text(language, 'line')} ({len(items)} {text(language, 'plies')})"
+    heading = f"{text(language, reel.name)} ({len(items)} {text(language, 'plies')})"
     shifted = replace(view, start=view.position, moves=())
     return (
         f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
         if items
         else ""
-    )
-
-
-def _ladder(library: Library, view: View, line: Mainline) -> str:
-    """Loop by loop, what the loser may do and what becomes of it."""
-    rungs = ladder(library, view.position)
-    if not rungs:
-        return ""
-    language = view.language
-    side = view.position.side
-    loser = side if line.result.outcome == Outcome.LOSS else side.other
-    items = [_rung(view, rung) for rung in rungs]
-    name = text(language, "ladder", side=text(language, loser.name.lower()))
-    return f'<h2>{escape(name)}</h2><ol class="ladder">{"".join(items)}</ol>'
-
-
-def _rung(view: View, rung: Rung) -> str:
-    """One step: a link to its position, staying, and leaving."""
-    language = view.language
-    reached = replace(view, mode="read", ply=0)
-    for move in rung.moves:
-        reached = reached.after(move)
-    if rung.loop is None:
-        mated = text(language, "rung_last", n=moves_in_words(rung.plies, language))
-        label = mated[:1].upper() + mated[1:]
-        return f"<li>{link(reached.href(), label, 'rung')}</li>"
-    parts = []
-    if rung.keeps:
-        parts.append(text(
-            language, "rung_keep", n=rung.order, moves=_names(view, rung.position, rung.keeps)
-        ))  # fmt: skip
-    leaves = rung.leaves
-    if leaves is None:
-        parts.append(text(language, "rung_none"))
-    else:
-        name = _names(view, rung.position, (leaves,))
-        if leaves.order:
-            parts.append(text(language, "rung_leave", move=name, n=leaves.order))
-        else:
-            plies = leaves.worth.plies if leaves.worth else 0
-            n = moves_in_words(plies, language)
-            parts.append(text(language, "rung_mate", move=name, n=n))
-    label = text(language, "choice_stop").join(parts)
-    watch = link(
-        replace(view.at(rung.position), mode="line", plays=True).href(),
-        text(language, "why_line"),
-        "small",
-        f' aria-label="{escape(text(language, "why_line"))}{text(language, "colon")}'
-        f'{escape(label)}"',
-    )
-    return f"<li>{link(reached.href(), label, 'rung')} {watch}</li>"
-
-
-def _names(view: View, position: Position, moves: tuple[RootMove, ...]) -> str:
-    return text(view.language, "list_stop").join(
-        format_move(position, move.move, view.notation) for move in moves
     )

@@ -4,6 +4,7 @@
     /?...&mode=play                                         the same, values hidden
     /?...&mode=line&at=7                                    best play, after seven plies of it
     /?...&mode=line&play=1                                  best play, going on by itself
+    /?...&mode=line&ladder=1                                all loops of a ladder, to mate
     /?...&mode=edit                                         the same, on the editor
 
 The whole state is in the address, so that every position has a permanent link, the browser's back
@@ -47,7 +48,7 @@ BOARDS = ("wood", "paper", "slate")
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
 """Parameters that do not concern the position: every page takes them."""
 
-VIEW = (*SETTINGS, "fen", "pos", "moves", "side", "task", "at", "play", "from", "where")
+VIEW = (*SETTINGS, "fen", "pos", "moves", "side", "task", "at", "play", "ladder", "from", "where")
 """Parameters that describe a view, as `read_view` reads them."""
 
 
@@ -58,8 +59,8 @@ class View:
     `moves` were played from `start`. `mode` is one of `MODES`. `human` is the side that the
     reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
     of one which is tried on every point. `ply` counts the plies of a line that have been shown;
-    with `plays` it goes on by itself. `task` is what the reader is to keep in a puzzle, one of
-    `TASKS`.
+    with `plays` it goes on by itself, with `ladder` it goes through all loops to mate. `task` is
+    what the reader is to keep in a puzzle, one of `TASKS`.
     """
 
     start: Position
@@ -76,6 +77,7 @@ class View:
     where: int | None = None
     ply: int = 0
     plays: bool = False
+    ladder: bool = False
     task: str = ""
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
@@ -126,6 +128,8 @@ class View:
             query["at"] = str(view.ply)
         if view.mode == "line" and view.plays:
             query["play"] = "1"
+        if view.mode == "line" and view.ladder:
+            query["ladder"] = "1"
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
         if view.mode == "read" and view.where is not None:
@@ -170,7 +174,7 @@ def _in_address(position: Position) -> str:
     return "_".join(position.fen.split()[:2])
 
 
-_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0}
+_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False}
 """What concerns one position only, as it is once another one is shown."""
 
 
@@ -216,6 +220,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         where=parse_square(query["where"]) if query.get("where") else None,
         ply=_count(query.get("at", "")),
         plays=query.get("play", "") == "1",
+        ladder=query.get("ladder", "") == "1",
         task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
         asked_language=asked in LANGUAGES,
     )

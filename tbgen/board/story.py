@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbgen.board.diagram import Arrow
+from tbgen.board.i18n import text
 from tbgen.board.library import Library
 from tbgen.board.state import View
 from tbgen.board.verdict import checkers
-from tbgen.indexing import Move, Position
+from tbgen.indexing import Move, Position, Side
 from tbgen.play.mainline import Mainline
-from tbgen.referee import Ply
+from tbgen.referee import Ply, Verdict
 from tbgen.rules import in_check
 from tbgen.rules.attacks import attacks
 
@@ -48,9 +49,30 @@ def frames_of_line(line: Mainline) -> list[Frame]:
         first = line.loop_start - line.verdict.span[0]
         judged = {first + number: ply for number, ply in enumerate(line.verdict.plies)}
     return [
-        _frame(played.choice.move, played.choice.after, judged.get(number))
+        frame_of(played.choice.move, played.choice.after, judged.get(number))
         for number, played in enumerate(line.moves)
     ]
+
+
+def loser_of(line: Mainline) -> Side | None:
+    """The side that loses a line by repetition; None where nobody does."""
+    winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
+    winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
+    return None if winner is None else winner.other
+
+
+def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
+    """A caption for each ply; the forbidden moves of the loser of a loop are numbered."""
+    found, offences = [], 0
+    for frame in frames:
+        label = frame.label and text(language, f"ply_{frame.label}")
+        moved = frame.after.side.other
+        if moved == loser and frame.label in ("check", "chase"):
+            offences += 1
+            side = text(language, moved.name.lower())
+            label = text(language, "ply_forbidden", what=label, n=offences, side=side)
+        found.append(label)
+    return found
 
 
 def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
@@ -62,7 +84,7 @@ def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
         moves = view.moves[:MOST_PLIES]
         plies = library.judge(view.start, moves).plies
         game = zip(moves, view.positions[1:], plies, strict=False)
-        return view.start, [_frame(*ply) for ply in game]
+        return view.start, [frame_of(*ply) for ply in game]
     line = library.line(view.position)
     return view.position, rounds(frames_of_line(line), line.loop_start)
 
@@ -75,7 +97,8 @@ def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
     return found[:MOST_PLIES]
 
 
-def _frame(move: Move, after: Position, ply: Ply | None) -> Frame:
+def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
+    """What a move does, as the referee has judged it; by the board alone without that."""
     if in_check(after):
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:

@@ -216,6 +216,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "copy_failed": ("Select and copy it", "请选中后复制"),
     "ladder": ("Why {side} cannot hold", "{side}为何守不住"),
+    "ladder_play": ("Play it all, to mate", "连续播放，直到将死"),
+    "ladder_all": ("All loops, to mate", "逐个循环，直到将死"),
+    "ladder_out": ("way out: order {n}", "改着：落到{n}阶"),
+    "ladder_last": ("last way out: mated in {n}", "最后的改着：{n}内被将死"),
+    "rung_answer": ("{side} answers {move}", "{side}应{move}"),
     "rung_keep": (
         "{moves} again and again: forbidden (order {n})",
         "{moves}循环：禁止（{n}阶）",

@@ -24,6 +24,7 @@ PAGES = (
     "/?mode=edit", "/?mode=edit&fen=9/9/9/9/9/9/9/9/10/4K4_b", "/?fen=hello",
     "/endgames", "/endgames/KRKN", "/endgames/KRKN?won=red&order=0&plies=11",
     "/search/KRKN", "/search/KRKN?outcome=win&only=1", "/build", "/api", "/nothing",
+    f"/?{LOOP}&mode=line&ladder=1&at=5",
     f"/embed?{LOOP}", f"/embed?{LOOP}&mode=line", "/find?q=nonsense",
 )  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     for ply in (1, 2):
         one(page, "[data-step=forward]").click()
         until(lambda ply=ply: one(page, ".film .now").get_attribute("data-frame") == str(ply))
-    assert count(page, ".board .arrow.check") == 1
+    assert count(page, ".stage .arrow.check") == 1
     assert "check" in one(page, ".caption").text
     assert one(page, ".caption").text == one(page, "#said").get_attribute("textContent")
     assert all(name[-2:] == name[-4:-2] for name in page.execute_script(names))

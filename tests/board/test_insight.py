@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,6 +27,7 @@ from tbgen.tables import Outcome, Rules
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
 from tests.kits.boardkit import demo
 from tests.kits.built import built
+from tests.kits.languages import misfits
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +82,22 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     ladder = text.split('<ol class="ladder">')[1].split("</ol>")[0]
     assert "again and again: forbidden (order 1)" in ladder
     assert "mated in" in ladder
+    assert ladder.count("<svg") == 2
+    assert ladder.count('class="arrow best"') == ladder.count('class="arrow check"') == 1
+    assert "Red answers" in ladder
     rungs = re.findall(r'<a class="rung" href="([^"]+)"', ladder)
     assert len(rungs) == 2
+    # All of it as one film: the loop once round, the way out, and on to mate.
+    whole = page(client, "/", fen=LOOP, mode="line", ladder="1")
+    film = json.loads(unescape(re.findall(r'data-film="([^"]+)"', whole)[0]))
+    labels = [shot["label"] for shot in film]
+    assert "check 1: forbidden, Black loses" in labels
+    assert any(label.startswith("last way out: mated in") for label in labels)
+    moves = ",".join(shot["move"] for shot in film)
+    assert "is mated" in page(client, "/", fen=LOOP, moves=moves)
+    for language in ("zh-Hans", "zh-Hant"):
+        told = page(client, "/", fen=LOOP, mode="line", ladder="1", lang=language)
+        assert not misfits(told, language)
     last = page(client, rungs[-1].replace("&amp;", "&"))
     assert "Red wins" in last
     assert "mate in" in last
