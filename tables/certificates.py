@@ -50,7 +50,7 @@ class Premise:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """That the contents of a table follow from the rules and from those of its supporting tables.
+    """Certificate that a table's contents follow from the rules and from its supporting tables.
 
     `digest` is that of the contents, hex. `supporting` has a premise for each material that a
     capture leads to and that needs a table, by name. `method` is how it was proven, `tbgen` the

@@ -1,4 +1,4 @@
-"""What a table is of, and the file name that says so.
+"""Names of tables and of their files.
 
     KRNKR . none     . dtm . xqt
     KRNKR . check-o1 . dtm . xqt         orders limited to one
@@ -39,7 +39,7 @@ MAX_RECORD = 1 << 14
 
 
 class Metric(StrEnum):
-    """What distances count to (docs/values.md, "Outcomes and distances").
+    """Metric of distances (docs/values.md, "Outcomes and distances").
 
     `dtm`: mate; `dtc`: mate or conversion. Files store the place in this list: append only.
     """
@@ -64,7 +64,7 @@ class Option(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """What the values of a table hold under; tables of different rule sets never mix.
+    """Rules under which a table's values hold; tables of different rule sets never mix.
 
     `rules` is None where none are known. `orders` limits the number of orders; None is no limit.
     `minor_chases` says whether an advisor or elephant that attacks a protected rook, knight or
@@ -109,7 +109,7 @@ class RuleSet:
 
     @property
     def unlimited(self) -> RuleSet:
-        """The same rules without a limit on orders."""
+        """The rule set without a limit on orders."""
         return replace(self, orders=None)
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ UNKNOWN_RULES = RuleSet(None)
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Which rule sets are meant where a reader may leave any part of one open: None is any.
+    """A choice of rule sets in which a reader may leave any part open: None is any.
 
     `rules`, `orders` and `minor_chases` are those of `RuleSet`, but that orders without a limit are
     asked for by 0.
@@ -135,7 +135,7 @@ class RuleChoice:
     minor_chases: bool | None = None
 
     def admits(self, found: RuleSet) -> bool:
-        """Whether a rule set is one of those that are meant."""
+        """Return whether a rule set is one of those that are meant."""
         return (
             self.rules in (None, found.rules)
             and (self.orders is None or (self.orders or None) == found.orders)
@@ -172,7 +172,7 @@ def _parse(filename: str) -> tuple[Material, RuleSet, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """What a table is of: a material, what its values hold under, what its distances count to.
+    """Name of a table: its material, its rule set and its metric.
 
     Raises `ValueError` for a rule set whose rules are not known.
     """
@@ -222,7 +222,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class WdlName:
-    """What a win-draw-loss file is of: a material, and what its outcomes hold under.
+    """Name of a win-draw-loss file: its material and its rule set.
 
     Raises `ValueError` for a rule set whose rules are not known.
     """
@@ -269,7 +269,7 @@ def parse_name(filename: str) -> TableName | WdlName | None:
 
 
 def build_record_path(table: Path) -> Path:
-    """Where the build record of a table file lies."""
+    """The path of the build record of a table file."""
     return table.with_name(table.name.removesuffix(SUFFIX) + ".build.json")
 
 
@@ -280,7 +280,7 @@ def write_build_record(table: Path, record: dict[str, float]) -> None:
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """What the build record of a table has of `RECORDED`, each a number from 0 on.
+    """Read the entries `RECORDED` of a table's build record, each a number from 0 on.
 
     What is none is left out, and so is everything where there is no record that can be read.
     """

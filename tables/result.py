@@ -84,7 +84,7 @@ def require_index(material: Material) -> None:
 
 @lru_cache(maxsize=1024)
 def _index_problem(material: Material) -> str | None:
-    """Why a material has no index, None if it has one.
+    """The reason why a material has no index, None if it has one.
 
     Kept, because to find out takes long for the largest, and is asked for each of their moves.
     """

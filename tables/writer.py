@@ -64,7 +64,7 @@ class Metadata(Protocol):
     """Metadata stored with a file."""
 
     def to_json(self) -> dict[str, Any]:
-        """As an object of JSON."""
+        """Return an object of JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def marks_of(position: Position, move: Move) -> str:
 
 
 def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
-    """What is said of a move: its text, and what it leaves to the other side."""
+    """The words on a move: its text, and the value that it leaves to the other side."""
     answers = len(legal_moves(position))
     if not in_check(position):
         return move.iccs, "Black must check again."

@@ -86,7 +86,7 @@ def package_of(module: str) -> str:
 
 
 def package_imports() -> Edges:
-    """Which packages each package imports."""
+    """The packages that each package imports."""
     found: Edges = {}
     for module in sources():
         if package := package_of(module):
@@ -134,7 +134,7 @@ class Place(NamedTuple):
 
     @property
     def width(self) -> int:
-        """What it takes of its floor."""
+        """The width that it takes of its floor."""
         return LANE if self.above else ROOM[0]
 
 
@@ -164,7 +164,7 @@ def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]
 
 
 def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
-    """How many pairs of arrows cross."""
+    """Count the pairs of arrows that cross."""
     index = {place: number for row in rows for number, place in enumerate(row)}
     count = 0
     steps = [(a.floor, index[a], index[b]) for arrow in arrows for a, b in pairwise(arrow)]
@@ -236,7 +236,7 @@ def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Pl
 
 
 def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
-    """Where each step of an arrow leaves a room, and where it comes in: side by side.
+    """The points at which each step of an arrow leaves and enters a room, side by side.
 
     Keyed by the place itself and the place at the step's other end.
     """
@@ -251,7 +251,7 @@ def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, P
 
 
 def words(package: str) -> list[str]:
-    """What a package says of itself: the first line of its docstring, in lines of a room."""
+    """The first line of a package's docstring, broken into lines of a room."""
     tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
     return textwrap.wrap(first, CHARACTERS, max_lines=3, placeholder=" ...")
@@ -304,7 +304,7 @@ def render(edges: Edges, compiled: set[str]) -> str:
 
 
 def has_kernels(module: str) -> bool:
-    """Whether a module defines what numba compiles."""
+    """Return whether a module defines what numba compiles."""
     tree = ast.parse(sources()[module].read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}

@@ -59,7 +59,7 @@ and `verify` end with a suggestion; pipes and files get the answer alone.
 
 
 def kind(parameter: Parameter) -> str:
-    """What an option takes: its choices, else its name for it; nothing for a flag."""
+    """The value that an option takes: its choices, else its name for it; nothing for a flag."""
     if isinstance(parameter, Option) and parameter.is_flag:
         return ""
     if isinstance(parameter.type, Choice):
@@ -70,7 +70,7 @@ def kind(parameter: Parameter) -> str:
 
 
 def names(option: Option) -> str:
-    """How an option is written: `--out, -o FILE`, `--flip/--no-flip`."""
+    """The spelling of an option: `--out, -o FILE`, `--flip/--no-flip`."""
     plain = ", ".join(sorted(option.opts, key=len, reverse=True))
     return "/".join([plain, *option.secondary_opts]) + kind(option)
 

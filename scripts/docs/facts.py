@@ -54,7 +54,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def outcome(row: Fact) -> str:
-    """What a material is with Red to move: won, drawn, or the share of wins."""
+    """The outcome of a material with Red to move: won, drawn, or the share of wins."""
     if row.red_wins > DECIDED * row.red_legal:
         return "won"
     if row.red_draws > DECIDED * row.red_legal:
@@ -63,7 +63,7 @@ def outcome(row: Fact) -> str:
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
-    """How the pieces of a side are sorted: few before many, attackers before defenders."""
+    """The sort key of a side's pieces: few before many, attackers before defenders."""
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 

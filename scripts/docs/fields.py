@@ -28,7 +28,7 @@ def flag(meaning: str) -> Schema:
 
 
 def or_null(schema: Schema) -> Schema:
-    """The same, or null."""
+    """The schema, or null."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 

@@ -144,7 +144,7 @@ def write(kind: type[Row], rows: Iterable[Row]) -> None:
 
 
 def offence(tables: GameTablebase, fen: str) -> str:
-    """What decides a position by the rules; empty where best play does not show it."""
+    """The offence that decides a position; empty where best play does not show it."""
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
 

@@ -1,4 +1,4 @@
-"""What one position costs to store: FEN, Pai's string, the six integers, and tbgen's own index.
+"""Bytes that one position takes: FEN, Pai's string, the six integers, and tbgen's own index.
 
 Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` keeps the two the same.
 """

@@ -27,7 +27,7 @@ Cell = dict[str, Any]
 
 
 class Result(NamedTuple):
-    """What a code cell printed, and its figures as PNG."""
+    """The output of a code cell, and its figures as PNG."""
 
     printed: str
     figures: list[bytes]

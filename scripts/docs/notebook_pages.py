@@ -48,7 +48,7 @@ def rendered(path: Path) -> Rendered:
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """What a cell printed, or drew; of each pair one is empty."""
+    """Pairs of a cell's output: text or picture, of which one is empty."""
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
             yield "".join(output["text"]), b""

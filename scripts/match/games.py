@@ -32,7 +32,7 @@ BY_THE_RULES = "the rules of repetition"
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """What ends a game; `quiet_plies` without a capture draw it, None: it is never drawn so."""
+    """Ends of a game; `quiet_plies` without a capture draw it, None: it is never drawn so."""
 
     rules: Rules
     occurrences: int
@@ -72,7 +72,7 @@ class Played:
     reason: str
 
     def points_of(self, side: Side) -> float:
-        """What the game gives to a side: 1, 0.5 or 0."""
+        """The points of a game for a side: 1, 0.5 or 0."""
         return self.points if side == Side.RED else 1 - self.points
 
 

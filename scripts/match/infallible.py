@@ -106,7 +106,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Whether a game has given less to the side that moved first than the tables do."""
+    """Return whether a game has given less to the side that moved first than the tables do."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Where games begin: positions that favour nobody much, the same ones for the same seed.
+"""Openings of games: positions that favour nobody much, the same ones for the same seed.
 
 array     some random plies from the opening array
 endings   random positions of so many men, which a short search calls nearly even
@@ -65,7 +65,7 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
 
 
 def _is_even(searcher: Searcher, position: Position) -> bool:
-    """Whether a short search sees nobody ahead."""
+    """Return whether a short search sees nobody ahead."""
     searcher.clear()
     searcher.forgive()
     *_, last = searcher.think([position], [], nodes=_NODES)

@@ -56,7 +56,7 @@ from tbgen.referee import Rules
 
 @dataclass(slots=True)
 class Standing:
-    """What the games so far come to for the first engine."""
+    """The score of the games so far for the first engine."""
 
     pairs: list[float] = field(default_factory=list)
     """Its points of each pair of games, 0 to 2."""
@@ -140,7 +140,7 @@ class Match:
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
-        """How many moves of a game the first engine has made, and the second."""
+        """Count the moves of the first engine in a game, and of the second."""
         made = len(played.moves) - opening
         begins = Side((played.start.side + opening) % 2)
         mine = (made + (begins == first)) // 2
@@ -161,7 +161,7 @@ class Match:
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
-    """What each engine may use for a move."""
+    """The limits of each engine for a move."""
     if options.clock:
         seconds, increment = options.clock
         return (Limit(clock=Clock(seconds, seconds, increment)),) * 2

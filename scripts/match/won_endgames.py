@@ -107,7 +107,7 @@ def longest_resistance(
 def play_out(
     tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
 ) -> str:
-    """How a game ends: "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
+    """Play a game out; its end: "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
     rng = random.Random(seed)
     game, moves = [start], []
     engine.begin()

@@ -1,4 +1,4 @@
-"""What collections cost one by one, by processes and by dask, and that the tables are the same.
+"""Cost of collections one by one, by processes and by dask; the tables must be the same.
 
     python scripts/measure/bench_collections.py [MATERIAL... | --men N] [--jobs N] [--rounds N]
     python scripts/measure/bench_collections.py --goals [--yardstick STUDY/bulk2.py] [--huge]
@@ -55,7 +55,7 @@ HUGE = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
 
 
 class Cost(NamedTuple):
-    """What one build took."""
+    """The cost of one build."""
 
     wall: float
     cpu: float
@@ -67,7 +67,7 @@ class Cost(NamedTuple):
 
     @property
     def busy(self) -> float:
-        """Which part of all cores' time was used."""
+        """The share of all cores' time that was used."""
         return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
@@ -98,7 +98,7 @@ def built(wanted: Sequence[str], *how: str) -> Cost:
 
 
 def has_dask() -> bool:
-    """Whether there is a way by dask here."""
+    """Return whether there is a way by dask here."""
     return importlib.util.find_spec("distributed") is not None
 
 

@@ -1,4 +1,4 @@
-"""How small tables are, and how long one answer takes from a block that was never read.
+"""Bytes of small tables, and the time of one answer from a block that was never read.
 
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 

@@ -1,4 +1,4 @@
-"""How fast the engine's search is: nodes a CPU second on one thread, with judge and hash table.
+"""Speed of the engine's search: nodes a CPU second on one thread, with judge and hash table.
 
     python scripts/measure/bench_engine.py [--nodes N]
 

@@ -1,4 +1,4 @@
-"""What building costs, as ratios to the project's goals and to another generator.
+"""Cost of building, as ratios to the project's goals and to another generator.
 
     python scripts/measure/bench_goals.py --yardstick STUDY/bulk2.py --peer peer_cost.csv [--large]
 
@@ -212,7 +212,7 @@ def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """What it takes to build the first tables: no kernel compiled, no table there."""
+    """Measure the first build: no kernel compiled, no table there."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 

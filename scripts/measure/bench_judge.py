@@ -1,4 +1,4 @@
-"""What the judge of repetitions costs the engine's search, and what its shortcut saves.
+"""Cost of judging repetitions in the engine's search, and the saving by its shortcut.
 
     python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
 
@@ -31,7 +31,7 @@ from tbgen.tables.names import RuleSet
 
 @dataclass(slots=True)
 class Cost:
-    """What searches under some rules have used and asked, added up over positions."""
+    """The cost of searches under some rules, added up over positions."""
 
     seconds: float = 0.0
     nodes: int = 0

@@ -1,4 +1,4 @@
-"""What an engine pays for the tables in C: opening, warm and cold probes of outcomes.
+"""Cost of the tables in C to an engine: opening, warm and cold probes of outcomes.
 
     python scripts/measure/bench_probe_c.py
     python scripts/measure/bench_probe_c.py --tables DIR [--rules wxf]

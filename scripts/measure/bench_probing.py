@@ -1,4 +1,4 @@
-"""How many warm probes a second one thread makes, through each of the interfaces.
+"""Warm probes a second of one thread, through each of the interfaces.
 
     python scripts/measure/bench_probing.py batch     Tablebase.probe_many
     python scripts/measure/bench_probing.py single    Tablebase.probe

@@ -1,4 +1,4 @@
-"""What proving costs, as ratios to building: one run builds each table anew, then proves it.
+"""Cost of proving, as ratios to building: one run builds each table anew, then proves it.
 
     python scripts/measure/bench_proof.py [MATERIAL...] [--large] [--tables DIR] [--repeat N]
 

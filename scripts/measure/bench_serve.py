@@ -125,7 +125,7 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
-    """What a reader waits for and loads: clicks, heat maps, and a click beside heavy requests."""
+    """Measure one reader's waits: clicks, heat maps, and a click beside heavy requests."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     heats = []
     for fen, path in zip(fens, paths, strict=True):

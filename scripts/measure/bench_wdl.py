@@ -1,4 +1,4 @@
-"""What win-draw-loss files cost: their size, warm and cold probes, opening a directory.
+"""Cost of win-draw-loss files: their size, warm and cold probes, opening a directory.
 
     python scripts/measure/bench_wdl.py --tables DIR    (packed first: tbgen pack --men 5)
 
@@ -96,7 +96,7 @@ class Sample:
 
 @borrowing_kernel
 def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignore[no-untyped-def]
-    """How many positions do not have the outcome that the table tells.
+    """Count the positions without the outcome that the table tells.
 
     pieces, squares : uint8 (n, most pieces); counts, sides, outcomes : int64 (n,)
     """
@@ -111,7 +111,7 @@ def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignor
 def probe_found(  # type: ignore[no-untyped-def]
     buffers, found, pieces, squares, counts, sides, outcomes
 ):
-    """The same of positions whose material has been found.
+    """Count wrong outcomes among positions whose material has been found.
 
     found : int64 (n,); the others as above
     """
@@ -232,7 +232,7 @@ def report_opening() -> None:
 
 
 def report_sizes(tablebase: Tablebase) -> None:
-    """How much smaller the files are than the tables they were derived from."""
+    """Print the sizes of the files as shares of the tables they were derived from."""
     files = tablebase.available_wdl()
     sizes = [
         (tablebase.path(name).stat().st_size, tablebase.table(name.material).header.file_size)

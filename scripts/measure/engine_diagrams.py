@@ -1,4 +1,4 @@
-"""Which diagrams of the rule book the engine's search solves: those with a way to win, or none.
+"""Diagrams of the rule book that the engine's search solves: those with a way to win, or none.
 
     python scripts/measure/engine_diagrams.py [--nodes N]
 

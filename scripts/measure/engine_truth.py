@@ -1,4 +1,4 @@
-"""What the engine's search says, against tables that it does not see.
+"""Scores of the engine's search against tables that it does not see.
 
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] [--depth D] KRKN ..
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] --nodes N KRKN ..
@@ -96,7 +96,7 @@ class Truth:
         return found
 
     def is_true(self, position: Position, score: int, outcome: int) -> bool:
-        """Whether a score contradicts nothing; says so if it does."""
+        """Return whether a score contradicts nothing; says so if it does."""
         if not scores.is_decided(score) or (score > 0) - (score < 0) == outcome:
             return True
         self.wrong += 1
@@ -133,7 +133,7 @@ class Truth:
         print(f"{name:8} {dict(tally)}", flush=True)
 
     def _are_equal(self, position: Position) -> bool:
-        """Whether all searches in full width have the same values."""
+        """Return whether all searches in full width have the same values."""
         values = {
             tuple(
                 found.lines[0].score

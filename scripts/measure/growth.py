@@ -42,7 +42,7 @@ def row_of(
 
 
 def read_growth(path: Path) -> tuple[str, list[Measured]]:
-    """When and where the rows were measured, and the rows; a bad file ends the script."""
+    """Read the date and machine of the rows, and the rows; a bad file ends the script."""
     try:
         return read_measured(path)
     except (OSError, ValueError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""What building single tables costs, for the scripts that measure: one process for each table.
+"""Cost of building single tables, for the scripts that measure: one process for each table.
 
     read_peer(path)      ->    what another generator needs, by material
     prepare(material)          supporting tables and compiled kernels are there afterwards
@@ -48,7 +48,7 @@ def parse_material(text: str) -> Material:
 
 
 class Run(NamedTuple):
-    """What one process used: wall and CPU (user and system) seconds, peak resident bytes."""
+    """The cost of one process: wall and CPU (user and system) seconds, peak resident bytes."""
 
     wall: float
     cpu: float
@@ -157,7 +157,7 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Peer:
-    """What the other generator needs for one material: CPU seconds, index size, bytes."""
+    """The other generator's cost of one material: CPU seconds, index size, bytes."""
 
     cpu: float | None
     """None where it was not measured."""
@@ -166,7 +166,7 @@ class Peer:
     """Its files of outcomes and of distances to conversion."""
 
     def scaled(self, factor: float) -> Peer:
-        """The same on a machine that needs `factor` times the seconds."""
+        """The cost on a machine that needs `factor` times the seconds."""
         return self if self.cpu is None else replace(self, cpu=self.cpu * factor)
 
 

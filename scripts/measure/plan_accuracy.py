@@ -1,4 +1,4 @@
-"""How well `tbgen plan` predicts what tables cost.
+"""Accuracy of `tbgen plan`: predicted and measured costs of tables.
 
     measured tables  ->  each predicted as if it had not been measured  ->  a line for each, and
                                                                            how many are right
@@ -40,7 +40,7 @@ Prediction = tuple[Measured, float, int]
 
 
 def contains(larger: Material, smaller: Material) -> bool:
-    """Whether captures may lead from one material to another, or they are the same."""
+    """Return whether captures may lead from one material to another, or they are the same."""
     return any(
         all(
             more >= less
@@ -94,7 +94,7 @@ def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction
 
 
 def factor(predicted: float, actual: float) -> float:
-    """How far off a prediction is: 2.0 for twice or half as much."""
+    """The error of a prediction as a factor: 2.0 for twice or half as much."""
     return max(predicted / actual, actual / predicted)
 
 

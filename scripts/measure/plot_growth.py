@@ -1,4 +1,4 @@
-"""How costs grow with the index and with orders: docs/growth.svg, from tbgen/building/measured.csv.
+"""Growth of costs with the index and with orders: docs/growth.svg, from measured.csv.
 
     python scripts/measure/plot_growth.py [--peer peer_cost.csv] [--yardstick STUDY/bulk2.py]
     python scripts/measure/plot_growth.py --measure [--rules RULES] [--max-slots N] [MATERIAL...]
@@ -104,7 +104,7 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """As much for each slot as the larger tables take at the median; none without such."""
+    """The line of the larger tables' median cost a slot; none without such."""
     large = [(slots, cost) for _, slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []

@@ -1,4 +1,4 @@
-"""What campaigns share: commands in processes of their own, and a tally of what was found.
+"""Parts that campaigns share: commands in processes of their own, and a tally of findings.
 
     run(...)         ->  Ended: exit status, both streams, seconds, peak of memory
     complaint(...)   ->  what is wrong with how a command ended; None if nothing is
@@ -43,7 +43,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(NamedTuple):
-    """How a command ended. `status` is negative where a signal ended it, None if nothing did."""
+    """The end of a command. `status` is negative where a signal ended it, None if nothing did."""
 
     status: int | None
     stdout: bytes
@@ -124,7 +124,7 @@ def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """What is wrong with an end; None for a known status and, if it failed, one clear line."""
+    """The complaint about an end; None for a known status and, if it failed, one clear line."""
     said = ended.stderr.splitlines()
     last = said[-1][:200] if said else "nothing said"
     if ended.status is None:
@@ -150,7 +150,7 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def tables_of(directory: Path) -> dict[str, str]:
-    """The same of the finished tables alone; empty where there is no directory."""
+    """The digests of the finished tables alone; empty where there is no directory."""
     found = contents(directory) if directory.is_dir() else {}
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
 
@@ -166,7 +166,7 @@ def strangers(directory: Path) -> list[str]:
 
 
 class Tally:
-    """What a campaign has tried, and what it has found."""
+    """Counts of tries of a campaign, and its findings."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -203,7 +203,7 @@ class Tally:
 
 
 class Budget:
-    """When to stop: after so many tries, or so many seconds from the first one on."""
+    """A limit of tries, or of seconds from the first try on."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
@@ -212,13 +212,13 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether there is no try left."""
+        """Return whether there is no try left."""
         if self._begun is None:
             self._begun = time.monotonic()
         return self._count <= 0 or time.monotonic() - self._begun > self._seconds
 
     def take(self) -> bool:
-        """Whether there is one more try; it is taken."""
+        """Return whether there is one more try; it is taken."""
         if self.spent:
             return False
         self._count -= 1

@@ -73,7 +73,7 @@ def _closure(root: str, extras: set[str]) -> set[str]:
 
 
 def _is_installed(name: str) -> bool:
-    """What a marker leaves out on this system is not."""
+    """Return whether a requirement applies on this system, by its marker."""
     try:
         metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -107,7 +107,7 @@ def _licence_of_text(name: str) -> str:
 
 
 def is_permissive(licence: str) -> bool:
-    """Whether one of the alternatives, and each of the licences that hold together, is listed."""
+    """Return whether an alternative is listed, with each of the licences that hold together."""
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
         for choice in re.split(r" OR |, ", licence.replace("(", "").replace(")", ""))
@@ -115,7 +115,7 @@ def is_permissive(licence: str) -> bool:
 
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
-    """How many packages have known advisories, and which; None, and why, if nobody knows."""
+    """Count the packages with known advisories, and list them; None, and why, if nobody knows."""
     # Beside this interpreter, in an environment that nobody has activated, or wherever it is.
     beside = str(Path(sys.executable).parent)
     program = shutil.which("pip-audit", path=beside) or shutil.which("pip-audit")

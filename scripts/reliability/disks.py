@@ -58,7 +58,7 @@ from tbgen.compiling.folder import find_kernel_folder
 
 
 class Fault(NamedTuple):
-    """What fails: the kinds of calls, the error, and whether all that follow fail, too."""
+    """A fault: the kinds of calls that fail, the error, and whether all that follow fail, too."""
 
     calls: tuple[str, ...]
     error: int
@@ -113,7 +113,7 @@ class Bench(NamedTuple):
     run: Callable[..., Ended]
 
     def calls(self, fault: Fault) -> int:
-        """How many calls can fail so; they are made undisturbed."""
+        """Count the calls that can fail so; they are made undisturbed."""
         job = self.job
         job.reset()
         ended, calls = self.disk.calls(
@@ -167,7 +167,7 @@ def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int)
 
 
 def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
-    """The same of `paging`, which has arrays on disk, or tries nothing of its own."""
+    """Inject faults into `paging`, which has arrays on disk, or tries nothing of its own."""
     inject(paging, tally, budget, seed)
     tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
 
@@ -200,7 +200,7 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """What is in directories; of papers, which tell times, only their form."""
+    """The contents of directories; of papers, which tell times, only their form."""
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
     )
@@ -239,7 +239,7 @@ def ways(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
-    """What a failing call comes to: exit status, what is said, what is there."""
+    """The end of a run with a failing call: exit status, messages, files."""
     ended = bench.disturbed(fault, at)
     said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
     names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else []
@@ -304,7 +304,7 @@ def build(folder: Path) -> Job:
 
 
 def paging(folder: Path) -> Job:
-    """The same with so little memory that arrays are on disk."""
+    """Run with so little memory that arrays are on disk."""
     return _builder(folder, "--memory", "150MiB", "--threads", "1")
 
 

@@ -24,7 +24,7 @@ HALF = 0
 
 
 def missing_tool() -> str | None:
-    """What this machine lacks."""
+    """The tool that this machine lacks."""
     if not sys.platform.startswith("linux"):
         return "libraries are preloaded on Linux only"
     return None if shutil.which("gcc") else "gcc is not installed"

@@ -31,7 +31,7 @@ def send(number: signal.Signals, pid: int) -> None:
 
 
 def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """How a process ended that was sent a signal: with a word, if it could say one."""
+    """The end of a process that was sent a signal, and its last word."""
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")
     if ended.status == OK:
@@ -47,7 +47,7 @@ def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: 
 
 
 def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Whether a stop came while the program ran, and not the interpreter before or after it.
+    """Return whether a stop came while the program ran, and not the interpreter before or after it.
 
     Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
     """

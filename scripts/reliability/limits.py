@@ -44,7 +44,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """What is run, and what a build comes to."""
+    """The commands that are run, and the files that a build makes."""
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"

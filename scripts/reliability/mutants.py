@@ -90,7 +90,7 @@ class ByNumba:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
 
     def __call__(self, sound: Sound) -> bool:
-        """Whether statuses and scores are those of the first time, when the table was sound."""
+        """Return whether statuses and scores are those of the sound table."""
         from tbgen.probing import NumbaTables
 
         with Tablebase.open(sound.path.parent) as tablebase:

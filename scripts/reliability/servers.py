@@ -219,7 +219,7 @@ def abuse(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _bad_start(rng: random.Random) -> bytes:
-    """What a client sends before it falls silent."""
+    """The bytes that a client sends before it falls silent."""
     whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return rng.choice(
         (

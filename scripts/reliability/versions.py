@@ -80,7 +80,7 @@ def lower_ends(*extras: str) -> list[str]:
 
 
 def requirements(*extras: str) -> list[str]:
-    """What pyproject.toml says that tbgen runs on, and what some extras name."""
+    """The requirements in pyproject.toml, and those of some extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [project["optional-dependencies"][extra] for extra in extras]
     return [*project["dependencies"], *itertools.chain(*named)]

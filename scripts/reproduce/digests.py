@@ -43,7 +43,7 @@ CONVERSION = ("KRKN", "KNKP", "KRAKCA")
 
 
 class Table(NamedTuple):
-    """Which table: its file's name says all of it."""
+    """A table by the name of its file."""
 
     rule_set: str
     file: str

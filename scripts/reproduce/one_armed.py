@@ -1,4 +1,4 @@
-"""Where only one side can cross the river: candidates for patterns of repetition, and patterns.
+"""Materials with one side that can cross the river: candidates for patterns, and patterns.
 
     python scripts/reproduce/one_armed.py --men 4               a look
     python scripts/reproduce/one_armed.py --men 5               all that docs/proof.md speaks of

@@ -68,7 +68,7 @@ Outcome = tuple[list[Row], float]
 
 
 def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
-    """What is planted in a table: the regions first, then the others in turn."""
+    """The changes that are planted in a table: the regions first, then the others in turn."""
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
     while planted and sum(planted.values()) < singles:
@@ -140,7 +140,7 @@ def write(rows: list[Row]) -> None:
 
 
 def planted_before(material: str, rules: str) -> int:
-    """How many single changes of a table the documentation has figures of."""
+    """Count the single changes of a table in the documentation's figures."""
     return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 

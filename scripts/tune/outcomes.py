@@ -1,4 +1,4 @@
-"""How often each material of at most five men is won, drawn and lost, from tables' statistics.
+"""Shares of wins, draws and losses of the materials of at most five men, from statistics.
 
     python scripts/tune/outcomes.py DIR [--rules wxf]    (writes outcomes.py of the search)
 

@@ -54,7 +54,7 @@ class Layers(NamedTuple):
 
 
 class Positions(NamedTuple):
-    """What is learnt from: positions, and the share of the points that Red gets from them."""
+    """Positions to learn from, and the share of the points that Red gets from them."""
 
     boards: NDArray[np.uint8]
     sides: NDArray[np.int8]
@@ -152,7 +152,7 @@ def loss(predicted: Floats, wanted: Floats) -> float:
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """How many units of the score are one of the logistic function, by the results."""
+    """The units of the score in one of the logistic function, by the results."""
     scales = np.arange(80.0, 800.0, 10.0)
     return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
 
@@ -181,7 +181,7 @@ class Trainer:
         self._first, self._second, self._step = like(self.layers), like(self.layers), 0
 
     def see(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
-        """What the network makes of positions, for Red, and the slopes of the loss."""
+        """The network's scores of positions, for Red, and the slopes of the loss."""
         slopes, outputs = like(self.layers), np.zeros(len(rows), np.float32)
         scratch = np.zeros((2, 2, 2, SHAPES), np.float32)
         learn(rows, self.positions, self.layers, slopes, *scratch, outputs)

@@ -1,4 +1,4 @@
-"""Why a position or a move is worth what it is, in words; units are always said.
+"""Reasons for the value of a position or a move, in words; units are always said.
 
     value, mechanism  ->  Reason: which sentence, of whom  ->  Words: how a language says it
 

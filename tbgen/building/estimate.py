@@ -199,14 +199,14 @@ class Knowledge:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """That of any measured table: guesses from guesses drift, many captures on."""
+        """The lowest rate of any measured table: guesses from guesses drift, many captures on."""
         rates = [self.traits[each.material.name].rate for each in self.lessons
                  if each.noise[1] < math.inf]  # fmt: skip
         return min(rates, default=-math.inf)
 
     @cached_property
     def highest_density(self) -> float:
-        """That of any measured table, for the same reason."""
+        """The highest density of any measured table, for the same reason as the lowest rate."""
         densities = [self.traits[each.material.name].density for each in self.lessons]
         return max(densities, default=math.inf)
 

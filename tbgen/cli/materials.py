@@ -48,7 +48,7 @@ def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same arguments, as the parameter `choice`, for commands about tables that are there."""
+    """The arguments of `material_arguments` as a parameter `choice`, for tables that are there."""
 
     @wraps(function)
     def with_choice(

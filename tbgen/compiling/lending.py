@@ -59,11 +59,11 @@ class Lent(types.Type):  # type: ignore[misc]
 
     @property
     def mangling_args(self) -> tuple[str, tuple[()]]:
-        """What stands for the type in the names of compiled functions."""
+        """The text that stands for the type in the names of compiled functions."""
         return self.symbol, ()
 
     def place(self, field: str) -> int:
-        """Which of the fields has a name."""
+        """The number of the field of a name."""
         place: int = self.made_of._fields.index(field)
         return place
 
@@ -80,7 +80,7 @@ def lent(cls: Class) -> Class:
 
 @register_model(Lent)
 class _Address(models.DataModel):  # type: ignore[misc]
-    """What is lent, in compiled code: its address."""
+    """The type of an address of a lent tuple, in compiled code."""
 
     def __init__(self, manager: Any, of: Lent) -> None:
         super().__init__(manager, of)
@@ -100,7 +100,7 @@ class _Address(models.DataModel):  # type: ignore[misc]
         return value
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """The same address; that all of it can be read at any time lets loads leave loops."""
+        """Return the address; that all of it can be read at any time lets loads leave loops."""
         del builder
         value.attributes.dereferenceable, value.attributes.align = self._bytes, _ALIGNMENT
         return value
@@ -165,7 +165,7 @@ class _ArrayField(_Field):
 
 
 class _LentField(_Field):
-    """What is lent inside of another; its value is where it is."""
+    """The type of a lent tuple inside of another; its value is its address."""
 
     def __init__(self, manager: Any, of: Lent) -> None:
         super().__init__(manager, of)
@@ -218,7 +218,7 @@ class _Fields:
 
 
 def _field(manager: Any, of: types.Type) -> _Field:
-    """How a field of a type is written down."""
+    """The form in which a field of a type is written down."""
     if isinstance(of, types.Array) and of.layout == "C" and of.ndim:
         return _ArrayField(manager, of)
     if isinstance(of, Lent):
@@ -229,14 +229,14 @@ def _field(manager: Any, of: types.Type) -> _Field:
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """What stands at an address in what is lent, which nobody writes to."""
+    """Load the value at an address in a lent tuple, which nobody writes to."""
     value = builder.load(address)
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     return value
 
 
 def _forget(builder: Any, address: Any) -> Any:
-    """The same address, of which the compiler no longer knows where it comes from.
+    """Return the same address with an origin that the compiler does not know.
 
     Else, with a kernel's code within its entry's, it could see the fields being written.
     """

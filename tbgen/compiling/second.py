@@ -42,7 +42,7 @@ however that ended, and then the second one ends, too."""
 
 
 def is_compiled(what: str) -> bool:
-    """Whether `note_compiled` has been called of these very sources on this machine."""
+    """Return whether `note_compiled` has been called of these very sources on this machine."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / _mark(what)).exists()
 
 
@@ -113,5 +113,5 @@ class Beside:
 
 
 def _name(function: Callable[[], None]) -> str:
-    """How the other process finds a function."""
+    """The words by which the other process finds a function."""
     return f"{function.__module__}:{function.__name__}"

@@ -1,4 +1,4 @@
-"""How long to think: from what a `go` command says to two times.
+"""Times to think: from the words of a `go` command to two times.
 
 soft   no new depth is begun after it
 hard   the search is stopped
@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a `go` command asks for; None where it does not say.
+    """The words of a `go` command; None where it does not say.
 
     Times are seconds: `remaining` on the clock of the side to move, `increment` per move,
     `move_time` for this move alone. `ponder`: think on the opponent's time until told otherwise;
@@ -55,7 +55,7 @@ class Limits:
 
     @property
     def waits(self) -> bool:
-        """Whether the answer is given only when it is asked for, however soon it is known."""
+        """Return whether the answer is given only when asked for, however soon it is known."""
         return self.infinite or self.ponder
 
     def budget(self) -> Budget | None:

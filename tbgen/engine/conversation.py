@@ -59,7 +59,7 @@ def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()
 
 
 def default_directories() -> tuple[Path, ...]:
-    """Where tables are looked for unless somebody says otherwise; nowhere if there are none."""
+    """Directories of tables unless others are named; none if there are none."""
     named = os.environ.get("TBGEN_TABLES")
     if named:
         return (Path(named),)

@@ -1,4 +1,4 @@
-"""What both protocols share: the game, the options, what is being thought about.
+"""The state that both protocols share: the game, the options, the search under way.
 
     Dialogue.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
@@ -55,7 +55,7 @@ class Dialogue:
 
     @property
     def notation(self) -> str:
-        """How moves are written."""
+        """The notation in which moves are written."""
         return "iccs"
 
     # -- commands ------------------------------------------------------------------------------

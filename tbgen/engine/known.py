@@ -38,7 +38,7 @@ class KnownLine:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the tables say of a position: its outcome, and lines, the one to play first."""
+    """The tables' answer about a position: its outcome, and lines, the one to play first."""
 
     outcome: Outcome
     lines: tuple[KnownLine, ...]

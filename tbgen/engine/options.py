@@ -1,4 +1,4 @@
-"""What a user can set, under the names that both protocols have for it.
+"""Options of the engine, under the names that both protocols have for them.
 
 Names are compared without case and without blanks, so that `UCI_Variant`, `EGTBPaths` and
 `egtbpaths` are found however a GUI writes them. What is not listed is ignored: GUIs send other

@@ -1,4 +1,4 @@
-"""Why a verdict is what it is, in words a player understands, with the article of the rules.
+"""Reasons for verdicts, in words a player understands, with the article of the rules.
 
     Conduct of each side over the span  ->  "Red's rook chases the cannon on every move, ..."
 

@@ -146,7 +146,7 @@ def append_unchecked(
 
 @scalar
 def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
-    """Whether two positions of the record have the same pieces on the same squares."""
+    """Return whether two positions of the record have the same pieces on the same squares."""
     if log[one][KEY] != log[other][KEY]:
         return False
     first, second = boards[one], boards[other]
@@ -158,7 +158,7 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Where the span to be judged begins: a position index, or `NO_SPAN`.
+    """Find the begin of the span to be judged: a position index, or `NO_SPAN`.
 
     The span runs to the last position from its second-last earlier occurrence, or from the only
     earlier one. `occurrences` (2 or more) is how often the last position must have occurred.
@@ -300,7 +300,7 @@ def common_victims(
 
 @scalar
 def count_checks(log: Log, first_ply: int, end: int) -> int:
-    """How many of the plies `first_ply`, `first_ply + 2`, ... before `end` give check."""
+    """Count the checks among the plies `first_ply`, `first_ply + 2`, ... before `end`."""
     checks = 0
     for ply in range(first_ply, end, 2):
         checks += log[ply + 1][CHECKED]

@@ -77,7 +77,7 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 
 @scalar
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
-    """Whether, after Q x V, a piece of V's side can legally recapture (point 4b).
+    """Return whether, after Q x V, a piece of V's side can legally recapture (point 4b).
 
     With `without_xray` a rook or cannon counts only if it protects V while Q still stands on its
     own square; a root that would work only through that square is then none (point 6).

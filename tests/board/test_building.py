@@ -27,7 +27,7 @@ def page() -> Iterator[Any]:
 
 
 def tables(server: Demo) -> int:
-    """How many tables a server has."""
+    """Count the tables of a server."""
     with urllib.request.urlopen(f"{server.url}/healthz") as answer:
         return int(json.load(answer)["tables"])
 

@@ -114,7 +114,7 @@ def test_who_holds_the_lock_may_ask_for_it_again() -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is there, and not only waiting to be asked how it ended."""
+    """Return whether a process is there, and not only waiting to be asked how it ended."""
     try:
         status = Path(f"/proc/{process}/stat").read_text("ascii")
     except OSError:

@@ -57,7 +57,7 @@ def test_every_check_is_seen(searcher):
 
 
 def _is_knights_leg_free(after: Position, move: Move) -> bool:
-    """Whether a knight attacks the king of the side to move, and is not what has moved."""
+    """Return whether a knight attacks the king of the side to move, and is not what has moved."""
     board = after.board
     king = board.index(piece_code(after.side, PieceType.KING))
     knight = piece_code(1 - after.side, PieceType.KNIGHT)

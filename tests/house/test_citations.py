@@ -47,7 +47,7 @@ def text_of(path: Path) -> str:
 
 
 def is_there(cited: str) -> bool:
-    """Whether a path exists; `docs/decisions/008` is the page of that number."""
+    """Return whether a path exists; `docs/decisions/008` is the page of that number."""
     if "*" in cited or re.search(r"/\d+$", cited):
         return any(ROOT.glob(cited + ("" if "*" in cited else "-*")))
     return (ROOT / cited).exists()

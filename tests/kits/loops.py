@@ -45,7 +45,7 @@ def quiet_moves(position: Position) -> list[Move]:
 
 
 def makes_threat(position: Position, move: Move) -> bool:
-    """Whether a move gives check or makes an attack that could be a chase."""
+    """Return whether a move gives check or makes an attack that could be a chase."""
     after = position.after(*move)
     if in_check(after):
         return True
@@ -145,7 +145,7 @@ def _next_of_tour(
 
 
 def _brings_back(start: Position, after: Position, side: Side) -> bool:
-    """Whether the side's pieces stand as at the start."""
+    """Return whether the side's pieces stand as at the start."""
     return all(
         after.board[s] == start.board[s]
         for s in range(SQUARES)
@@ -196,18 +196,18 @@ def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position,
 
 
 def _related(one: int, other: int) -> bool:
-    """Whether a rook, cannon or knight could get from one square to the other."""
+    """Return whether a rook, cannon or knight could get from one square to the other."""
     ranks, files = abs(one // 9 - other // 9), abs(one % 9 - other % 9)
     return one != other and (ranks * files == 2 or ranks * files == 0)
 
 
 def _owner(position: Position, square: int) -> bool:
-    """Whether the side to move owns the piece."""
+    """Return whether the side to move owns the piece."""
     return piece_side(position.board[square]) == position.side
 
 
 def _twins(position: Position, one: int, other: int) -> bool:
-    """Whether two squares hold identical pieces that can cross the river."""
+    """Return whether two squares hold identical pieces that can cross the river."""
     code = position.board[one]
     return code == position.board[other] and PieceType(piece_kind(code)).is_attacker
 

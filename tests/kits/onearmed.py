@@ -40,7 +40,7 @@ class Candidates(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many of each."""
+        """Count each."""
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,

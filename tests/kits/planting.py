@@ -78,7 +78,7 @@ class Field:
         self.orders = max(value.order for value in self.counts)
 
     def is_sound(self) -> bool:
-        """Whether the proof finds nothing wrong.
+        """Return whether the proof finds nothing wrong.
 
         Rows and patterns have to find it alone: a witness who is asked about a sample would hide
         what they miss in a table so small that he is asked about much of it.
@@ -92,7 +92,7 @@ class Field:
         return self.supporting[child.name]
 
     def is_found(self, change: Change) -> bool:
-        """Whether the proof refutes the table with a change, which is taken back."""
+        """Return whether the proof refutes the table with a change, which is taken back."""
         before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
         try:
             for (side, slot), value in change.values.items():
@@ -152,7 +152,7 @@ def single(target: Field, kind: str, rng: random.Random) -> Change | None:
 
 
 def _suits(kind: str, value: Value) -> bool:
-    """Whether a position of a value can be changed in some way."""
+    """Return whether a position of a value can be changed in some way."""
     if kind in ("distance", "order"):
         return value.outcome != Outcome.DRAW
     return kind != "invented" or not _is_direct(value)
@@ -299,7 +299,7 @@ def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
 
 
 def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
-    """Whether a position of a supporting table is a draw."""
+    """Return whether a position of a supporting table is a draw."""
     material = position.material
     if not material.needs_table:
         return True

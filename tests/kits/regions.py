@@ -65,7 +65,7 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """How many positions of a region chases decide; fails where the naive solver has another
+    """Count a region's positions that chases decide; fails where the naive solver has another
     outcome.
     """
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))

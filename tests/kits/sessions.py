@@ -34,7 +34,7 @@ def normalised(line: str) -> str:
 
 
 def agrees(printed: str, shown: str) -> bool:
-    """Whether a printed line is the shown one."""
+    """Return whether a printed line is the shown one."""
     if shown.endswith(" " + OMITTED):
         return normalised(printed).startswith(normalised(shown.removesuffix(OMITTED)))
     return normalised(printed) == normalised(shown)

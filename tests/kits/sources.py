@@ -65,7 +65,7 @@ def decorators(function: Function) -> set[str]:
 
 
 def is_kernel(function: Function) -> bool:
-    """Whether numba compiles the function."""
+    """Return whether numba compiles the function."""
     return bool(decorators(function) & KERNEL_DECORATORS)
 
 

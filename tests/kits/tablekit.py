@@ -124,7 +124,7 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Whether what was read is what was written, wherever there was a position."""
+    """Return whether what was read is what was written, wherever there was a position."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
 
 

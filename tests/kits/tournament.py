@@ -104,7 +104,7 @@ def _ask_pyffish(tally: Tally, game: Game) -> None:
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:
-    """Whether pyffish gives the same verdict on the loop, gone through twice."""
+    """Return whether pyffish gives the same verdict on the loop, gone through twice."""
     from tests.oracles.fairy_stockfish import repetition_verdict
 
     assert judgement.span is not None

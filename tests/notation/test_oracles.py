@@ -42,7 +42,7 @@ def many_pawns(where: Place) -> bool:
 
 
 def partner_leaves_the_board(position: Position, move: Move) -> bool:
-    """Whether the other piece of a pair, moved by as much, would leave the board."""
+    """Return whether the other piece of a pair, moved by as much, would leave the board."""
     code = position.board[move.source]
     (partner,) = [
         square

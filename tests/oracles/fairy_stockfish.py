@@ -35,7 +35,7 @@ def legal_moves(position: Position) -> set[Move]:
 
 
 def in_check(position: Position) -> bool:
-    """Whether the side to move is in check according to pyffish."""
+    """Return whether the side to move is in check according to pyffish."""
     return bool(pyffish.gives_check(VARIANT, position.fen, []))
 
 

@@ -62,7 +62,7 @@ class NaiveFilter:
         return is_direct_win(value) and value.order == self._root.order
 
     def _rests_after(self, move: RootMove, depth: int) -> bool:
-        """Whether whatever is replied, an idle move follows within `depth` moves."""
+        """Return whether whatever is replied, an idle move follows within `depth` moves."""
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)
             if is_irreversible(move.after, reply) or not self._matters(self._tables.probe(now)):

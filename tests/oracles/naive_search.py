@@ -102,7 +102,7 @@ class NaiveSearch:
         return int(evaluate_board(self._states, np.zeros(0, np.int32), int(position.side)))
 
     def _pays(self, position: Position, move: Move) -> bool:
-        """Whether a move is a capture that loses nothing in the exchange."""
+        """Return whether a move is a capture that loses nothing in the exchange."""
         taken = position.board[move.target]
         if taken == EMPTY:
             return False

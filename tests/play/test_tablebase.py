@@ -61,7 +61,7 @@ def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") 
 
 
 def is_fit(tables: GameTablebase, position: Position) -> bool:
-    """Whether the slot holds the position: legal, and with this value."""
+    """Return whether the slot holds the position: legal, and with this value."""
     try:
         return tables.probe(position).order > 0
     except IllegalPositionError:
@@ -151,7 +151,7 @@ def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path)
 
 
 def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> bool:
-    """Whether a winner's move is progress (docs/values.md, "Outcomes and distances")."""
+    """Return whether a winner's move is progress (docs/values.md, "Outcomes and distances")."""
     before, after = tables.probe(position), tables.probe(move.after)
     if after.outcome != Outcome.LOSS:
         return False

@@ -271,7 +271,7 @@ def test_a_pipe_named_like_a_table_is_refused_at_once(tmp_path: Path, harness: P
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Whether Python opens the file under its name."""
+    """Return whether Python opens the file under its name."""
     path.write_bytes(data)
     try:
         TableFile(path, name=TableName.parse(path.name)).close()

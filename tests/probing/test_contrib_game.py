@@ -96,7 +96,7 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
 
 
 def wins(tables: GameTablebase, position: Position) -> bool:
-    """Whether the side to move wins."""
+    """Return whether the side to move wins."""
     return tables.probe(position).outcome == Outcome.WIN
 
 

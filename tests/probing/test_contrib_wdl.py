@@ -264,7 +264,7 @@ def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Whether Python opens the file under its name."""
+    """Return whether Python opens the file under its name."""
     path.write_bytes(data)
     try:
         WdlFile(path, name=WdlName.parse(path.name)).close()

@@ -55,7 +55,7 @@ def test_levels_and_verdict_agree() -> None:
 @pytest.mark.parametrize("rules", [rules for rules in Rules if rules.judges_chases])
 @pytest.mark.parametrize("rule", [CHECK_VOIDS, NEW_BY_VICTIM])
 def test_every_chase_rule_decides_some_loop(rules: Rules, rule: int) -> None:
-    """Whether it is one of the set's own, or would be."""
+    """Return whether it is one of the set's own, or would be."""
     word = rules.chase_rules()
     assert verdicts(word ^ rule) != verdicts(word)
 

@@ -139,7 +139,7 @@ def test_nothing_is_affected_through_what_its_own_moves_rule_out(
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """How many loss candidates are affected, if a judge is asked of them or nobody is."""
+        """Count the affected loss candidates, if a judge is asked of them or nobody is."""
         count = 0
 
         def keep_affected(search: Search, judge: Judge | None) -> None:

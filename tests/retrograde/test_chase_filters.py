@@ -64,14 +64,14 @@ class Filters:
         )
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
-        """Whether the sieve says that a piece of `side` is attacked in a slot's position."""
+        """Return whether the sieve says that a piece of `side` is attacked in a slot's position."""
         row, place = divmod(slot, self.layout.inner_size)
         lead, mid = divmod(row, int(self.frame.size[MIDS]))
         lo, hi = attacked_row(lead, mid, 1 - side, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
-        """Whether the marks say that a piece of `side` may be chased."""
+        """Return whether the marks say that a piece of `side` may be chased."""
         number, column = divmod(slot, self.layout.inner_size)
         self.arrays.chase_rules = word
         set_row(number, self.row, self.index, self.arrays)

@@ -74,7 +74,7 @@ def test_five_men_where_chases_lose(rules: Rules) -> None:
 
 
 def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
-    """How many positions have the value of the naive solver; fails at one that has not."""
+    """Count the positions with the naive solver's value; fails at one that has another."""
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))
     planes = [solved.plane(side) for side in (0, 1)]

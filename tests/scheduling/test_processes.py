@@ -57,7 +57,7 @@ def wait_for(path: Path) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended; one that nobody has waited for yet has, too."""
+    """Return whether a process has ended; one that nobody has waited for yet has, too."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

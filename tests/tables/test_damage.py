@@ -74,7 +74,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Planes]
 
 
 def read_everything(path: Path, planes: Planes) -> bool:
-    """Whether the file was read without an error; what was read must be right."""
+    """Return whether the file was read without an error; what was read must be right."""
     rng = np.random.default_rng(0)
     try:
         with TableFile(path) as file:

@@ -170,7 +170,7 @@ def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools
 
 @lent
 class Conditions(NamedTuple):
-    """What the exact stage knows of the pairs (reply, offence that follows it).
+    """Conditions of the exact stage on pairs (reply, offence that follows it).
 
     Edge e and the i-th edge of the offence node it leads to are pair pair_start[e] + i. The
     offender's pieces are bits of a word, numbered at each offence node anew.

@@ -134,7 +134,7 @@ class Draft(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> Draft:
-        """What has been written, in arrays of its own."""
+        """Return the part that has been written, in arrays of its own."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return Draft(*arrays)
@@ -165,7 +165,7 @@ def _chase(victim, source, target, setting, places, desk):
 
 @part
 def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk):
-    """What a reply of the winner leads to.
+    """The position that a reply of the winner leads to.
 
     attackers : int64, how many in `desk.attackers` the reply has to answer
     reply, reply_to : int64, the squares where the reply begins and ends
@@ -262,7 +262,7 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
 def _k_pairs(
     region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, desk
 ):
-    """What the winner's own chases are, where they matter (see `game.Conditions`).
+    """The winner's own chases, where they matter (see `game.Conditions`).
 
     region : bool (reply nodes,), those to look at
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target

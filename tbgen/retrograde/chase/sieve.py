@@ -64,7 +64,7 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 @part
 def _may_be_chased(kind, side, square):
-    """Whether a piece may be a victim: no pawn on its own half.
+    """Return whether a piece may be a victim: no pawn on its own half.
 
     docs/referee.md, section 2, point 2.
 

@@ -29,7 +29,7 @@ ELEPHANT = int(PieceType.ELEPHANT)
 
 @lent
 class Setting(NamedTuple):
-    """What a search for one winner's direct wins knows."""
+    """The data of a search for one winner's direct wins."""
 
     winner: int
     """The side that a chase for ever would let win; the other one is the offender."""
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
 @part
 def is_won(row, square, setting):
-    """Whether the winner, to move, has won.
+    """Return whether the winner, to move, has won.
 
     True also where no position is legal: so an illegal move of the offender is no escape.
     """

@@ -92,7 +92,7 @@ class Chasing:
                 yield move, *goal
 
     def is_won(self, known: Known, order: int, node: int) -> bool:
-        """Whether W, to move, has won already, or by a capture that loses in this round."""
+        """Return whether W, to move, has won already, or by a capture that loses in this round."""
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
             for verdict in self.game.exits.get(node, ())
@@ -223,7 +223,7 @@ class _Pattern:
             done |= more
 
     def _spares(self, reply: Reply, square: int, step: Step, done: set[tuple[Reply, int]]) -> bool:
-        """Whether a step does not chase a piece, or leads to where this is forced."""
+        """Return whether a step does not chase a piece, or leads to where this is forced."""
         seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
         if (reply, step) not in self._spared:
             found = {}

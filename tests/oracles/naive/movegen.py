@@ -166,7 +166,7 @@ def king_square(board: Board, side: str) -> int:
 
 
 def kings_face(board: Board) -> bool:
-    """Whether the kings share a file with nothing between them."""
+    """Return whether the kings share a file with nothing between them."""
     red, black = king_square(board, "w"), king_square(board, "b")
     return red // 10 == black // 10 and not any(sq in board for sq in range(red + 1, black))
 
@@ -182,7 +182,7 @@ def in_check(board: Board, side: str) -> bool:
 
 
 def is_legal(board: Board, side: str) -> bool:
-    """Whether the position may arise with `side` to move: the kings do not face each other,
+    """Return whether the position may arise with `side` to move: the kings do not face each other,
     and the side that just moved did not leave its king to be taken.
     """
     return not kings_face(board) and not in_check(board, other(side))

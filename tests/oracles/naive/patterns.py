@@ -112,7 +112,7 @@ def _no_way_out(
 
 
 def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
-    """Whether W may leave the graph for a position that O loses by the rules."""
+    """Return whether W may leave the graph for a position that O loses by the rules."""
     return any(
         verdict.outcome == LOSS and 1 <= verdict.order <= order
         for verdict in game.exits.get(node, ())

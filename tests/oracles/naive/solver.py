@@ -240,7 +240,7 @@ class Solution:
         return self.verdicts[self.table.find(*from_fen(fen))]
 
     def count(self, outcome: int, side: str | None = None) -> int:
-        """How many positions have an outcome for the side to move."""
+        """Count the positions with an outcome for the side to move."""
         return sum(
             verdict.outcome == outcome and (side is None or SIDES[mover] == side)
             for verdict, mover in zip(self.verdicts, self.table.side, strict=True)
