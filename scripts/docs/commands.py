@@ -9,7 +9,8 @@ What is written comes from the commands themselves (`tbgen.cli`), so that the pa
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from click import Argument, Choice, Command, Context, IntRange, Option, Parameter
@@ -30,7 +31,10 @@ Reference for users of the command line, written by `python scripts/docs/command
 [In a shell](#in-a-shell).
 """
 
-COMMON = """## Common options
+ARGUMENTS = "## Common arguments\n"
+
+COMMON = """
+## Common options
 
 Where an option is listed twice, the commands that it belongs to are named.
 
@@ -44,7 +48,8 @@ All commands use the tables of `--tables DIR` (else `$TBGEN_TABLES`, else `./egt
 `--rules`; tables of different rules or options never mix.
 
 Exit status: 0 ok, 1 findings (a mismatch, a missing table, a failed verification), 2 usage or bad
-input, 3 a corrupt file, 130 interrupted. An error is one line on stderr and a hint; with `--json`
+input, no space or no memory, 3 a corrupt file, 130 interrupted; with `build --keep-going` that of
+the first table that failed. An error is one line on stderr and a hint; with `--json`
 also an object on stdout. `TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`, `probe`
 and `verify` end with a suggestion; pipes and files get the answer alone.
 
@@ -124,12 +129,28 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
         yield line.removesuffix(" |") + f"{where} |"
 
 
-def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
-    """The section of a command."""
+def paragraphs(command: Command) -> list[str]:
+    """The help of a command by paragraphs, without its exit status."""
+    texts = [" ".join(text.split()) for text in (command.help or "").strip().split("\n\n")]
+    return [text for text in texts if not text.startswith("Exit status: ")]
+
+
+def common_paragraphs(commands: Iterable[Command]) -> list[str]:
+    """Paragraphs of help that several commands share."""
+    count = Counter(text for command in commands for text in paragraphs(command))
+    return [text for text, number in count.items() if number > 1]
+
+
+def section(
+    name: str, command: Command, shared: dict[str, list[str]], said: list[str]
+) -> Iterator[str]:
+    """The section of a command; rows of `shared` and paragraphs of `said` are left out."""
     yield f"## {name}\n"
     yield f"`tbgen {name}{arguments(command)}`\n"
-    for paragraph in (command.help or "").strip().split("\n\n"):
-        yield f"{' '.join(paragraph.split())}\n"
+    texts = paragraphs(command)
+    yield from (f"{text}\n" for text in texts if text not in said)
+    if any(text in said for text in texts):
+        yield "Arguments: see [common arguments](#common-arguments).\n"
     yield "| option | |\n|---|---|"
     rows = options(command)
     yield from (line for line in rows.values() if line not in shared)
@@ -154,8 +175,10 @@ def page() -> str:
         for name in COMMANDS
     }
     shared = common_rows(commands)
+    said = common_paragraphs(commands.values())
     for name, command in commands.items():
-        lines.extend(section(name, command, shared))
+        lines.extend(section(name, command, shared, said))
+    lines += [ARGUMENTS, "\n\n".join(said)]
     lines.extend(common_options(shared))
     return "\n".join(lines) + "\n" + FOOT
 

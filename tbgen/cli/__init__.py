@@ -27,7 +27,7 @@ from tbgen.cli.lessons import FIRST_STEPS, write_lesson
 
 GROUPS = {
     "Tables": {
-        "plan": "Which tables a build would make, and what they would cost.",
+        "plan": "List the tables that a build would make, with their costs.",
         "build": "Build tables and everything they need.",
         "verify": "Prove finished tables from the rules.",
         "ls": "The tables present.",

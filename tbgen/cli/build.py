@@ -115,8 +115,7 @@ def build(
     any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
     at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
 
-    Finished tables are kept, so that an interrupted build goes on where it stopped; nothing is
-    ever half written. Several builds may share a directory, and divide the work.
+    Finished tables are kept: an interrupted build resumes. Several builds may share a directory.
 
     Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 130
     interrupted. With --keep-going, that of the first table that failed.

@@ -63,12 +63,12 @@ def find(
     material: str, selection: options.Selection, style: str, counted: bool, as_json: bool,
     **asked: Any,
 ) -> None:  # fmt: skip
-    """All positions of a table that are as described.
+    """List all positions of a table that fulfil conditions.
 
-    Mirror images count once; Red has the pieces that the material names first. Positions come
-    sorted by side to move and slot (docs/format.md), so that a search that was interrupted goes on
-    with --after and its last FEN. CSV has the columns fen, side, outcome for the side to move
-    (1, 0, -1), order, plies, slot; those of --study also length, the plies of the unique line.
+    Mirror images count once; Red has the pieces that the material names first. Positions are
+    sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
+    and its last FEN. CSV has the columns fen, side, outcome for the side to move (1, 0, -1),
+    order, plies, slot; with --study also length, the plies of the unique line.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

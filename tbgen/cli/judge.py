@@ -51,17 +51,16 @@ def judge(
     tables: Path,
     as_json: bool,
 ) -> None:
-    """The referee: verdict on the last position of a game, and the label of every ply.
+    """Judge the last position of a game, and label every ply.
 
-    FEN is the first position, MOVES are what was played from it, as h2e2 or in any notation that
-    `convert` reads. If the last position has occurred before, the moves in between are judged:
-    checks on every move lose against anything else, chases of one piece on every move against
-    anything milder, and equal conduct draws. The label of a ply is check, chase (of which piece
-    by which) or idle. No tables are needed.
+    FEN is the first position, MOVES were played from it, as h2e2 or in any notation that `convert`
+    reads. If the last position has occurred before, the moves in between are judged: checks on
+    every move lose to anything else, chases of one piece on every move to anything milder; equal
+    conduct draws. Plies are check, chase (of which piece by which) or idle. No tables are needed.
 
-    Under chinese the answer is undecided but where a side surely must vary, and loses if it does
-    not: every move of it checks or threatens mate by checks (kill), and the other side has an idle
-    one. A move that may be a chase is labelled open.
+    Under chinese the verdict is undecided unless a side surely must vary and does not: each of its
+    moves checks or threatens mate by checks (kill), and the other side has an idle move. A move
+    that may be a chase is open.
 
     With - every line of standard input is one `FEN;MOVE MOVE ...`, answered in one line each; with
     --json in one object each, a bad line by {"input","error","hint"}.

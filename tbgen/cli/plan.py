@@ -46,11 +46,8 @@ def plan(
     any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
     at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
 
-    Lists every table that is needed, bottom-up: index slots for each side to move, memory while it
-    is built, and estimates of its file and of the time. Nine of ten hold within a factor of 1.5,
-    more where its supporting tables are there already: their files tell how well others will
-    compress, and the time they took how fast this machine is. Without them, the time is that of
-    two cores.
+    Lists every table that is needed, supporting ones first: index slots, memory, and estimates of
+    its file and time. Nine of ten estimates are right within a factor of 1.5.
 
     Exit status: 0 ok, 2 bad input.
     """

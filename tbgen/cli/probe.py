@@ -45,19 +45,18 @@ def probe(
     explain: bool | None,
     as_json: bool,
 ) -> None:
-    """The value of a position and of all its moves.
+    """Show the value of a position and of all its moves.
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
     every line of standard input is a position, answered in one line each; with --json in one
     object each, a bad line by {"input","error","hint"}, and the exit status is the worst.
 
-    Values are as Fang, Hsu & Hsu print them: 0 a draw (or, lost, no legal move), plies to mate
-    or conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules
-    decide. A move shows the value of the position it leads to.
+    Values are those of Fang, Hsu & Hsu: 0 a draw (or, lost, no legal move), plies to mate or
+    conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules decide.
+    A move shows the value of the position after it.
 
-    Where the repetition rules decide, best play is followed, for 80 plies at most, to the loop
-    that is lost: it names the offence of the position and of the first move. Without that loop
-    the reason says only what the value and a move's check tell.
+    Where the repetition rules decide, best play is followed to the loop, for 80 plies at most, to
+    name the offence.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

@@ -72,15 +72,12 @@ def serve(
     log: bool,
     as_json: bool,
 ) -> None:
-    """The board in a browser, and the HTTP API.
+    """Serve the board in a browser, and the HTTP API.
 
-    Serves the tables of a directory until it is interrupted. --demo builds a few small tables
-    into that directory meanwhile, and two without rules of repetition into its folder compared.
-    --allow-build builds those that are asked for on a page; finished ones are kept, whatever ends a
-    build. Nobody but this machine is answered unless --host says otherwise; of its users, only who
-    opens the address that --allow-build prints may have tables built. With --files the directory
-    is a mirror, too: others fetch from /files what its index.json lists, and check it by that. With
-    --json, {"url","entry","tables"} is printed once the port is open.
+    Only this machine is answered, unless --host differs. --demo builds a few small tables
+    meanwhile, and two without rules of repetition into the folder compared. --allow-build builds
+    tables that are asked for on a page, for the browser that opens the address which it prints.
+    With --json, {"url","entry","tables"} is printed once the port is open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """

@@ -79,20 +79,16 @@ def verify(
 ) -> None:
     """Prove the tables of MATERIAL... from the rules.
 
-    Reads the whole files, checks every checksum and every position: its value is the best of its
-    moves, its perpetual checks and chases are patterns, and no draw hides one. What that shows of
-    a table holds if its supporting tables are right: --closure proves those, too.
+    Checks every checksum and every position: its value is the best of its moves, its perpetual
+    checks and chases are patterns, and no draw hides one. The proof rests on the supporting
+    tables; --closure proves those, too.
 
-    A certificate says which contents were proven, given which others; `ls` and `stats` tell what
-    certificates amount to. With --closure, a table whose certificate holds is read, and not proven
-    again. The certificate of a table that is refuted is removed. One that cannot be written, as
-    on a full disk, is told of in a note; the proof stands, and so does the exit status.
+    A proof leaves a certificate, a refutation removes it; `ls` and `stats` report certificates.
+    With --closure, tables with a certificate are read and not proven again. A certificate that
+    cannot be written is a note; the proof stands.
 
-    A win-draw-loss file is consistent if every outcome is the best of its moves, and proven if it
-    is also equal to the table of the digest that it names.
-
-    --digests proves nothing: it reads whole tables, and says which hold what is listed. A table
-    that is packed otherwise has another digest, and the listed one of its values.
+    With --wdl, a file is proven if every outcome is the best of its moves, and equal to the table
+    that the file names.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
