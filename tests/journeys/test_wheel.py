@@ -13,6 +13,9 @@ from urllib.request import urlopen
 
 import pytest
 
+pytest.importorskip("build")
+pytest.importorskip("twine")
+
 import tbgen
 from tests.house.test_packaging import SETTINGS, packages
 from tests.kits.commands import Engine, answer, run, served
@@ -30,19 +33,28 @@ def copy_to(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel; what builds it comes from the index of packages."""
-    folder = tmp_path_factory.mktemp("wheel")
-    copy = copy_to(folder / "copy")
-    command = [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-deps", "--wheel-dir"]
-    built = subprocess.run([*command, folder, copy], capture_output=True, text=True)
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution, and the wheel that is built from it.
+
+    What builds them comes from the index of packages.
+    """
+    folder = tmp_path_factory.mktemp("packed")
+    copy = copy_to(tmp_path_factory.mktemp("sources") / "copy")
+    command = [sys.executable, "-m", "build", "--outdir", folder, copy]
+    built = subprocess.run(command, capture_output=True, text=True)
     said = built.stdout + built.stderr
     if built.returncode and ("connection" in said.lower() or "No matching distribution" in said):
         pytest.skip("the index of packages is not to be reached")
     assert built.returncode == 0, said[-2000:]
     assert "would be ignored" not in said
     assert "Deprecat" not in said
-    (found,) = folder.glob("*.whl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(packed: Path) -> Path:
+    """The wheel."""
+    (found,) = packed.glob("*.whl")
     return found
 
 
@@ -80,6 +92,8 @@ def test_it_works_far_from_the_repository(programs: Path, tables_dir: Path, tmp_
     assert Path(lies.stdout).is_relative_to(programs.parent)
     assert answer(command, "probe", KRK, *where)["value"] == 1
     assert answer(command, "plan", "KRKNA", *where)["tables"]
+    complete = run(command, folder=tmp_path, environment={"_TBGEN_COMPLETE": "bash_source"})
+    assert "complete" in complete.stdout
     with (
         served(tables_dir, "--rules", "check", program=command) as url,
         urlopen(f"{url}/static/board.js", timeout=60) as script,
@@ -91,19 +105,16 @@ def test_it_works_far_from_the_repository(programs: Path, tables_dir: Path, tmp_
     engine.close()
 
 
-@pytest.mark.certification
-def test_the_source_distribution_is_installed_and_runs(tmp_path: Path) -> None:
-    """In an environment of its own; with all that tests and docs need."""
-    copy_to(tmp_path / "copy")
-    run(sys.executable, "-m", "venv", tmp_path / "venv")
-    programs = tmp_path / "venv" / "bin"
-    run(programs / "pip", "install", "--quiet", "build")
-    run(
-        programs / "python", "-m", "build", "--sdist", "--outdir", tmp_path, "copy", folder=tmp_path
-    )
-    (archive,) = tmp_path.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
+def test_an_index_of_packages_would_take_them(packed: Path) -> None:
+    files = sorted(packed.iterdir())
+    checked = run(sys.executable, "-m", "twine", "check", "--strict", *files)
+    assert checked.stdout.count("PASSED") == len(files) == 2
+
+
+def test_the_source_distribution_has_all_that_tests_and_docs_need(packed: Path) -> None:
+    (archive,) = packed.glob("*.tar.gz")
+    with tarfile.open(archive) as sources:
+        names = {name.partition("/")[2] for name in sources.getnames()}
     folders = ("docs", "tests", "scripts", "contrib", *map(str, SETTINGS["package-dir"].values()))
     assert {
         path.relative_to(ROOT).as_posix()
@@ -111,10 +122,3 @@ def test_the_source_distribution_is_installed_and_runs(tmp_path: Path) -> None:
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     } <= names
-    run(programs / "pip", "install", "--quiet", archive)
-    run(programs / "tbgen", "build", "KRK", "--rules", "none", folder=tmp_path)
-    assert "KRK " in run(programs / "tbgen", "ls", folder=tmp_path).stdout
-    complete = run(
-        programs / "tbgen", folder=tmp_path, environment={"_TBGEN_COMPLETE": "bash_source"}
-    )
-    assert "complete" in complete.stdout
