@@ -12,6 +12,7 @@ import enum
 import importlib
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +21,15 @@ import tbgen
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 WIDTH = 100
+_JOINT = "\0"
+"""Stands for blanks inside a parameter, at which no line ends."""
 
 HEAD = """# Python
 
 Written by `python scripts/docs/reference.py` from signatures and docstrings. All that is public is
 here; what is not listed may change. Most names are in `tbgen` itself, typed, and loaded when they
-are used. [Probing](probing.md), [Research](research.md) and [Find positions](find.md) show them at
-work. A FEN is taken wherever a position is.
+are used. [Probe from Python](probing.md), [Research](research.md) and [Find positions](find.md)
+show them at work. A FEN is taken wherever a position is.
 """
 
 
@@ -106,13 +109,20 @@ def page() -> str:
         if section.text:
             parts.append(f"{section.text}\n")
         parts.append(f"```python\n{_import_line(section)}\n```\n")
-        for name in section.names:
-            parts += _described(name, getattr(module, name))
+        found = [(name, getattr(module, name)) for name in section.names]
+        if all(inspect.isclass(each) and issubclass(each, BaseException) for _, each in found):
+            parts.append("".join(
+                f"- `{name}({', '.join(base.__name__ for base in each.__bases__)})`: "
+                f"{_sentences(each)}\n" for name, each in found
+            ))  # fmt: skip
+            continue
+        for name, each in found:
+            parts += _described(name, each)
     return "\n".join(parts)
 
 
 def _import_line(section: Section) -> str:
-    """The line that imports the names of a section, in as many lines as it takes."""
+    """The statement that imports the names of a section, in as many lines as it takes."""
     line = f"from {section.module} import {', '.join(section.names)}"
     if len(line) <= WIDTH:
         return line
@@ -135,16 +145,23 @@ def _described(name: str, found: Any) -> Iterator[str]:
     else:
         yield _signature(name, found, bases)
     yield _text(found)
-    for member, value in vars(found).items():
-        if member.startswith("_") or not _is_documented(value):
-            continue
-        if isinstance(value, classmethod | staticmethod):
-            value = value.__func__
-        if callable(value):
+    members = {
+        member: value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        for member, value in vars(found).items()
+        if not member.startswith("_") and _is_documented(value)
+    }
+    properties = {each: value for each, value in members.items() if not callable(value)}
+    if properties:
+        yield "".join(f"- `{each}`: {_sentences(value)}\n" for each, value in properties.items())
+    for member, value in members.items():
+        if member not in properties:
             yield _signature(f"{name}.{member}", value, method=True)
-        else:
-            yield f"    {name}.{member}\n"
-        yield _text(value)
+            yield _text(value)
+
+
+def _sentences(found: Any) -> str:
+    """A docstring as the text of an item, its lines indented."""
+    return re.sub(r"\n+", "\n  ", inspect.getdoc(found) or "")
 
 
 def _is_documented(value: Any) -> bool:
@@ -156,7 +173,7 @@ def _is_documented(value: Any) -> bool:
 
 
 def _signature(name: str, found: Any, bases: list[str] | None = None, method: bool = False) -> str:
-    """An indented block with a name and its parameters, one a line where they are many."""
+    """An indented block with a name and its parameters."""
     signature = inspect.signature(getattr(found, "py_func", found))
     parameters = [re.sub(r"'", "", str(each)) if "=" not in str(each) else _plain(each)
                   for each in signature.parameters.values()]  # fmt: skip
@@ -174,8 +191,11 @@ def _signature(name: str, found: Any, bases: list[str] | None = None, method: bo
     prefix = "class " if bases is not None else ""
     line = f"    {prefix}{name}({', '.join(listed)}){end}"
     if len(line) > WIDTH:
-        inside = "".join(f"        {text},\n" for text in listed)
-        line = f"    {prefix}{name}(\n{inside}    ){end}"
+        begin = f"    {prefix}{name}("
+        line = textwrap.fill(
+            f"{begin}{', '.join(text.replace(' ', _JOINT) for text in listed)}){end}", WIDTH,
+            subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False,
+        ).replace(_JOINT, " ")  # fmt: skip
     return f"{line}\n"
 
 

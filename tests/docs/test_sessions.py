@@ -21,8 +21,8 @@ from tests.kits.paths import DOCS
 from tests.kits.sessions import blocks, mismatch, steps_of, without_compiling
 
 ELSEWHERE = {
-    "engines.md", "find.md", "probing.md", "notations.md", "referee.md", "research.md",
-    "train.md",
+    "engines.md", "find.md", "notations.md", "probing-c.md", "probing-numba.md",
+    "probing-outcomes.md", "probing.md", "referee.md", "research.md", "train.md",
 }  # fmt: skip
 PAGES = sorted(
     path.name

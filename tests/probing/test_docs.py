@@ -1,4 +1,4 @@
-"""docs/probing.md is run from top to bottom; docs/positions.csv is what the readers say."""
+"""Pages about probing are run from top to bottom; docs/positions.csv is what the readers say."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from tests.kits.cprograms import missing_tool
 from tests.kits.paths import ROOT
 from tests.oracles.naive_reader import value_of
 
-PAGE = (ROOT / "docs" / "probing.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(console|pycon|c)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+PAGES = sorted((ROOT / "docs").glob("probing*.md"))
 POSITIONS = list(csv.DictReader((ROOT / "docs" / "positions.csv").open(encoding="ascii")))
 BUILT = {
     ("none", "dtm"): ("KRKN",),
@@ -50,19 +49,22 @@ def run_console(block: str) -> None:
             assert (result.stderr, result.stdout) == ("", output), command
 
 
-def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(BLOCKS) > 10
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = page.read_text("utf-8")
+    found = re.findall(r"^```(console|pycon)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found
     shutil.copytree(built("KRAKR"), tmp_path / "egtb")
     (tmp_path / "contrib").symlink_to(ROOT / "contrib")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TBGEN_TABLES", raising=False)
     names: dict[str, Any] = {}
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
-    for number, (kind, block) in enumerate(BLOCKS):
+    for number, (kind, block) in enumerate(found):
         if kind == "console":
             run_console(block)
             continue
-        example = parser.get_doctest(block, names, f"block {number}", "probing.md", 0)
+        example = parser.get_doctest(block, names, f"block {number}", page.name, 0)
         failures: list[str] = []
         result = runner.run(example, out=failures.append, clear_globs=False)
         assert result.attempted
