@@ -1,4 +1,4 @@
-"""The Chinese pages: the examples, pictures and sections of the English page of the same name.
+"""The Chinese pages have the examples, pictures and sections of the English ones.
 
 What examples print is compared on the English pages.
 """
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import DOCS
+from tests.kits.paths import DOCS, ROOT
 
-PAGES = sorted((DOCS / "zh").glob("*.md"))
+PAGES = {page: DOCS / page.name for page in sorted((DOCS / "zh").glob("*.md"))}
+PAGES[ROOT / "README.zh-CN.md"] = ROOT / "README.md"
+"""The Chinese pages, each with its English one."""
 
 
 def parts(path: Path) -> tuple[list[str], list[str], int]:
@@ -26,7 +28,7 @@ def parts(path: Path) -> tuple[list[str], list[str], int]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_page_shows_what_the_english_one_shows(page: Path) -> None:
     """Whoever changes one of them changes both."""
-    assert parts(page) == parts(DOCS / page.name)
+    assert parts(page) == parts(PAGES[page])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
