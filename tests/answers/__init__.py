@@ -1,1 +1,1 @@
-"""What is said of a position."""
+"""Answers about a position."""

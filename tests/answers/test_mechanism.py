@@ -1,4 +1,4 @@
-"""What decides a position by the rules, named: the offence, the victim, the chasers, the words."""
+"""Mechanisms of rule decisions: the offence, the victim, the chasers, the words."""
 
 from __future__ import annotations
 

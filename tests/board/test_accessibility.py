@@ -1,4 +1,4 @@
-"""What axe-core finds on the board's pages: nothing, light and dark, on a screen and on a phone."""
+"""Accessibility of the board's pages by axe-core, light and dark, on a screen and on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits, what works on, and who is answered: the gate and the limits without a network."""
+"""The gate and the limits without a network: requests that wait, work on and are answered."""
 
 from __future__ import annotations
 

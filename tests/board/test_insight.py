@@ -1,4 +1,4 @@
-"""What only tables know, on pages: every point, other rules, ladders, films, bars, puzzles."""
+"""Insights of tables on pages: every point, other rules, ladders, films, bars, puzzles."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
     ],
 )  # fmt: skip
 def test_nothing_else_is(address: str, name: str) -> None:
-    """As written: a client that tidies addresses up would not ask for most of them."""
+    """Addresses are sent as written: a client that tidies them up would not ask for most."""
     port = urlsplit(address).port
     assert port is not None
     connection = HTTPConnection("127.0.0.1", port)

@@ -1,4 +1,4 @@
-"""How far a table is proven, over HTTP and on pages; certificates may come while it is served."""
+"""Proofs of tables, over HTTP and on pages; certificates may come while they are served."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path
         return found
 
     def listed(language: str = "en") -> tuple[str, str]:
-        """What the list of endgames says of KRKN, and of all tables to programs."""
+        """The list of endgames on KRKN, and the one of all tables for programs."""
         page = client.get("/endgames", params={"lang": language}).text
         assert language == "en" or not misfits(page, language)
         (row,) = [row for row in page.split("<tr>") if ">KRKN</code>" in row]

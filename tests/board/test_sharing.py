@@ -1,4 +1,4 @@
-"""What is taken away: pixels, pictures that move, frames for other pages, cards of links."""
+"""Things to take away: pixels, pictures that move, frames for other pages, cards of links."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -
 
 
 def difference(one: Any, other: Any) -> float:
-    """How far two pictures differ; edges, which may lie a pixel beside, count little."""
+    """The difference of two pictures; edges, which may lie a pixel beside, count little."""
     import numpy as np
 
     apart = np.asarray(one.reduce(6), np.float64) - np.asarray(other.reduce(6), np.float64)

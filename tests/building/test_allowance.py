@@ -1,4 +1,4 @@
-"""How much memory may be used: what is free, and the limits of groups and of the process."""
+"""Memory that may be used: free memory, and the limits of groups and of the process."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_planes_of_two_bytes_make_the_same_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if no byte could number the values."""
+    """Run with codes that say no byte can number the values."""
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), Silence()).build([KRKN])
     phases: list[str] = []

@@ -286,7 +286,7 @@ def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
 def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As when one of its processes is killed meanwhile."""
+    """Kill one of its processes meanwhile."""
     distributed = pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 

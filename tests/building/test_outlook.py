@@ -1,4 +1,4 @@
-"""What many workers would make of a plan."""
+"""Plans for many workers."""
 
 from __future__ import annotations
 

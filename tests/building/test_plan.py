@@ -1,4 +1,4 @@
-"""What a build will cost: estimates from measured tables, and from those that are there."""
+"""Cost of a build: estimates from measured tables, and from those that are there."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ File = tuple[int, int]
 
 
 class Disk:
-    """What a directory would be after a loss of power."""
+    """A directory after a loss of power."""
 
     def __init__(self, directory: Path, chance: random.Random) -> None:
         self.directory, self.chance = directory, chance

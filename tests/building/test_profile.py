@@ -1,4 +1,4 @@
-"""What a profile says: counts that do not depend on threads, and shares that add up."""
+"""Profiles: counts that do not depend on threads, and shares that add up."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What words and numbers of men mean on a command line."""
+"""Words and numbers of men on a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build decides before it solves anything."""
+"""Decisions of a build before it solves anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What help texts teach is true: examples run, pages exist, shells complete commands."""
+"""Help texts: examples run, pages exist, shells complete commands."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_examples_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def on_terminal(*arguments: str) -> str:
-    """What a command shows at a terminal, both channels."""
+    """The output of a command at a terminal, both channels."""
     terminal, other_end = pty.openpty()
     command = [sys.executable, "-m", "tbgen", *arguments]
     with subprocess.Popen(command, stdout=other_end, stderr=other_end) as process:
@@ -96,7 +96,7 @@ def test_a_reader_at_a_terminal_is_told_what_comes_next() -> None:
 
 
 def completions(words: list[str], incomplete: str) -> list[str]:
-    """What Tab offers after some words."""
+    """Completions by Tab after some words."""
     found = ShellComplete(main, {}, "tbgen", "_TBGEN_COMPLETE").get_completions(words, incomplete)
     return [item.value for item in found]
 
@@ -118,7 +118,7 @@ def test_shells_are_given_a_script(shell: str) -> None:
 
 
 def test_the_program_answers_shells() -> None:
-    """What the script of a shell asks at every Tab, of the program itself."""
+    """Ask as a shell's script does at every Tab, of the program itself."""
     question = {"_TBGEN_COMPLETE": "zsh_complete", "COMP_WORDS": "tbgen pr", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]
     asked = subprocess.run(command, env={**os.environ, **question}, capture_output=True, text=True)

@@ -21,7 +21,7 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
 
 
 def ended(site: Workshop) -> Progress:
-    """How the build that goes on ends."""
+    """The end of the build that goes on."""
     deadline = time.monotonic() + 300
     while True:
         progress = site.progress()

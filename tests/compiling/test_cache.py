@@ -66,7 +66,7 @@ NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
 
 
 def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
-    """What a script prints; it is a file, since kernels are cached under the name of theirs."""
+    """The output of a script; it is a file, since kernels are cached under the name of theirs."""
     arguments = [str(script)] if isinstance(script, Path) else ["-c", script]
     result = subprocess.run(
         [sys.executable, *arguments],
@@ -96,7 +96,7 @@ def zeroed(data: bytes) -> bytes:
 
 
 def zeroed_inside(data: bytes) -> bytes:
-    """As after a power cut: `pickle` sees nothing of that, and the machine code is wrong."""
+    """Zero the inside as a power cut does: `pickle` sees nothing, and the machine code is wrong."""
     middle = len(data) // 2
     return data[:middle] + bytes(200) + data[middle + 200 :]
 
@@ -127,7 +127,7 @@ def test_damaged_entries_are_compiled_again(
 
 
 def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
-    """As where two processes have written an index, and what it names, in turn."""
+    """Let two processes write an index, and the entry that it names, in turn."""
     script, kept = (tmp_path / "second").with_suffix(".py"), tmp_path / "cache"
     script.write_text(SECOND, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"

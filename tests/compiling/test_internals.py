@@ -73,7 +73,7 @@ print(json.dumps([*has, hits]))
 
 
 def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
-    """What a script prints where numba lacks the internals; kernels are cached by file."""
+    """The output of a script where numba lacks the internals; kernels are cached by file."""
     path = (tmp_path / "hidden").with_suffix(".py")
     path.write_text(HIDE + script, "utf-8")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}

@@ -1,4 +1,4 @@
-"""What is lent: kernels and their parts read its fields, and write to its arrays, where it is."""
+"""Lent tuples: kernels and their parts read fields, and write to arrays, in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tbgen.compiling.lending import lent
 
 @lent
 class Inner(NamedTuple):
-    """What is lent inside of another."""
+    """A lent tuple inside of another."""
 
     cube: NDArray[np.int16]
     scale: float

@@ -26,18 +26,18 @@ time.sleep(60)
 
 
 def idle() -> None:
-    """What compiles nothing, for long."""
+    """A job that compiles nothing, for long."""
     time.sleep(60)
 
 
 def greet() -> None:
-    """What compiles nothing; it needs the lock that its starter holds."""
+    """A job that compiles nothing; it needs the lock that its starter holds."""
     with jit.compile_lock():
         pass
 
 
 def fail() -> None:
-    """What goes wrong."""
+    """A job that fails."""
     raise RuntimeError
 
 

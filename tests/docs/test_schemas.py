@@ -1,4 +1,4 @@
-"""What commands print with `--json` is what docs/answers.schema.json describes, and no more."""
+"""Output of commands with `--json` is as docs/answers.schema.json describes it, and no more."""
 
 from __future__ import annotations
 

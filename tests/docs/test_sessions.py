@@ -44,7 +44,7 @@ def text_of(page: str) -> str:
 
 
 def run(command: str) -> list[str]:
-    """What `tbgen` prints on both channels, run in this process."""
+    """The output of `tbgen` on both channels, run in this process."""
     program, *arguments = shlex.split(command)
     assert program == "tbgen"
     result = CliRunner().invoke(main, arguments)

@@ -25,7 +25,7 @@ from tbgen.rules import legal_moves
 
 
 def value(position: Position) -> int:
-    """What the evaluation says, for the side to move."""
+    """The evaluation, for the side to move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     return int(evaluate_board(states, np.zeros(0, np.int32), int(position.side)))
@@ -47,7 +47,7 @@ def random_positions(seed: int, games: int) -> list[Position]:
 
 
 def colours_changed(position: Position) -> Position:
-    """The same with Red as Black."""
+    """The position with Red as Black."""
     board = bytearray(SQUARES)
     for square, code in enumerate(position.board):
         if code != EMPTY:
@@ -56,7 +56,7 @@ def colours_changed(position: Position) -> Position:
 
 
 def mirrored(position: Position) -> Position:
-    """The same seen in a mirror."""
+    """The position in a mirror."""
     board = bytes(position.board[mirror_square(square)] for square in range(SQUARES))
     return Position(board, position.side)
 
@@ -80,7 +80,7 @@ def unpacked_shapes() -> NDArray[np.int64]:
 
 
 def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
-    """What the network says, from nothing but the board and the numbers, in plain arithmetic."""
+    """The network's value from nothing but the board and the numbers, in plain arithmetic."""
     outputs = np.zeros(2)
     for view in range(2):
         side = position.side if view == 0 else position.side.other
@@ -106,7 +106,7 @@ def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
 
 
 def test_it_is_what_the_network_says() -> None:
-    """Where neither known outcomes nor an empty arsenal have a word."""
+    """Positions with neither known outcomes nor an empty arsenal."""
     shapes, looked_at = unpacked_shapes(), 0
     for position in random_positions(5, 8):
         men = [code for code in position.board if code != EMPTY]

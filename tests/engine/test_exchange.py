@@ -1,4 +1,4 @@
-"""What comes of a capture, against a plain game tree of captures on one square."""
+"""Results of captures, against a plain game tree of captures on one square."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tbgen.rules.attacks import attacks
 
 
 def net(board: bytearray, source: int, target: int) -> int:
-    """What the taker is left with if both sides go on, cheapest first, as long as it pays."""
+    """The taker's balance if both sides go on, cheapest first, as long as it pays."""
     gained = int(EXCHANGE_VALUES[board[target]])
     taken = bytearray(board)
     taken[target], taken[source] = taken[source], EMPTY

@@ -1,4 +1,4 @@
-"""Who probes, judges or plays needs nothing that only POSIX has; building may."""
+"""Probing, judging and playing without the parts of the system that only POSIX has."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ print(out.getvalue())
 
 
 def run(program: str, tables: Path) -> str:
-    """What a Python program without POSIX prints."""
+    """The output of a Python program without POSIX."""
     done = subprocess.run(
         [sys.executable, "-c", program, str(tables)],
         cwd=ROOT, capture_output=True, text=True, check=False,

@@ -28,7 +28,7 @@ ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def best_of(tables: Path) -> str:
-    """What the tables play in `ROOK_ALONE`."""
+    """The tables' move in `ROOK_ALONE`."""
     with open_tablebase(tables, rules="check") as opened:
         best = opened.best_move(Position.from_fen(ROOK_ALONE))
     assert best is not None
@@ -215,7 +215,7 @@ def test_uci_variant_means_ranks_from_one(uci):
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
-    """As xboard's adapter speaks it, which sets every option that it knows."""
+    """Speak as xboard's adapter does, which sets every option that it knows."""
     gui = Gui()
     gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
     gui.hear("readyok")

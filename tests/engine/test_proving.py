@@ -137,7 +137,7 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
 
 
 def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[list[int]]:
-    """What is left to show, for and against, of the nodes of a way from its end to its begin."""
+    """Numbers left to show, for and against, of the nodes of a way from its end to its begin."""
     for place, number in enumerate(way, 1):
         graph.nodes[number, proof_graph.PLACE] = place
     for place in range(len(way), 0, -1):
@@ -165,7 +165,7 @@ def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
 
 
 def test_large_sums_settle_nothing() -> None:
-    """What two moves share is counted twice, so sums double from node to node."""
+    """Nodes that two moves share are counted twice, so sums double from node to node."""
     graph = graph_by_hand(LOOP, set())
     columns = [proof_graph.PROOF, proof_graph.DISPROOF]
     graph.nodes[[2, 4], proof_graph.PROOF] = proof_graph.NEVER - 1
@@ -186,7 +186,7 @@ def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
 
 
 def test_history_is_no_part_of_a_proof() -> None:
-    """What has stood on the board before can not be led to again: a referee may call it a draw."""
+    """Positions of the game can not be led to again: a referee may call it a draw."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     texts = ("a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8")
     wander = tuple(Move.from_iccs(text) for text in texts)

@@ -1,4 +1,4 @@
-"""What the search finds and claims: the tables and the referee know better, so they are asked."""
+"""Findings and claims of the search, compared with the tables and the referee."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ for at in (7, -1):
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """What a program of this environment prints, with checked indices."""
+    """The output of a program of this environment, with checked indices."""
     result = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
     )

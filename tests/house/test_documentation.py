@@ -1,4 +1,4 @@
-"""What is compiled says what it takes; what is not, is typed.
+"""Documented parameters of compiled functions, and types of the others.
 
 numba's types have no names in Python, so a kernel says in words what each of its parameters is:
 `name : type, meaning`, or `name, name : type, meaning`, the type first, an array's shape beside it.
@@ -46,7 +46,7 @@ WITH_KERNELS = [path for path in PACKAGE if any(map(is_kernel, functions(path)))
 
 
 def entries(text: str) -> dict[str, str]:
-    """What a docstring says of each parameter, from its type on."""
+    """The words of a docstring on each parameter, from its type on."""
     found: dict[str, str] = {}
     marks = list(_ENTRY.finditer(text))
     for mark, after in zip(marks, [*marks, None][1:], strict=True):
@@ -57,7 +57,7 @@ def entries(text: str) -> dict[str, str]:
 
 
 def glossary(folder: Path) -> dict[str, str]:
-    """What the `__init__` of a folder says of its kernels' parameters."""
+    """The words of a folder's `__init__` on its kernels' parameters."""
     path = folder / "__init__.py"
     text = (ast.get_docstring(tree_of(path)) if path.exists() else None) or ""
     _, found, rest = text.partition(GLOSSARY + "\n")
@@ -101,7 +101,7 @@ def indexed(function: Function) -> set[str]:
 
 
 def complaint(said: str | None, *, is_array: bool) -> str | None:
-    """What is wrong with the words on a parameter; None if nothing is."""
+    """The complaint about the words on a parameter; None if nothing is wrong."""
     if said is None:
         return "not documented"
     first = re.match(r"`?([A-Za-z_]\w*)`?", said)

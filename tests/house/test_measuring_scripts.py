@@ -248,7 +248,7 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """How far off seconds and bytes are of every fifth large table, had it not been measured."""
+    """The errors in seconds and bytes of every fifth large table, had it not been measured."""
     _, measured = read_measured()
     large = [
         row

@@ -1,4 +1,4 @@
-"""What is installed is what is here: every package, and the files that lie beside the code."""
+"""Packages as installed: every package, and the files that lie beside the code."""
 
 from __future__ import annotations
 

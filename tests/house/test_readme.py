@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its session, its commands; and it stays short."""
+"""The README: its session, its commands, its length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def run(command: str, folder: Path) -> list[str]:
-    """What a command prints on both channels, compilation aside."""
+    """The output of a command on both channels, compilation aside."""
     program, *arguments = shlex.split(command)
     assert program == "tbgen"
     result = subprocess.run(
@@ -60,7 +60,7 @@ def test_the_command_of_the_tests_is_what_is_run() -> None:
 
 
 def test_it_is_short() -> None:
-    """What takes more room is a page of docs/, and is linked."""
+    """Longer texts are pages of docs/, and are linked."""
     assert len(README.splitlines()) < 130
 
 

@@ -1,4 +1,4 @@
-"""What is imported for good is left alone by the collector of cycles, which goes on as before."""
+"""Imported objects are left alone by the collector of cycles, which goes on as before."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fetched(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What somebody else has fetched of it, over HTTP."""
+    """The tables that somebody else has fetched of it, over HTTP."""
     mine = tmp_path_factory.mktemp("mine")
     with served(shared, "--files") as url:
         fetch = [TBGEN, "fetch", "--from", f"{url}/files", "--tables", mine]

@@ -25,7 +25,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def copy_to(folder: Path) -> Path:
-    """What the repository holds, without what was made in it: building leaves folders behind."""
+    """Copy the repository without the files made in it: building leaves folders behind."""
     ignored = shutil.ignore_patterns(
         ".*", "build", "*.egg-info", "__pycache__", "egtb", "site", "node_modules"
     )

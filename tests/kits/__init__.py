@@ -1,1 +1,1 @@
-"""What several tests share: tables built once, random positions, planted errors."""
+"""Kits of several tests: tables built once, random positions, planted errors."""

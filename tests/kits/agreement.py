@@ -1,4 +1,4 @@
-"""How far pyffish's referee agrees, and which clause of the rules explains each difference.
+"""Agreement of pyffish's referee, and the clause of the rules behind each difference.
 
 pyffish (Fairy-Stockfish, AXF rules) is independent, but not the law: it is known to differ from
 the rule book (D105). For each disagreement the slow referee is asked again with one clause

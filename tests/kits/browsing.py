@@ -58,7 +58,7 @@ def own_value(driver: Any) -> str:
 
 
 def at(driver: Any, square: str) -> tuple[int, int]:
-    """Where a square is on the screen."""
+    """The place of a square on the screen."""
     return tuple(
         driver.execute_script(
             """const svg = document.querySelector(".stage svg.board");
@@ -102,7 +102,7 @@ def no_complaints(driver: Any) -> None:
 
 
 def said(driver: Any) -> str:
-    """What a reader of the screen was told last."""
+    """The last words to a reader of the screen."""
     return str(one(driver, "#said").get_attribute("textContent"))
 
 

@@ -18,7 +18,7 @@ def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
 
 
 def digest_of(directory: Path, name: TableName) -> str:
-    """What the header of a table says."""
+    """The digest in the header of a table."""
     with TableFile(directory / name.filename) as file:
         return file.header.digest.hex()
 

@@ -100,7 +100,7 @@ class Engine:
         return heard[-1].split()[1], heard[:-1]
 
     def notes(self) -> list[str]:
-        """What the engine has told its user."""
+        """The engine's notes to its user."""
         return [line for line in self.said if line.startswith(("info string", "info message"))]
 
     def close(self) -> None:

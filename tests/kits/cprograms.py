@@ -37,7 +37,7 @@ _shared: list[Path] = []
 
 @cache
 def missing_tool() -> str | None:
-    """What this machine lacks for the C reader."""
+    """The tool for the C reader that this machine lacks."""
     if shutil.which("gcc") is None:
         return "gcc is not installed"
     trial = "#include <zstd.h>\nint main(void) { return ZSTD_versionNumber() == 0; }\n"
@@ -60,7 +60,7 @@ def share_programs(folder: Path) -> None:
 
 
 def _folder() -> Path:
-    """Where programs are: shared, or of this process and removed when the interpreter ends."""
+    """The folder of programs: shared, or of this process and removed when the interpreter ends."""
     if not _shared:
         own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
         _folders.append(own)
@@ -101,7 +101,7 @@ def harness(name: str = "harness", *flags: str) -> Path:
 
 
 def library() -> Path:
-    """What the Makefile makes, in a folder."""
+    """The libraries that the Makefile makes, in a folder."""
 
     def build(folder: Path) -> None:
         folder.mkdir()
@@ -146,7 +146,7 @@ def make(*arguments: str) -> None:
 
 
 def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
-    """What a program writes when it reads records; it must not complain."""
+    """The output of a program that reads records; it must not complain."""
     command = [str(program), *map(str, arguments)]
     result = subprocess.run(command, input=records, capture_output=True)
     assert result.returncode == 0, result.stderr.decode()[-2000:]

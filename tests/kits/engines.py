@@ -37,7 +37,7 @@ class MockEngine:
         self._process.communicate()
 
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
-        """What it answers at the end of a game, oldest position first: words and what follows."""
+        """The answer at the end of a game, oldest position first: words and their values."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]

@@ -1,4 +1,4 @@
-"""Which language a page is in: English words and the other script's characters are found."""
+"""Languages of pages: English words and the other script's characters are found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIMPLIFIED = set(
 
 
 class Visible(HTMLParser):
-    """What a page shows or tells: texts and labels, but no codes."""
+    """The visible text of a page: texts and labels, but no codes."""
 
     SILENT = ("script", "style", "code", "textarea")
 

@@ -29,7 +29,7 @@ from tbgen.verify.report import no_progress
 
 
 class Candidates(NamedTuple):
-    """Who might be an offender, and how many are in a pattern. Nodes: 2 * slot + side to move."""
+    """Possible offenders, and the number in a pattern. Nodes: 2 * slot + side to move."""
 
     armed_checkers: int
     armless_checkers: int

@@ -1,4 +1,4 @@
-"""Where the repository, its pages and the data of the tests are."""
+"""Paths of the repository, its pages and the data of the tests."""
 
 from pathlib import Path
 

@@ -42,7 +42,7 @@ Node = tuple[Side, int]
 
 @dataclass
 class Change:
-    """What is planted: a value for each of some positions."""
+    """A planted change: a value for each of some positions."""
 
     kind: str
     values: dict[Node, Value]
@@ -104,7 +104,7 @@ class Field:
                 self.table.planes[side][slot] = code
 
     def value(self, node: Node) -> Value:
-        """What the table says now."""
+        """The value in the table now."""
         return self.table.code_space.decode(int(self.table.planes[node[0]][node[1]]))
 
     def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:

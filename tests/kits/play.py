@@ -29,7 +29,7 @@ PATIENCE = 4
 
 
 class Ending(StrEnum):
-    """How a game ends."""
+    """Ends of games."""
 
     MATE = "mate"
     CONVERSION = "conversion"
@@ -132,7 +132,7 @@ def play_drawn(
 
 @dataclass
 class Hunt:
-    """What all replies to best_move have come to."""
+    """The results of all replies to best_move."""
 
     games: int = 0
     """Games that have ended as they should."""

@@ -36,7 +36,7 @@ def solution(
 
 
 def solution_under(name: str, rule_set: RuleSet) -> Solution:
-    """The same under a rule set."""
+    """The solution under a rule set."""
     assert rule_set.rules is not None
     return solution(
         name, rule_set.rules, orders=rule_set.orders, minor_chases=rule_set.minor_chases

@@ -40,7 +40,7 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
 
 
 def is_endangered(tables: GameTablebase, position: Position) -> bool:
-    """Whether the only moves that draw are checks and attacks, so that a loop may be lost."""
+    """Return whether only checks and attacks draw, so that a loop may be lost."""
     try:
         root, moves = tables.probe_with_moves(position)
     except IllegalPositionError:

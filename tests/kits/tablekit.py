@@ -129,7 +129,7 @@ def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
-    """What stands for the codes of each tile is what each code was asked for, once a block.
+    """Compare the codes of each tile with those that were asked for, once a block.
 
     And the digests noted on the way are those of the contents.
     """

@@ -17,7 +17,7 @@ from tests.kits.starts import drawn, endangered, rule_decided
 
 @dataclass
 class Tally:
-    """What has come of the games of one material."""
+    """Results of the games of one material."""
 
     positions: int = 0
     won: Counter[Ending] = field(default_factory=Counter)

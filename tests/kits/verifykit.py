@@ -57,7 +57,7 @@ class Planted:
 
 
 def recoded(table: Solution, space: CodeSpace) -> Planted:
-    """The same values in another coding."""
+    """The values in another coding."""
     copy = Planted.of(table)
     own = table.code_space
     codes = np.zeros(own.top + 1, space.dtype)

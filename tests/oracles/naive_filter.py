@@ -1,4 +1,4 @@
-"""Which moves are fit to be played at the end of a game: xq_filter_root's slow twin.
+"""Moves fit to be played at the end of a game: xq_filter_root's slow twin.
 
 From what contrib/xqprobe.h says of `xq_filter_root`, and from nothing else; offences are those of
 `tbgen.play.streaks`, of which the C reader has none.

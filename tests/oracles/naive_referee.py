@@ -19,7 +19,7 @@ PROMOTE = {1: "K", 2: "A", 3: "B", 4: "R", 5: "N", 6: "C", 7: "P"}
 
 @dataclass(frozen=True)
 class Clauses:
-    """Which clauses of the rules are in force."""
+    """The clauses of the rules in force."""
 
     answered: bool = True
     """Point 7: an attack that the reply leaves standing was no chase."""
@@ -71,7 +71,7 @@ def home(side: int, square: Square) -> bool:
 
 
 def hits(board: Board, source: Square) -> set[Square]:
-    """Where the piece on `source` could capture, whoever stands there."""
+    """Squares of captures by the piece on `source`, whoever stands there."""
     side, letter, _ = board[source]
     x, y = source
     out: set[Square] = set()

@@ -61,7 +61,7 @@ class NaiveSearch:
         return best
 
     def _judged(self) -> int | None:
-        """What the referee says of the last position, if it has occurred before."""
+        """The referee's word on the last position, if it has occurred before."""
         verdict = verdict_on(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
             return None

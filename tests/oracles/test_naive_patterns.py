@@ -115,7 +115,7 @@ def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
 
 
 def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdict | None:
-    """What the children make of a node, by the preference of the paper's section 6.4.
+    """The best of the children for a node, by the preference of the paper's section 6.4.
 
     None for a draw by repetition: no move decides it.
     """

@@ -54,7 +54,7 @@ def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTableb
 
 
 def test_repetitions_are_judged(tables: GameTablebase) -> None:
-    """Who checks for ever, since he loses otherwise, loses by that."""
+    """A side that checks for ever, since it loses otherwise, loses by that."""
     game = Environment(tables, CHECKS)
     while game.result is None:
         best = tables.best_move(game.position, game.positions[:-1])

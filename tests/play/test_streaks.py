@@ -110,7 +110,7 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
 
 
 def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
-    """Whether the moves of the side to move within the last plies have a victim in common."""
+    """Return whether the moves of the side to move within the last plies share a victim."""
     streak: frozenset[int] = frozenset()
     for end in range(len(game) - plies + 1, len(game), 2):
         before, made, now = game[end - 2 : end + 1]

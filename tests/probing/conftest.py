@@ -1,4 +1,4 @@
-"""What the tests of probing share: programs in C, compiled once for all processes of a run."""
+"""Kit of the tests of probing: programs in C, compiled once for all processes of a run."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def harness() -> Path:
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """What Python says of boards in the colours of the table."""
+    """Python's answers about boards in the colours of the table."""
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
     values = [file.code_space.decode(code) for code in codes.tolist()]
@@ -140,7 +140,7 @@ def test_every_position_of_a_solved_material(harness: Path) -> None:
 
 
 def python_line(tables: GameTablebase, position: Position) -> str:
-    """What the harness prints of a root, from `probe_root`."""
+    """The harness's line on a root, from `probe_root`."""
     root, moves = tables.probe_with_moves(position)
     parts = [f"{root.outcome:d} {root.order} {root.value}"]
     for move in moves:
@@ -224,7 +224,7 @@ def test_threads_share_a_set() -> None:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """What the reader says of a file that it does not take; it must not wait."""
+    """The reader's refusal of a file; it must not wait."""
     command = [harness, "probe", NONE, CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1

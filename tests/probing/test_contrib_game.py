@@ -55,7 +55,7 @@ def record_of(game: Sequence[Position]) -> bytes:
 def filtered(
     directory: Path, games: Sequence[Sequence[Position]], mode: str = "filter"
 ) -> list[list[str]]:
-    """What the harness prints of games: a status, the outcome if asked, and moves "FROM-TO"."""
+    """The harness's lines on games: a status, the outcome if asked, and moves "FROM-TO"."""
     records = b"".join(record_of(game) for game in games)
     files = sorted(directory.glob("*.dt?.xqt"))
     output = run(cprograms.harness(), mode, "wxf", CACHE, *files, records=records)
@@ -116,7 +116,7 @@ def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> lis
 def goes_on_after(
     tables: GameTablebase, known: Sequence[Position], after: Position, depth: int = 2
 ) -> bool:
-    """Whether each reply leads to a new position, and winning moves from there to new ones."""
+    """Return whether each reply reaches a new position, and winning moves from there others."""
 
     def is_anew(now: Position, move: RootMove) -> bool:
         if is_irreversible(now, move.move):
@@ -135,7 +135,7 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """What `xq_filter_outcomes` is said to leave (contrib/xqprobe.h)."""
+    """The moves that `xq_filter_outcomes` has to leave (contrib/xqprobe.h)."""
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
     moves = tables.probe_root(game[-1])
@@ -162,7 +162,7 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
 
 
 def last_irreversible(game: Sequence[Position]) -> int:
-    """Where the positions begin that may come back."""
+    """The begin of the positions that may come back."""
     for number in range(len(game) - 1, 0, -1):
         move = move_between(game[number - 1], game[number])
         if move is None or is_irreversible(game[number - 1], move):

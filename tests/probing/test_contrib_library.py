@@ -23,7 +23,7 @@ PROTOTYPE = re.compile(r"^[a-z].*?\b(xq_[a-z_]+)\(", re.MULTILINE)
 
 
 def check(command: list[str], text: str | None = None) -> str:
-    """What a command prints, which must be content."""
+    """The output of a command that must succeed."""
     result = subprocess.run(command, input=text, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]
     return result.stdout

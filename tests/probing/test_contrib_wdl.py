@@ -55,7 +55,7 @@ def harness() -> Path:
 
 
 def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """What Python says of boards in the colours of the file: int32 (n, 4)."""
+    """Python's answers about boards in the colours of the file: int32 (n, 4)."""
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     answers = np.zeros((len(boards), 4), np.int32)
     answers[:, 1] = file.codes(side, slots).astype(np.int32) - DRAW
@@ -192,7 +192,7 @@ def test_threads_ask_the_adapter_while_tables_change(tmp_path: Path) -> None:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """What the reader says of a file that it does not take."""
+    """The reader's refusal of a file."""
     command = [harness, "probe", NONE, CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1

@@ -113,7 +113,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def talk(engine: Path, *lines: str) -> str:
-    """What the engine says to some lines, up to its end."""
+    """The engine's answers to some lines, up to its end."""
     text = "\n".join(["uci", "setoption name UCI_Variant value xiangqi", *lines, ""])
     process = subprocess.Popen([engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None

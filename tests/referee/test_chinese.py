@@ -106,7 +106,7 @@ def pieces(position: Position, side: Side) -> Counter[int]:
 
 
 def forced(first: Position, moves: int, *, takes: bool) -> bool:
-    """Whether the side to move mates within so many checks, or comes out ahead by captures too."""
+    """Return whether the side to move mates within so many checks, or wins by captures, too."""
     own, other = pieces(first, first.side), pieces(first, first.side.other)
 
     def wins(now: Position, left: int) -> bool:

@@ -1,4 +1,4 @@
-"""What campaigns share: a complaint for every end that is none, budgets, tallies, exit statuses."""
+"""Shared parts of campaigns: a complaint for every unknown end, budgets, tallies, statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every answer of the server says to browsers, refusals and errors included."""
+"""Headers of every answer of the server, refusals and errors included."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:
-    """What a part of a campaign finds in so many tries."""
+    """The findings of a part of a campaign in so many tries."""
     tally = Tally("small")
     part(tally, Budget(count, None), seed)  # type: ignore[operator]
     assert sum(tally.counts.values()) >= count

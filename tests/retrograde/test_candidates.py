@@ -28,7 +28,7 @@ MATERIAL = "KRKNA"
 
 
 def memory_of_checks(propagation: Propagation) -> Memory:
-    """What Red's searches for perpetual checks begin with."""
+    """The candidates with which Red's searches for perpetual checks begin."""
     sets = propagation.sets
     return Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
 

@@ -1,4 +1,4 @@
-"""What the solver and the proof leave out before they ask the rules is no chase under any set.
+"""Filters of the solver and of the proof leave out no chase of any rule set.
 
 Both look for attacks by rows first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.forward.marks`.
 Their parts run as plain Python here, on the rows in which some positions lie.

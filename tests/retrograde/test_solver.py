@@ -1,4 +1,4 @@
-"""What holds of the solver beside the values: threads, symmetry, limits, bounds."""
+"""Properties of the solver beside the values: threads, symmetry, limits, bounds."""
 
 import gc
 

@@ -32,7 +32,7 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 
 
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
-    """As the page says it, a lead at a time."""
+    """The digest by the words of the page, a lead at a time."""
     of_leads = b""
     for side in words:
         found = [hashlib.sha256() for _ in range(leads)]

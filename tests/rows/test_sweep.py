@@ -51,7 +51,7 @@ class Bench:
     def found(
         self, side: int, front: Rows | None, within: Rows, escape: Rows | None = None
     ) -> Rows:
-        """What one sweep finds."""
+        """The findings of one sweep."""
         found = self.empty()
         source = None if front is None else self.front(front)
         self.sweeper.sweep(side, source, within, found, escape)

@@ -1,4 +1,4 @@
-"""How long the rest will take, by a clock of the test's own."""
+"""Forecasts of the time left, by a clock of the test's own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.kits.paths import ROOT
 
 
 def do(start: Start) -> object:
-    """What a job's payload says: runs in another process."""
+    """Do as a job's payload says; runs in another process."""
     what, *arguments = start.job.payload  # type: ignore[misc]
     if what == "pid":
         return os.getpid()
@@ -115,7 +115,7 @@ def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
 def test_a_lock_that_an_interruption_left_taken_does_not_keep_them_from_closing(
     tmp_path: Path,
 ) -> None:
-    """As by a Ctrl-C within `concurrent.futures.wait`, which takes the lock of each future."""
+    """Interrupt as a Ctrl-C within `concurrent.futures.wait`, which takes each future's lock."""
     with Processes(do, 1, None) as processes:
         future = processes.submit(start("clean up", tmp_path))
         wait_for(tmp_path / "begun")

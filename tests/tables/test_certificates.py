@@ -40,7 +40,7 @@ SOUND = certificate(KRKN, "a" * 32, PREMISES)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Where a table would be; a certificate is read without it."""
+    """The path of a table that need not exist; a certificate is read without it."""
     path = tmp_path / KRKN.filename
     path.write_bytes(b"")
     return path

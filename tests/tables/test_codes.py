@@ -11,7 +11,7 @@ SPACES = [CodeSpace(1), CodeSpace(2), CodeSpace(2, LONG_SPAN), CodeSpace(4, LONG
 
 
 def preference(value: Value) -> tuple[int, ...]:
-    """How much the side to move likes a value: a sort key, larger is better."""
+    """The side to move's preference of a value: a sort key, larger is better."""
     if value.outcome == Outcome.WIN:
         return 1, -value.order, -value.plies
     if value.outcome == Outcome.LOSS:

@@ -1,4 +1,4 @@
-"""What is written can be read: all widths, block sizes and threads; one file, or none."""
+"""Written files can be read: all widths, block sizes and threads; one file, or none."""
 
 import os
 import threading

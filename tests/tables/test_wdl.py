@@ -241,7 +241,7 @@ def test_files_of_one_kind_are_none_of_the_other(tmp_path: Path) -> None:
 
 
 def read_everything(path: Path, outcomes: Outcomes) -> bool | None:
-    """Whether the file was read without an error, and None where what was read is not right."""
+    """Return whether the file was read without an error; None where a value is not right."""
     right = True
     try:
         with WdlFile(path) as file:

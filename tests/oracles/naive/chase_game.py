@@ -111,7 +111,7 @@ def _steps(
 
 
 def by_strategies(game: ChaseGame) -> set[int]:
-    """The same by trying out all fixed choices of the offender."""
+    """Solve by trying out all fixed choices of the offender."""
     nodes: list[_Here] = [
         (reply, names)
         for reply in range(len(game.replies))

@@ -26,7 +26,7 @@ class Boards(Protocol):
     """The positions behind the nodes of a graph."""
 
     def board(self, node: int) -> Board:
-        """What stands where."""
+        """The pieces by square."""
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
         """The node after a move, no capture, and whether as a mirror image; None if none is."""
@@ -126,7 +126,7 @@ class Chasing:
 
 
 def _seen(mirrored: bool) -> Callable[[int], int]:
-    """What a square is called after a move that ends in a mirror image."""
+    """The name of a square after a move that ends in a mirror image."""
     return mirror if mirrored else lambda square: square
 
 
@@ -193,7 +193,7 @@ class _Pattern:
             self.offences, self.replies = offences, replies
 
     def _may_stop_checking(self) -> set[Reply]:
-        """Where W forces that he once more gives no check, staying in the pattern."""
+        """Positions where W forces that he once more gives no check, staying in the pattern."""
         done: set[Reply] = set()
         while True:
             ends = {o for o in self.offences if all(c.goal in done for c in self.forced[o])}
@@ -208,7 +208,7 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Where W forces that he once more does not chase the piece on a square."""
+        """Positions where W forces that he once more does not chase the piece on a square."""
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()
         while True:
@@ -240,12 +240,12 @@ class _Pattern:
         )
 
     def _chaseable(self, node: int) -> list[int]:
-        """Where O's pieces stand, but for his king."""
+        """The squares of O's pieces, but for his king."""
         own = SIDES[1 - self.search.winner]
         board = self.search.boards.board(node)
         return [s for s, letter in board.items() if owner(letter) == own and letter not in "Kk"]
 
 
 def _followed(square: int, move: Move) -> int:
-    """Where a piece stands after a move of its side."""
+    """The place of a piece after a move of its side."""
     return move[1] if move[0] == square else square

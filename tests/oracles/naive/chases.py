@@ -1,4 +1,4 @@
-"""What a move chases, under every rule set, on dictionaries: docs/referee.md, section 2.
+"""Chases by a move under every rule set, on dictionaries: docs/referee.md, section 2.
 
 `Terms` are the rule sets as data, in words of their own. Points are those of that section; Q is
 the attacker, V the victim, each by its square, S the side of Q.
@@ -13,7 +13,7 @@ from .movegen import Board, Move, after, is_legal, king_square, kings_face, othe
 
 @dataclass(frozen=True)
 class Terms:
-    """What counts as a chase under a rule set."""
+    """Terms of a chase under a rule set."""
 
     minor_chases: bool = True
     """Point 4a: advisors and elephants chase protected rooks, knights and cannons."""

@@ -31,7 +31,7 @@ def by_parity_game(game: Game) -> list[int]:
 
 
 def by_strategies(game: Game) -> list[int]:
-    """The same by trying out all strategies."""
+    """Solve by trying out all strategies."""
     return _combine(game, [_strategy_wins(game, winner) for winner in (0, 1)])
 
 

@@ -119,7 +119,7 @@ FREE_STEPS = {letter: [_free_steps(sq, letter) for sq in range(90)] for letter i
 
 
 def targets(board: Board, square: int) -> list[int]:
-    """Where the piece on `square` may go if kings need no care: empty squares and captures."""
+    """Targets of the piece on `square` if kings need no care: empty squares and captures."""
     letter = board[square]
     red = letter.isupper()
     kind = letter.upper()
@@ -160,7 +160,7 @@ def targets(board: Board, square: int) -> list[int]:
 
 
 def king_square(board: Board, side: str) -> int:
-    """Where a side's king stands."""
+    """The square of a side's king."""
     king = "K" if side == "w" else "k"
     return next(square for square, letter in board.items() if letter == king)
 
@@ -172,7 +172,7 @@ def kings_face(board: Board) -> bool:
 
 
 def in_check(board: Board, side: str) -> bool:
-    """Whether an enemy piece could take the side's king (facing kings are another matter)."""
+    """Return whether an enemy piece could take the king (facing kings are another matter)."""
     king = king_square(board, side)
     return any(
         king in targets(board, square)

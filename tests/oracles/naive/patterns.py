@@ -26,7 +26,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 
 
 class Verdict(NamedTuple):
-    """What is known of a position, for its side to move.
+    """Knowledge of a position, for its side to move.
 
     Order 0: `value` is the number of plies to the end. Order k >= 1: decided by the rules, and
     `value` is 255 less the plies to a winning direct state. A draw is `(DRAW, 0, 0)`.
@@ -99,7 +99,7 @@ def find_pattern(
 def _no_way_out(
     game: Game, known: Sequence[Verdict | None], node: int, wins: set[int], order: int
 ) -> bool:
-    """Whether every move of the offender loses: into `wins` by a check, or to a known win of W."""
+    """Return whether every move of the offender loses: by a check into `wins`, or to a win of W."""
     for child in game.moves[node]:
         if child in wins:  # a win candidate is in check, so this move was one
             continue

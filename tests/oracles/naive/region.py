@@ -42,7 +42,7 @@ class Region:
                     self.game.exits.setdefault(node, []).append(Verdict(outcome))
 
     def board(self, node: int) -> Board:
-        """What stands where."""
+        """The pieces by square."""
         return self.positions[node][0]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:

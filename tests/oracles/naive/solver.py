@@ -199,7 +199,7 @@ class Table:
         return node, moved != self.board(node)
 
     def board(self, node: int) -> Board:
-        """What stands where."""
+        """The pieces by square."""
         return dict(zip(self.squares[node], self.slots, strict=True))
 
     def fen(self, node: int) -> str:

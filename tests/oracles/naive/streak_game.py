@@ -27,7 +27,7 @@ Condition = tuple[bool, int]
 
 @dataclass(frozen=True)
 class Step:
-    """Where a move and a reply lead, and whom the side and the rival chase with them."""
+    """Targets of a move and a reply, and the pieces that the side and the rival chase with them."""
 
     target: int
     own: frozenset[int]
