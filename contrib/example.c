@@ -3,7 +3,7 @@
  *     cc -std=c99 -O2 example.c xqprobe.c xqgame.c -lzstd -o example
  *     ./example DIRECTORY RULES "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
  *
- * RULES is the rule set of the tables, as in their names: none, check, wxf, wxf-nominor, computer.
+ * RULES is the rule set of the tables, as in their names: none, check, wxf, wxf-nominor, computer, ...
  */
 #include "xqprobe.h"
 

@@ -269,15 +269,15 @@ static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 }
 
 /* Point 4a: V is worth taking for Q even if it is protected. */
-static int is_unequal(int attacker_kind, int victim_kind, xq_rules rules)
+static int is_unequal(int attacker_kind, int victim_kind, unsigned chases)
 {
     switch (attacker_kind) {
     case KNIGHT:
     case CANNON:
-        return victim_kind == ROOK;
+        return (chases & UNEQUAL) && victim_kind == ROOK;
     case ADVISOR:
     case ELEPHANT:
-        return rules != XQ_RULES_WXF_NO_MINOR &&
+        return (chases & UNEQUAL_MINOR) &&
                (victim_kind == ROOK || victim_kind == KNIGHT || victim_kind == CANNON);
     default:
         return 0;
@@ -285,33 +285,34 @@ static int is_unequal(int attacker_kind, int victim_kind, xq_rules rules)
 }
 
 /* Points 1 to 5 of any two squares: taking V is legal and wins something. */
-static int threatens(uint8_t *board, int attacker, int victim, int is_before, xq_rules rules)
+static int threatens(uint8_t *board, int attacker, int victim, int is_before, unsigned chases)
 {
     uint8_t q = board[attacker], v = board[victim];
     if (q == 0 || v == 0 || side_of(q) == side_of(v) || kind_of(q) == KING ||
         kind_of(q) == PAWN || kind_of(v) == KING ||
-        (kind_of(v) == PAWN && !has_crossed(side_of(v), victim / 9)) ||
+        (kind_of(v) == PAWN && !(chases & PAWNS_AT_HOME) &&
+         !has_crossed(side_of(v), victim / 9)) ||
         !attacks(board, attacker, victim))
         return 0;
     if (kind_of(q) == kind_of(v) && attacks(board, victim, attacker) &&
         is_safe_after(board, side_of(v), take(victim, attacker)))
         return 0;
     return is_legal_capture(board, attacker, victim) &&
-           (is_unequal(kind_of(q), kind_of(v), rules) ||
+           (is_unequal(kind_of(q), kind_of(v), chases) ||
             !has_root(board, attacker, victim, is_before));
 }
 
 /* Whether a move from one square to another has made an attack that stands on the board `after`
- * (point 6): it did not stand before. Under XQ_RULES_COMPUTER no piece may have attacked V. */
+ * (point 6): it did not stand before. Under NEW_BY_VICTIM no piece may have attacked V. */
 static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacker, int victim,
-                         xq_rules rules)
+                         unsigned chases)
 {
-    if (!threatens(after, attacker, victim, 0, rules))
+    if (!threatens(after, attacker, victim, 0, chases))
         return 0;
-    if (rules != XQ_RULES_COMPUTER)
-        return !threatens(before, attacker == s.to ? s.from : attacker, victim, 1, rules);
+    if (!(chases & NEW_BY_VICTIM))
+        return !threatens(before, attacker == s.to ? s.from : attacker, victim, 1, chases);
     for (int q = 0; q < SQUARES; q++)
-        if (threatens(before, q, victim, 0, rules))
+        if (threatens(before, q, victim, 0, chases))
             return 0;
     return 1;
 }
@@ -323,16 +324,17 @@ typedef enum { IDLE, ATTACK, CHECK } offence;
 static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
+    unsigned chases = xq_internal_chases(rules);
     offence found = IDLE;
     if (rules != XQ_RULES_NONE && in_check(board, 1 - side))
         found = CHECK;
-    if (found == IDLE && rules != XQ_RULES_NONE && rules != XQ_RULES_CHECK) {
+    if (found == IDLE && (chases & CHASES_LOSE)) {
         memcpy(before, board, sizeof before);
         unmake_step(before, s, taken);
         for (int q = 0; q < SQUARES && found == IDLE; q++)
             for (int v = 0; v < SQUARES && found == IDLE; v++)
                 if (board[q] != 0 && side_of(board[q]) == side &&
-                    is_new_attack(before, board, s, q, v, rules))
+                    is_new_attack(before, board, s, q, v, chases))
                     found = ATTACK;
     }
     unmake_step(board, s, taken);

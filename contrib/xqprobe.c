@@ -687,13 +687,25 @@ const char *xq_status_text(int status)
     }
 }
 
-/* In the order of xq_rules. */
-static const char *const RULES_NAMES[] = {"none", "check", "wxf", "wxf-nominor", "computer"};
-enum { RULE_SETS = sizeof RULES_NAMES / sizeof *RULES_NAMES };
+/* The rule sets in the order of xq_rules: the name, what headers state, what counts as a chase. */
+static const struct {
+    const char *name;
+    uint8_t rules, options;
+    unsigned chases;
+} RULES[] = {
+    {"none", 0, 0, 0},
+    {"check", 1, 0, 0},
+    {"wxf", 2, MINOR_CHASES, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR},
+    {"wxf-nominor", 2, 0, CHASES_LOSE | UNEQUAL},
+    {"computer", 3, 0, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | NEW_BY_VICTIM},
+    {"taiwan", 4, 0, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | PAWNS_AT_HOME},
+    {"unprotected", 5, 0, CHASES_LOSE},
+};
+enum { RULE_SETS = sizeof RULES / sizeof *RULES };
 
 const char *xq_rules_name(int rules)
 {
-    return rules < 0 || rules >= RULE_SETS ? NULL : RULES_NAMES[rules];
+    return rules < 0 || rules >= RULE_SETS ? NULL : RULES[rules].name;
 }
 
 int xq_rules_of_name(const char *name, xq_rules *rules)
@@ -701,7 +713,7 @@ int xq_rules_of_name(const char *name, xq_rules *rules)
     if (name == NULL || rules == NULL)
         return XQ_ERR_ARGUMENT;
     for (int i = 0; i < RULE_SETS; i++)
-        if (strcmp(name, RULES_NAMES[i]) == 0) {
+        if (strcmp(name, RULES[i].name) == 0) {
             *rules = (xq_rules)i;
             return XQ_OK;
         }
@@ -930,14 +942,10 @@ static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t
 /* The rule set that a header names, or -1 for rules or options that are unknown. */
 static int rule_set_of(const uint8_t *h)
 {
-    static const xq_rules sets[] = {XQ_RULES_NONE, XQ_RULES_CHECK, XQ_RULES_WXF_NO_MINOR,
-                                    XQ_RULES_COMPUTER};
-    uint32_t options = get16(h + 14);
-    if (h[11] >= sizeof sets / sizeof *sets)
-        return -1;
-    if (sets[h[11]] == XQ_RULES_WXF_NO_MINOR && options == MINOR_CHASES)
-        return XQ_RULES_WXF;
-    return options == 0 ? (int)sets[h[11]] : -1;
+    for (int i = 0; i < RULE_SETS; i++)
+        if (h[11] == RULES[i].rules && get16(h + 14) == RULES[i].options)
+            return i;
+    return -1;
 }
 
 /* The fields that say what a slot of the file holds. */
@@ -1054,7 +1062,7 @@ static int bears_name(const char *path, const uint8_t *h)
     if (orders != 0)
         snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
     snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
-             (const char *)h + MATERIAL_AT, RULES_NAMES[rule_set_of(h)], limit, metrics[h[12]]);
+             (const char *)h + MATERIAL_AT, RULES[rule_set_of(h)].name, limit, metrics[h[12]]);
     const char *last = path;
     for (const char *c = path; *c != 0; c++)
         if (*c == '/' || *c == DIRECTORY_MARK)
@@ -1963,3 +1971,5 @@ void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *p
 }
 
 xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }
+
+unsigned xq_internal_chases(xq_rules rules) { return RULES[rules].chases; }

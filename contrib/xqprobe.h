@@ -61,13 +61,16 @@ const char *xq_status_text(int status);
 
 /* Rule sets. Tables of different rule sets answer different questions and are never mixed. Under
  * XQ_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
- * by attacking it; XQ_RULES_COMPUTER has chases as Pikafish has them. */
+ * by attacking it; XQ_RULES_COMPUTER has chases as Pikafish has them; under XQ_RULES_TAIWAN a pawn
+ * on its own half can be chased, too; under XQ_RULES_UNPROTECTED no piece that is protected. */
 typedef enum {
     XQ_RULES_NONE = 0,
     XQ_RULES_CHECK = 1,
     XQ_RULES_WXF = 2,
     XQ_RULES_WXF_NO_MINOR = 3,
-    XQ_RULES_COMPUTER = 4
+    XQ_RULES_COMPUTER = 4,
+    XQ_RULES_TAIWAN = 5,
+    XQ_RULES_UNPROTECTED = 6
 } xq_rules;
 
 /* The name of a rule set in the names of files, such as "wxf-nominor"; NULL if `rules` is none of

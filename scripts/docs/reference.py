@@ -86,6 +86,10 @@ SECTIONS = (
     Section("Repetitions", "", "tbgen", ("judge", "Judgement", "Verdict")),
     Section("Plies of a judgement", "", "tbgen.referee", ("Label", "Ply")),
     Section(
+        "The Chinese rules", "[Where they need no judge](referee.md).", "tbgen.referee",
+        ("judge_chinese", "Game"),
+    ),
+    Section(
         "Notations", "", "tbgen.notation",
         ("parse_position", "format_position", "parse_move", "format_move"),
     ),

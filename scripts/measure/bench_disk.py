@@ -101,7 +101,7 @@ def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
         command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
         subprocess.run([*command, program], check=True)
         output = subprocess.run(
-            [program, "bench", str(list(Rules).index(rules)), str(ONE_BLOCK), *map(str, paths)],
+            [program, "bench", str(rules), str(ONE_BLOCK), *map(str, paths)],
             input=b"".join(bytes([p.side]) + p.board for p in positions),
             capture_output=True,
             check=True,

@@ -129,7 +129,7 @@ def c(tablebase: Tablebase) -> float:
         sources += [ROOT / "contrib" / name for name in ("xqprobe.c", "xqgame.c")]
         command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
         subprocess.run([*command, program], check=True)
-        arguments = [program, "bench", str(list(Rules).index(rules or Rules.NONE))]
+        arguments = [program, "bench", str(rules or Rules.NONE)]
         output = subprocess.run(
             [*arguments, str(CACHE_BYTES), *files], input=records, capture_output=True, check=True
         )

@@ -6,6 +6,8 @@ in `complaints`; `i18n` looks messages up.
 
 from __future__ import annotations
 
+from tbgen.indexing.rulesets import Rules
+
 TEXTS: dict[str, tuple[str, str]] = {
     "title": ("Xiangqi endgames", "象棋残局库"),
     "board": ("Board", "棋盘"),
@@ -91,13 +93,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "results": ("Results", "结果分布"),
     "plies": ("plies", "步"),
     "rules": ("Rules", "规则"),
-    "rules_none": ("repetition is a draw", "循环作和"),
-    "rules_check": ("perpetual check loses", "长将作负"),
-    "rules_wxf": ("perpetual check or chase loses", "长将长捉作负"),
-    "rules_computer": (
-        "perpetual check or chase loses, as Pikafish judges it",
-        "长将长捉作负（Pikafish）",
-    ),
+    **{f"rules_{rules}": (rules.meaning, rules.terms.in_chinese) for rules in Rules},
     "rules_wxf-nominor": (
         "perpetual check or chase loses, but advisors and elephants may chase protected pieces",
         "长将长捉作负，士象可长捉有根子",

@@ -124,7 +124,7 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
     Without `default` the only rule set present is meant. With `judges` it may be `CHINESE`, too.
     """
     usual = default or "the only ones present"
-    chinese = ", chinese = the CXA's, where no judge is needed" if judges else ""
+    chinese = "; chinese = the CXA's where no judge is needed" if judges else ""
     return click.option(
         "--rules",
         type=RulesName(judges=judges),
@@ -136,7 +136,7 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 def _meanings() -> str:
     """Every name of a rule set, and what it stands for."""
     own = [f"{rules} = {rules.meaning}" for rules in Rules]
-    return ", ".join((*own, *(f"{name} = {rules}" for name, rules in SYNONYMS.items())))
+    return "; ".join((*own, *(f"{name} = {rules}" for name, rules in SYNONYMS.items())))
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:

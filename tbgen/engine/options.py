@@ -15,12 +15,7 @@ from tbgen.indexing.errors import excerpt
 from tbgen.indexing.rulesets import SYNONYMS, Rules
 
 RULES = tuple(map(str, Rules))
-REPETITION_RULES = {
-    "AsianRule": "wxf",
-    "ComputerRule": "computer",
-    "AllowChase": "check",
-    "NoJudgement": "none",
-}
+REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
 """Rules by the values of the option `Repetition Rule`, as GUIs send it."""
 _PATH_NAMES = ("egtbpaths", "egtbpath")
 """This engine's names for the directories of tables, in UCI and UCCI."""

@@ -54,12 +54,15 @@ class Offences:
         pieces = [(square, code) for square, code in enumerate(new) if code != EMPTY]
         mover = before.side
         attackers = [s for s, code in pieces if piece_side(code) == mover and may_be_offender(code)]
-        victims = [s for s, code in pieces if piece_side(code) != mover and may_be_victim(code, s)]
+        word = self.rule_set.chase_rules
+        victims = [
+            s for s, code in pieces if piece_side(code) != mover and may_be_victim(code, s, word)
+        ]
         return frozenset(
             (attacker, victim)
             for attacker in attackers
             for victim in victims
-            if is_new_attack(old, new, *move, attacker, victim, self.rule_set.chase_rules)
+            if is_new_attack(old, new, *move, attacker, victim, word)
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:

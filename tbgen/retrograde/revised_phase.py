@@ -12,6 +12,7 @@ which makes draws of what is still unknown, is `Solution`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
@@ -42,10 +43,10 @@ def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Rep
     chases: list[ChaseSearch] = []
     if rule_set.rules is not None and rule_set.rules.judges_chases:
         places = make_places(layout, sets.frame)
-        of_chases = [Memory(propagation, winner, k_attacked, room) for winner in Side]
-        chases = [
-            ChaseSearch(memory, places, chase_rules=rule_set.chase_rules) for memory in of_chases
-        ]
+        word = rule_set.chase_rules
+        mark = partial(k_attacked, word)
+        of_chases = [Memory(propagation, winner, mark, room) for winner in Side]
+        chases = [ChaseSearch(memory, places, chase_rules=word) for memory in of_chases]
     course.take_up_searches([*checks, *of_chases])
     order, changed = 1, True
     if course.order:

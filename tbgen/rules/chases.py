@@ -13,7 +13,12 @@ nothing of loops and levels: that is `tbgen.referee`.
 
 from __future__ import annotations
 
-from tbgen.indexing.rulesets import MINOR_CHASES, NEW_BY_VICTIM
+from tbgen.indexing.rulesets import (
+    MINOR_CHASES,
+    NEW_BY_VICTIM,
+    PAWNS_AT_HOME,
+    UNPROTECTED_ONLY,
+)
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, find_king, in_check, is_attacked, kings_face
@@ -29,12 +34,17 @@ def may_be_offender(code: int) -> bool:
 
 
 @scalar
-def may_be_victim(code: int, square: int) -> bool:
-    """Return whether this piece can be chased: no king, and no pawn on its own half (point 2)."""
+def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
+    """Return whether this piece can be chased (point 2).
+
+    No king, and no pawn on its own half but under `PAWNS_AT_HOME`.
+    """
     kind = piece_kind(code)
     if code == EMPTY or kind == PieceType.KING:
         return False
-    return kind != PieceType.PAWN or not is_own_half(piece_side(code), square // 9)
+    if kind != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
+        return True
+    return not is_own_half(piece_side(code), square // 9)
 
 
 @scalar
@@ -118,8 +128,11 @@ def is_unequal(attacker_kind: int, victim_kind: int, chase_rules: int) -> bool:
     """Return whether V is worth taking for Q even if it is protected (point 4a).
 
     A knight or cannon for a rook (art. 15-16, 20); with `MINOR_CHASES` also an advisor or
-    elephant for a rook, knight or cannon, on which the book is silent.
+    elephant for a rook, knight or cannon, on which the book is silent; under `UNPROTECTED_ONLY`
+    nobody.
     """
+    if chase_rules & UNPROTECTED_ONLY:
+        return False
     if attacker_kind == PieceType.KNIGHT or attacker_kind == PieceType.CANNON:
         return victim_kind == PieceType.ROOK
     if attacker_kind == PieceType.ADVISOR or attacker_kind == PieceType.ELEPHANT:
@@ -150,7 +163,7 @@ def threatens(
     `attacker` and `victim` are any two squares.
     """
     taking, taken = board[attacker], board[victim]
-    if not may_be_offender(taking) or not may_be_victim(taken, victim):
+    if not may_be_offender(taking) or not may_be_victim(taken, victim, chase_rules):
         return False
     if piece_side(taking) == piece_side(taken) or not attacks(board, attacker, victim):
         return False

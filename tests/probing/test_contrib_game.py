@@ -185,7 +185,7 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
 
 
 @needs_c
-@pytest.mark.parametrize("rules", ["none", "check", "wxf", "wxf-nominor", "computer"])
+@pytest.mark.parametrize("rules", [*Rules, "wxf-nominor"])
 def test_offences_of_moves(rules: str) -> None:
     """Checks and new attacks of random moves in full positions, as Python has them."""
     name, _, choice = rules.partition("-")

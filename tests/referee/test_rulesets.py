@@ -1,4 +1,4 @@
-"""Verdicts under the rule set `computer`, against Pikafish's rule code, and what each rule does."""
+"""Verdicts under every rule set: published cases, another program's, and what each rule does."""
 
 from __future__ import annotations
 
@@ -9,12 +9,34 @@ from functools import cache
 import pytest
 
 from tbgen.indexing import Move, Position
-from tbgen.indexing.rulesets import CHECK_VOIDS, MINOR_CHASES, NEW_BY_VICTIM, SYNONYMS, Rules
+from tbgen.indexing.rulesets import (
+    CHASE_RULES,
+    MINOR_CHASES,
+    PAWNS_AT_HOME,
+    SYNONYMS,
+    UNPROTECTED_ONLY,
+    Rules,
+)
 from tbgen.referee import Game, judge, verdict_on
 from tbgen.referee.diagram import Diagram
 from tests.kits.paths import DATA
 
 COMPUTER = Rules.COMPUTER.chase_rules()
+CHASING = [rules for rules in Rules if rules.judges_chases]
+D60 = "3akabC1/9/4b4/7P1/2n5p/9/3p5/9/4A1c2/2BAK1B1C w"
+OTHERS = {
+    Rules.WXF: {},
+    Rules.COMPUTER: dict.fromkeys(("D39", "D40", "D41"), "draw"),
+    # Red's cannon chases a pawn on its own half.
+    Rules.TAIWAN: {"D60": "black wins"},
+    # A knight or cannon chases a protected rook (D19, D23 and D25), so that in the last two, which
+    # have no diagram, only Red's rooks chase.
+    Rules.UNPROTECTED: {
+        **dict.fromkeys(("D19", "D23", "D25"), "draw"),
+        **dict.fromkeys(("fsf-33", "fsfpr466-d03"), "black wins"),
+    },
+}
+"""Published cases that a set judges in another way than the book."""
 
 
 @cache
@@ -52,40 +74,48 @@ def test_levels_and_verdict_agree() -> None:
     assert verdicts(COMPUTER) == expected
 
 
-@pytest.mark.parametrize("rules", [rules for rules in Rules if rules.judges_chases])
-@pytest.mark.parametrize("rule", [CHECK_VOIDS, NEW_BY_VICTIM])
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("rule", sorted(set(CHASE_RULES) - {MINOR_CHASES, PAWNS_AT_HOME}))
 def test_every_chase_rule_decides_some_loop(rules: Rules, rule: int) -> None:
     """Return whether it is one of the set's own, or would be."""
     word = rules.chase_rules()
     assert verdicts(word ^ rule) != verdicts(word)
 
 
-@pytest.mark.parametrize("rules", [rules for rules in Rules if rules.judges_chases])
-def test_chases_by_minor_pieces_decide_a_loop(rules: Rules) -> None:
-    """A constructed one: there is none among the loops of random games."""
-    start = Position.from_fen("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b")
-    moves = 2 * list(map(Move.from_iccs, ("f9e8", "d9a9", "e8f9", "a9d9")))
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("rule", [MINOR_CHASES, PAWNS_AT_HOME])
+def test_rules_that_no_random_loop_has_decide_one(rules: Rules, rule: int) -> None:
+    """Constructed ones: an elephant and a protected rook, a cannon and a pawn at home (D60).
+
+    Where only pieces without a root are chased, minor pieces chase no others.
+    """
+    start, moves = {
+        MINOR_CHASES: ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
+        PAWNS_AT_HOME: (D60, "g0i2 g1i1 i2g0 i1g1"),
+    }[rule]
+    played = 2 * list(map(Move.from_iccs, moves.split()))
     word = rules.chase_rules()
-    found = [
-        verdict_on(Game.read(start, moves, each), rules=rules).text
-        for each in (word, word ^ MINOR_CHASES)
-    ]
-    assert found == ["red wins", "draw"]
+    found = {
+        verdict_on(Game.read(Diagram.from_fen(start), played, each), rules=rules).text
+        for each in (word, word ^ rule)
+    }
+    assert len(found) == (1 if word & UNPROTECTED_ONLY and rule == MINOR_CHASES else 2)
 
 
-def test_published_cases_are_judged_as_the_other_program_does() -> None:
-    """Its rule code (2026-07) differs from the book on D39-D41 alone, which it draws."""
+@pytest.mark.parametrize("rules", CHASING)
+def test_published_cases(rules: Rules) -> None:
+    """Of D39-D41 the rule code of Pikafish (2026-07) makes draws; all others are as in the book."""
     for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
         moves = list(map(Move.from_iccs, case["moves"].split()))
-        judgement = judge(Diagram.from_fen(case["fen"]), moves, rules=Rules.COMPUTER)
-        drawn = case["diagram"] in ("D39", "D40", "D41")
-        assert judgement.verdict.text == ("draw" if drawn else case["verdict"]), case["id"]
+        judgement = judge(Diagram.from_fen(case["fen"]), moves, rules=rules)
+        key = case["diagram"] or case["id"]
+        assert judgement.verdict.text == OTHERS[rules].get(key, case["verdict"]), case["id"]
 
 
 def test_names() -> None:
-    assert [rules.number for rules in Rules] == [0, 1, 2, 3]
+    assert [rules.number for rules in Rules] == list(range(6))
     assert {Rules(name) for name in SYNONYMS} == {Rules.WXF}
     with pytest.raises(ValueError, match="chinese"):
         Rules("chinese")
-    assert [rules for rules in Rules if rules.judges_chases] == [Rules.WXF, Rules.COMPUTER]
+    assert list(Rules)[2:] == CHASING
     assert [rules for rules in Rules if rules.judges_checks] == list(Rules)[1:]

@@ -67,7 +67,7 @@ class Filters:
         """Return whether the sieve says that a piece of `side` is attacked in a slot's position."""
         row, place = divmod(slot, self.layout.inner_size)
         lead, mid = divmod(row, int(self.frame.size[MIDS]))
-        lo, hi = attacked_row(lead, mid, 1 - side, self.frame)
+        lo, hi = attacked_row(lead, mid, 1 - side, word, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:

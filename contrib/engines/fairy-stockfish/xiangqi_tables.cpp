@@ -120,7 +120,9 @@ void open_tables(const UCI::Option &)
 
 void add_options(UCI::OptionsMap &options)
 {
-    const std::vector<std::string> rules = {"none", "check", "wxf", "wxf-nominor", "computer"};
+    std::vector<std::string> rules;
+    for (int i = 0; xq_rules_name(i) != nullptr; i++)
+        rules.push_back(xq_rules_name(i));
     options["XiangqiTablePath"] << UCI::Option("<empty>", open_tables);
     options["EGTBPaths"] << UCI::Option("<empty>", open_tables);
     options["EGTBRules"] << UCI::Option("wxf", rules, open_tables);

@@ -294,7 +294,7 @@ def _k_pairs(
                     for i in range(pieces):
                         if other[i] == place:
                             follow[e, v] = i
-                    if not may_be_victim(after[victim], victim):
+                    if not may_be_victim(after[victim], victim, setting.chase_rules):
                         continue
                     new = attackers_anew(board, after, squares, places.codes, source, target,
                                           victim, setting.chase_rules,

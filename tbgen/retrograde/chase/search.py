@@ -38,7 +38,7 @@ from tbgen.rows.workers import Workers
 
 
 @borrowing_kernel
-def k_attacked(lead_0, lead_1, side, within, found, frame):
+def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
     """Put the positions of `within` where `side` is not in check but has a piece attacked."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
@@ -52,7 +52,7 @@ def k_attacked(lead_0, lead_1, side, within, found, frame):
             lo &= calm_lo
             hi &= calm_hi
             if lo | hi:
-                x, y = attacked_row(lead, mid, 1 - side, frame)
+                x, y = attacked_row(lead, mid, 1 - side, chase_rules, frame)
                 lo &= x
                 hi &= y
                 if lo | hi:
@@ -124,7 +124,7 @@ class ChaseSearch:
 def compile_sieve() -> None:
     """Compile the kernels here, which know rows and no boards, where there are no positions."""
     with _nothing() as (front, places, _):
-        k_attacked(0, 0, int(Side.RED), front.rows, front, places.frame)
+        k_attacked(Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame)
         _k_keep_images(0, 0, front.rows, front.rows, places.frame)
 
 

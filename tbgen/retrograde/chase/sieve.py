@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
+from tbgen.indexing.rulesets import PAWNS_AT_HOME
 from tbgen.indexing.squares import FILES, SQUARES, PieceType
 from tbgen.rows.bitsets import (
     AREA,
@@ -63,14 +64,16 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 
 @part
-def _may_be_chased(kind, side, square):
-    """Return whether a piece may be a victim: no pawn on its own half.
+def _may_be_chased(kind, side, square, chase_rules):
+    """Return whether a piece may be a victim: no pawn on its own half but under `PAWNS_AT_HOME`.
 
     docs/referee.md, section 2, point 2.
 
     kind, side : int64, what it is (no king), and its owner
     """
-    return kind != PAWN or not is_own_half(side, square // FILES)
+    if kind != PAWN or chase_rules & PAWNS_AT_HOME:
+        return True
+    return not is_own_half(side, square // FILES)
 
 
 @part
@@ -86,7 +89,7 @@ def _guard_columns(side, frame):
 
 
 @part
-def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
+def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
     """For which inner squares the offender's piece on `source` attacks a piece of the other side.
 
     kind : int64, ROOK, KNIGHT or CANNON, or ADVISOR for a defender of either kind
@@ -106,7 +109,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
         if frame.men[man, SIDE] != victim_side:
             continue
         target = np.int64(frame.mid_squares[mid, man])
-        if not _may_be_chased(frame.men[man, KIND], victim_side, target):
+        if not _may_be_chased(frame.men[man, KIND], victim_side, target, chase_rules):
             continue
         if kind == ADVISOR:
             x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
@@ -119,7 +122,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
             x, y = _defender_reaches(side, source, occ_lo, occ_hi)
         else:
             x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
-        if frame.size[INNER_KIND] == PAWN:
+        if frame.size[INNER_KIND] == PAWN and chase_rules & PAWNS_AT_HOME == 0:
             # Only beyond the river.
             if victim_side == 0:
                 x = EMPTY
@@ -131,7 +134,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame):
 
 
 @part
-def attacked_row(lead, mid, side, frame):
+def attacked_row(lead, mid, side, chase_rules, frame):
     """The positions of a row in which some piece of `side`, no king or pawn, attacks a piece.
 
     side : int64, the offender
@@ -142,7 +145,7 @@ def attacked_row(lead, mid, side, frame):
     first, last = _guard_columns(side, frame)
     for column in range(first, last):
         source = np.int64(frame.lead_squares[lead, column])
-        x, y = _attacked_by(ADVISOR, side, source, lead, mid, occ_lo, occ_hi, frame)
+        x, y = _attacked_by(ADVISOR, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame)
         lo |= x
         hi |= y
     for man in range(frame.men.shape[0]):
@@ -150,7 +153,7 @@ def attacked_row(lead, mid, side, frame):
         if frame.men[man, SIDE] != side or kind == PAWN:
             continue
         source = np.int64(frame.mid_squares[mid, man])
-        x, y = _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, frame)
+        x, y = _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame)
         lo |= x
         hi |= y
     kind = frame.size[INNER_KIND]
@@ -167,7 +170,7 @@ def attacked_row(lead, mid, side, frame):
             if frame.men[man, SIDE] != victim_side:
                 continue
             target = np.int64(frame.mid_squares[mid, man])
-            if _may_be_chased(frame.men[man, KIND], victim_side, target):
+            if _may_be_chased(frame.men[man, KIND], victim_side, target, chase_rules):
                 x, y = inner_attackers(kind, side, target, occ_lo, occ_hi)
                 lo |= x
                 hi |= y

@@ -79,7 +79,7 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_r
         victim = squares[v]
         if piece_side(codes[v]) == side or not has(lo, hi, victim):
             continue
-        if not may_be_victim(after[victim], victim):
+        if not may_be_victim(after[victim], victim, chase_rules):
             continue
         for a in range(codes.size):
             if piece_side(codes[a]) == side and is_new_attack(

@@ -244,7 +244,8 @@ def _at_stake(p, square, is_chaser, chases, arrays):
     """
     if not chases:
         return arrays.stakes[p]
-    return np.uint8(is_chaser and may_be_victim(arrays.men.pieces[p], square))
+    may_chase = may_be_victim(arrays.men.pieces[p], square, arrays.chase_rules)
+    return np.uint8(is_chaser and may_chase)
 
 
 @part

@@ -21,6 +21,10 @@ class Terms:
     """Point 6: new is an attack on a piece that nobody attacked; point 7 does not matter."""
     check_voids: bool = False
     """A check anywhere in the loop: nobody in it chases."""
+    pawns_at_home: bool = False
+    """Point 2: pawns on their own half are chased, too."""
+    unprotected_only: bool = False
+    """Point 4a does not hold: who has a root is not chased."""
 
 
 WXF = Terms()
@@ -28,6 +32,8 @@ TERMS = {
     "wxf": WXF,
     "wxf-nominor": replace(WXF, minor_chases=False),
     "computer": replace(WXF, new_by_victim=True, check_voids=True),
+    "taiwan": replace(WXF, pawns_at_home=True),
+    "unprotected": replace(WXF, unprotected_only=True),
 }
 """By the names that rule sets have in the names of files."""
 
@@ -49,13 +55,16 @@ def checkers(board: Board, side: str) -> set[int]:
 
 
 def is_victim(letter: str, square: int, terms: Terms) -> bool:
-    """Point 2: no king is chased, and no pawn on its own half."""
+    """Point 2: no king is chased, and no pawn on its own half, unless the rules say so."""
     own_half = (square % 10 <= 4) == letter.isupper()
-    return letter.upper() != "K" and not (letter.upper() == "P" and own_half)
+    at_home = letter.upper() == "P" and own_half
+    return letter.upper() != "K" and (terms.pawns_at_home or not at_home)
 
 
 def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
     """Point 4a: V is worth taking even if it is protected."""
+    if terms.unprotected_only:
+        return False
     pair = (attacker.upper(), victim.upper())
     if pair in (("N", "R"), ("C", "R")):
         return True
