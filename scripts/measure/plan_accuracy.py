@@ -117,8 +117,9 @@ def report(predictions: Iterable[Prediction]) -> None:
         material, rules = Material.parse(row.material), Rules(row.rules)
         off = factor(seconds, row.cpu_seconds), factor(size, row.file_bytes)
         needed = memory_needed(material, code_spaces(material, rules)[0], rules).in_memory
-        memory = factor(needed, row.peak_bytes)
-        counted["memory"].append(memory)
+        memory = factor(needed, row.peak_bytes) if row.peak_bytes else 0.0
+        if memory:
+            counted["memory"].append(memory)
         if row.cpu_seconds >= LEAST_SECONDS:
             counted["seconds"].append(off[0])
         if row.cpu_seconds >= LONG_SECONDS:
@@ -135,7 +136,7 @@ def report(predictions: Iterable[Prediction]) -> None:
     print(f"  seconds  {share(counted['seconds'])}, tables of at least {LEAST_SECONDS} CPU seconds")
     print(f"           {share(counted['long'])}, tables of at least {LONG_SECONDS}")
     print(f"  bytes    {share(counted['bytes'])}, tables of at least {LEAST_BYTES >> 10} KiB")
-    print(f"  memory   {share(counted['memory'])}, all tables")
+    print(f"  memory   {share(counted['memory'])}, all whose peak is known")
     print(f"of at least {LARGE_SLOTS:,} slots:")
     print(f"  seconds  {share(counted['large seconds'])}, within a factor of {FACTOR}")
     print(f"  bytes    {share(counted['large bytes'], BYTES_FACTOR)}, of {BYTES_FACTOR}")

@@ -11,12 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.kits.built import built
 from tests.kits.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "measure"))
 
 import bench_goals
 import growth
+import learn
 import plan_accuracy
 import plot_growth
 from measuring import MIB, Measurement, Peer, Run, read_peer
@@ -269,3 +271,25 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
     assert len(factors) > 30
     assert sum(value <= plan_accuracy.FACTOR for value in factors) >= 0.85 * len(factors)
     assert sum(value <= plan_accuracy.BYTES_FACTOR for value in factors) >= 0.95 * len(factors)
+
+
+def test_a_plan_learns_from_the_records_of_a_run() -> None:
+    """Tables of a machine that takes twice as long as that of the measurements."""
+    run = [replace(row, cpu_seconds=2 * row.cpu_seconds, peak_bytes=0) for row in rows()]
+    known = [row for row in rows() if row.material != "KRNKR"]
+    assert learn.machine(run, known) == pytest.approx(2)
+    (found,) = learn.learned(run, known)
+    (usual,) = (row for row in rows() if row.material == "KRNKR")
+    assert found.cpu_seconds == pytest.approx(usual.cpu_seconds, abs=1e-4)
+    assert found.wall_seconds == pytest.approx(usual.wall_seconds, abs=1e-4)
+    assert learn.machine(run, []) == 1
+
+
+def test_records_are_rows_of_measurements() -> None:
+    recorded = {row.material: row for row in learn.recorded(built("KRKN", rules="wxf"))}
+    row, measured = recorded["KRKN"], measurements().tables["KRKN"]
+    assert row.cpu_seconds > 0
+    assert replace(
+        row, cpu_seconds=measured.cpu_seconds, wall_seconds=measured.wall_seconds,
+        peak_bytes=measured.peak_bytes, file_bytes=measured.file_bytes,
+    ) == measured  # fmt: skip

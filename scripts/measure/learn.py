@@ -1,0 +1,98 @@
+"""Teach `tbgen plan` from the records of a run.
+
+    tables and build records of a directory  ->  rows in the form of tbgen/building/measured.csv
+                                             ->  how well the plan would have predicted them
+
+    python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
+
+Every table has a record of its processor time beside it. Times of the run are divided by what its
+machine takes for a CPU second of the measurements: the median over the tables that are measured
+already and took long enough, 1 where there are none. `--write` adds the tables that have not been
+measured, whose peak of memory (0) no record tells; the report is that of `plan_accuracy.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from growth import read_growth, row_of, write_growth
+from measuring import Measurement, Run
+from plan_accuracy import report, unseen
+
+from tbgen.building.features import Outcomes
+from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
+from tbgen.tables import TableFile, TableName, read_build_record
+
+
+def recorded(directory: Path) -> list[Measured]:
+    """The rows of the tables of all orders that have a record, with the run's own seconds."""
+    rows = []
+    for path in sorted(directory.glob("*.xqt")):
+        name = TableName.parse(path.name)
+        record = read_build_record(path)
+        if name is None or name.orders or not name.rule_set.minor_chases or len(record) < 2:
+            continue
+        with TableFile(path, name=name) as file:
+            statistics = file.statistics
+        rules = name.rules
+        assert rules is not None, "the name of a table has its rules"
+        wall, cpu = record["build_seconds"], record["cpu_seconds"]
+        cost = Measurement(Run(wall, cpu, 0), cpu, wall, path.stat().st_size, 0)
+        outcomes, orders = Outcomes.of(statistics), len(statistics.orders)
+        rows.append(row_of(name.material, rules, cost, outcomes, orders))
+    return rows
+
+
+def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
+    """Seconds of the run for a CPU second of the measurements."""
+    usual = {(row.material, row.rules): row.cpu_seconds for row in measured}
+    ratios = [
+        row.cpu_seconds / usual[row.material, row.rules]
+        for row in rows
+        if usual.get((row.material, row.rules), 0) > CLOCK_SECONDS
+    ]
+    return median(ratios) if ratios else 1.0
+
+
+def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
+    """The rows that are not measured yet, in seconds of the machine of the measurements.
+
+    What else ran on the machine is no business of a plan: wall seconds are as usual there.
+    """
+    listed = list(rows)
+    known = {(row.material, row.rules) for row in measured}
+    scale, usual = machine(listed, measured), Measurements.of(measured).wall_per_cpu
+    return [
+        replace(
+            row,
+            cpu_seconds=round(row.cpu_seconds / scale, 4),
+            wall_seconds=round(row.cpu_seconds / scale * usual, 4),
+        )
+        for row in listed
+        if (row.material, row.rules) not in known
+    ]
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--write", action="store_true", help="Add the rows to the file.")
+    parser.add_argument("--csv", type=Path, default=MEASURED)
+    options = parser.parse_args()
+    where, measured = read_growth(options.csv)
+    found = learned(recorded(options.directory), measured)
+    report(unseen(found, Measurements.of(measured)))
+    if options.write and found:
+        write_growth(options.csv, where, [*measured, *found])
+    print(f"{len(found)} tables are new, {len(measured)} were known")
+
+
+if __name__ == "__main__":
+    main()
