@@ -1,0 +1,163 @@
+"""Time four tasks of research with tbgen, and the same with python-chess and Syzygy tables.
+
+    python scripts/measure/bench_research.py --tables egtb --syzygy DIRECTORY
+
+Chess has another KRKN, which stands for the one of xiangqi. tbgen works on the whole table;
+python-chess, which has no list of positions, on the first `--positions` legal ones of a loop over
+all placements. Printed are lines of code and positions a second of processor time, either side to
+move; kernels of tbgen are compiled before. `pip download --no-binary :all: chess` has Syzygy tables
+of four men in `data/syzygy/regular`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice, permutations
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+
+from tbgen import Outcome, find, read_table  # noqa: E402
+
+
+def placements(chess: Any, pieces: str) -> Any:
+    """Every legal position of some pieces, either side to move."""
+    for squares in permutations(range(64), len(pieces)):
+        for side in (chess.WHITE, chess.BLACK):
+            board = chess.Board(None)
+            for piece, square in zip(pieces, squares, strict=True):
+                board.set_piece_at(square, chess.Piece.from_symbol(piece))
+            board.turn = side
+            if board.is_valid():
+                yield board
+
+
+def outcomes_ours(tables: Path) -> Any:
+    """Count outcomes."""
+    return np.unique(read_table("KRKN", tables)["outcome"], return_counts=True)
+
+
+def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
+    """Count outcomes."""
+    counts = Counter()
+    for board in boards:
+        counts[tables.probe_wdl(board)] += 1
+    return counts
+
+
+def distances_ours(tables: Path) -> Any:
+    """Histogram of distances of wins."""
+    table = read_table("KRKN", tables)
+    return np.bincount(table["plies"][table["outcome"] == 1])
+
+
+def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
+    """Histogram of distances of wins."""
+    counts = Counter()
+    for board in boards:
+        if tables.probe_wdl(board) > 0:
+            counts[tables.probe_dtz(board)] += 1
+    return counts
+
+
+def zugzwangs_ours(tables: Path) -> Any:
+    """Positions in which both sides do worse if they are to move."""
+    return find("KRKN", tables, zugzwang=True).columns()
+
+
+def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
+    """Positions in which both sides do worse if they are to move."""
+    found = []
+    for board in boards:
+        other = board.copy()
+        other.turn = not board.turn
+        if not other.is_valid():
+            continue
+        if tables.probe_wdl(board) < -tables.probe_wdl(other):
+            found.append(board)
+    return found
+
+
+def only_moves_ours(tables: Path) -> Any:
+    """Wins by one move alone."""
+    return find("KRKN", tables, outcome=Outcome.WIN, only=True).columns()
+
+
+def only_moves_theirs(chess: Any, tables: Any, boards: Any) -> Any:
+    """Wins by one move alone."""
+    found = []
+    for board in boards:
+        if tables.probe_wdl(board) <= 0:
+            continue
+        winning = 0
+        for move in board.legal_moves:
+            board.push(move)
+            winning += board.is_checkmate() or tables.probe_wdl(board) < 0
+            board.pop()
+        if winning == 1 and board.legal_moves.count() > 1:
+            found.append(board)
+    return found
+
+
+TASKS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "count outcomes": (outcomes_ours, outcomes_theirs),
+    "histogram of distances": (distances_ours, distances_theirs),
+    "mutual zugzwangs": (zugzwangs_ours, zugzwangs_theirs),
+    "wins by one move alone": (only_moves_ours, only_moves_theirs),
+}
+
+
+def lines(task: Callable[..., Any]) -> int:
+    """Return the number of lines of a function, without its head and docstring."""
+    return len(inspect.getsource(task).splitlines()) - 2
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Processor seconds of this process."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Read the command line, measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="KRKN and what it needs.")
+    parser.add_argument("--syzygy", type=Path, required=True, help="KRvKN and what it needs.")
+    parser.add_argument("--positions", type=int, default=5000, help="For python-chess.")
+    asked = parser.parse_args()
+    import chess
+    import chess.syzygy
+
+    rows = read_table("KRKN", asked.tables).rows
+    theirs_finding = lines(placements)
+    print("task | tbgen: lines, positions/s | python-chess: lines, positions/s")
+    with chess.syzygy.open_tablebase(str(asked.syzygy)) as tables:
+        for name, (ours, theirs) in TASKS.items():
+            ours(asked.tables)
+            own = rows / seconds(lambda ours=ours: ours(asked.tables))
+
+            def loop(theirs: Callable[..., Any] = theirs) -> None:
+                boards = islice(placements(chess, "KRkn"), asked.positions)
+                theirs(chess, tables, boards)
+
+            other = asked.positions / seconds(loop)
+            print(
+                f"{name} | {lines(ours)}, {own:,.0f} | "
+                f"{lines(theirs) + theirs_finding}, {other:,.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
