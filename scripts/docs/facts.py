@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
 
 import figures  # noqa: E402
-from figures import PAIRS, RULES, Difference, Fact, Loop, Zugzwangs  # noqa: E402
+from figures import PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs  # noqa: E402
 
 from tbgen.board.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
@@ -229,9 +229,9 @@ PAGE_TEXT = """# What the tables say about xiangqi
 
 {materials} materials of at most {men} men, each under all rule sets. Every figure is here
 as CSV, too: [facts.csv](facts.csv), [facts-zugzwangs.csv](facts-zugzwangs.csv),
-[facts-loops.csv](facts-loops.csv), [facts-rules.csv](facts-rules.csv). A position opens on your
-own [board](board.md), while `tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes
-it, too.
+[facts-loops.csv](facts-loops.csv), [facts-rules.csv](facts-rules.csv),
+[facts-moves.csv](facts-moves.csv). A position opens on your own [board](board.md), while
+`tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes it, too.
 
 Written by `python scripts/docs/facts.py DIRECTORY`, from tables that were built at commit {commit},
 by `tbgen build --men 5 --jobs auto --tables DIRECTORY --rules none`, the same with `check`,
@@ -302,6 +302,18 @@ plies.
 {zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} have
 none.
 
+## One winning move
+
+Under wxf, either side to move: won positions, those in which one move alone wins, of several, and
+*studies*, in which one alone wins again after every defence that resists longest, to mate, a
+capture or a loop; *plies* is the length of the longest ([its position](longest-studies.md)). All
+rows are in [facts-moves.csv](facts-moves.csv), which `python scripts/docs/studies.py DIRECTORY`
+measures.
+
+{one_move}
+Of {won:,} won positions of {measured} materials {unique:,} have one winning move of several,
+and {studies:,} are studies.
+
 ## Where referees and tables meet
 
 Loops of the federation's book (D) and of other programs' tests whose first position is in these
@@ -337,6 +349,7 @@ def page(commit: str) -> str:
         "plies",
         "forced",
     ]
+    moves = figures.read(Moves)
     return PAGE_TEXT.format(
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
@@ -356,6 +369,24 @@ def page(commit: str) -> str:
         zugzwang_materials=len(hindered),
         zugzwang_positions=sum(row.red + row.black + row.both for row in hindered),
         without=len(wxf) - len(hindered),
+        one_move=table(
+            ["material", "won", "one winning move", "of won", "studies", "plies"],
+            [
+                [
+                    row.material,
+                    f"{row.won:,}",
+                    f"{row.unique:,}",
+                    f"{row.unique / row.won:.2%}",
+                    f"{row.studies:,}",
+                    row.length,
+                ]
+                for row in sorted(moves, key=lambda row: (-row.length, row.material))[:LISTED]
+            ],
+        ),
+        won=sum(row.won for row in moves),
+        unique=sum(row.unique for row in moves),
+        studies=sum(row.studies for row in moves),
+        measured=len(moves),
         loops=table(
             ["loop", "from", "moves", "the referee", "the table"],
             loop_rows(figures.read(Loop)),

@@ -4,6 +4,7 @@
     facts-zugzwangs.csv   under wxf, the positions in which neither side wants to move
     facts-loops.csv       loops that referees have judged, with the tables' values
     facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
+    facts-moves.csv       under wxf, how many positions one move alone wins, and the longest study
 
 The page itself is `facts.py`. Tables are read and nothing is built.
 """
@@ -116,12 +117,31 @@ class Difference(NamedTuple):
     second_outcome: str
 
 
-Row = TypeVar("Row", Fact, Zugzwangs, Loop, Difference)
+class Moves(NamedTuple):
+    """Won positions of a material with either side to move, and those with one winning move.
+
+    In `unique` of `won` positions one move alone wins, of several; in `studies` again after every
+    defence that resists longest, to the end. `fen` is a study of the most plies, `length`; `line`
+    is its solution as ICCS and `end` says how that ends, all empty where there is none.
+    """
+
+    material: str
+    won: int
+    unique: int
+    studies: int
+    length: int
+    fen: str
+    line: str
+    end: str
+
+
+Row = TypeVar("Row", Fact, Zugzwangs, Loop, Difference, Moves)
 FILES: dict[type, Path] = {
     Fact: DOCS / "facts.csv",
     Zugzwangs: DOCS / "facts-zugzwangs.csv",
     Loop: DOCS / "facts-loops.csv",
     Difference: DOCS / "facts-rules.csv",
+    Moves: DOCS / "facts-moves.csv",
 }
 
 

@@ -16,8 +16,10 @@ import animation
 import commands
 import diagrams
 import facts
+import figures
 import reference
 import schemas
+import studies
 
 
 def test_the_commands() -> None:
@@ -48,5 +50,6 @@ def test_every_diagram_is_shown() -> None:
     }
     assert {path.name for path in (DOCS / "diagrams").iterdir()} <= shown
     drawn = {f"{name}.svg" for name in diagrams.DIAGRAMS} | set(facts.pictures())
+    drawn |= set(studies.pictures(figures.read(figures.Moves)))
     drawn.add(animation.FILE.name)
     assert drawn == {path.name for path in (DOCS / "diagrams").iterdir()}

@@ -1,0 +1,171 @@
+"""Write docs/longest-studies.md: the longest study of each of thirty endgames, with diagrams.
+
+    python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
+    python scripts/docs/studies.py                             write the page anew from the CSV
+
+Tables are those of `wxf`; without a MATERIAL all of at most five men are measured, and each row is
+written to docs/facts-moves.csv as it is known. That file also counts won positions and those that
+one move alone wins, for docs/facts.md. The page and its pictures are made of the CSV and of nothing
+else; `tests/docs/test_studies.py` compares both with each other, and with tables that it builds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+
+import figures  # noqa: E402
+from figures import Moves  # noqa: E402
+
+from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_tablebase  # noqa: E402
+from tbgen.board.diagram import Look, draw  # noqa: E402
+from tbgen.building.sets import materials_of  # noqa: E402
+from tbgen.finding.moves import NO_MOVE, only_moves  # noqa: E402
+from tbgen.finding.search import arrays_of, wins_by_one_move  # noqa: E402
+from tbgen.finding.studies import NO_STUDY, lengths_of_studies  # noqa: E402
+from tbgen.indexing.threads import thread_pool  # noqa: E402
+from tbgen.tables import Metric  # noqa: E402
+
+PAGE = ROOT / "docs" / "longest-studies.md"
+PICTURES = ROOT / "docs" / "diagrams"
+SHOWN = 30
+"""Endgames on the page."""
+
+THREADS = 2
+WIDTH = 240
+BOARD = "http://127.0.0.1:8064/?fen="
+
+ENDS = {
+    "mate": "mate",
+    "stalemate": "no move is left",
+    "capture": "a capture",
+    "loop": "a loop that the rules decide",
+}
+
+TEXT = """# The longest studies
+
+For composers and teachers: of each of {shown} endgames a position whose solution is unique for as
+long as in any other. One move alone wins, and again one alone after every defence that resists
+longest, until mate, a capture, or a loop that the rules (wxf) decide ([Find
+positions](find.md#studies)). *Plies* counts them, of the shortest line where several defences
+resist alike; the one that is shown may be longer. Red has the pieces that the material names first.
+
+Written by `python scripts/docs/studies.py DIRECTORY`, from the tables of `tbgen build --men 5
+--tables DIRECTORY`. All {measured} materials are in [facts-moves.csv](facts-moves.csv);
+`tbgen find KNKPP --study --sort=-length` lists the studies of one. A position opens on your own
+[board](board.md), while `tbgen serve --tables DIRECTORY` runs.
+
+{studies}"""
+
+
+def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
+    """Best play up to mate, the first capture or the loop, as ICCS, and which of them it is."""
+    line = tables.mainline(position)
+    moves = []
+    for played in line.moves:
+        if played.result.order and not played.result.plies:
+            return " ".join(moves), "loop"
+        moves.append(played.choice.move.iccs)
+        if played.choice.capture:
+            return " ".join(moves), "capture"
+    return " ".join(moves), str(line.ending)
+
+
+def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
+    """Plies and FEN of the longest study, of those alike the first in the table."""
+    if not wins.rows or lengths.max() == NO_STUDY:
+        return 0, ""
+    first = next(wins.take(np.array([lengths.argmax()])).positions())
+    return int(lengths.max()), first.fen
+
+
+def measure(tables: GameTablebase, material: Material) -> Moves:
+    """The row of a table."""
+    figures_of = tables.stats(material)
+    arrays = arrays_of(tables, material)
+    converts = tables.table(material).header.spec.name.metric == Metric.DTC
+    unique = studies = 0
+    best: tuple[int, str] = (0, "")
+    with thread_pool(THREADS) as pool:
+        for side in Side:
+            wins = wins_by_one_move(tables, material, arrays, side, pool, THREADS)
+            chosen = only_moves(arrays, wins.boards(), side, wins["outcome"], 2, pool, THREADS)
+            unique += int(np.count_nonzero(chosen != NO_MOVE))
+            lengths = lengths_of_studies(arrays, wins, side, converts, pool, THREADS)
+            studies += int(np.count_nonzero(lengths != NO_STUDY))
+            best = max(best, longest(wins, lengths), key=lambda found: found[0])
+    won = figures_of.red_to_move.wins + figures_of.black_to_move.wins
+    length, fen = best
+    line, end = line_of(tables, Position.from_fen(fen)) if fen else ("", "")
+    return Moves(material.name, won, unique, studies, length, fen, line, end)
+
+
+def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
+    """The rows of some materials, or of all of at most five men, as they are known."""
+    with open_tablebase(directory, rules="wxf", orders=0) as tables:
+        for material in [Material.parse(name) for name in names] or materials_of([], 5):
+            yield measure(tables, material)
+
+
+def shown(rows: list[Moves]) -> list[Moves]:
+    """The rows of the page, longest first; of those alike the smaller material."""
+    rows = [row for row in rows if row.length]
+    return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN]
+
+
+def page(rows: list[Moves]) -> str:
+    """The whole page."""
+    parts = []
+    for row in shown(rows):
+        board, side, *_ = row.fen.split()
+        who = "Red" if side == "w" else "Black"
+        parts.append(
+            f"## {row.material}: {row.length} plies\n\n"
+            f"![{who} to move wins](diagrams/study-{row.material}.svg)\n\n"
+            f"{who} to move wins: [`{board} {side}`]({BOARD}{board}_{side}). "
+            f"{row.line}; the end is {ENDS[row.end]}.\n"
+        )
+    return TEXT.format(shown=len(parts), measured=len(rows), studies="\n".join(parts))
+
+
+def pictures(rows: list[Moves]) -> dict[str, str]:
+    """The SVG files of the page, by name."""
+    return {
+        f"study-{row.material}.svg": draw(
+            Position.from_fen(row.fen), Look(), alone=True, width=WIDTH
+        )
+        + "\n"
+        for row in shown(rows)
+    }
+
+
+def main() -> None:
+    """Read the command line, and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", nargs="?", type=Path, help="Tables under wxf.")
+    parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: all.")
+    asked = parser.parse_args()
+    if asked.directory is not None:
+        for row in measured(asked.directory, asked.materials):
+            kept = [each for each in figures.read(Moves) if each.material != row.material]
+            by_size = sorted([*kept, row], key=lambda each: (len(each.material), each.material))
+            figures.write(Moves, by_size)
+    rows = figures.read(Moves)
+    PAGE.write_text(page(rows), encoding="utf-8")
+    for old in PICTURES.glob("study-*.svg"):
+        old.unlink()
+    for name, picture in pictures(rows).items():
+        (PICTURES / name).write_text(picture, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""docs/longest-studies.md is what docs/facts-moves.csv says, and that what tables say."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tbgen import Move, Outcome, Position, find, open_tablebase
+from tests.kits.built import built
+from tests.kits.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+import figures
+import studies
+from figures import Moves
+
+
+def test_the_page_is_the_csv() -> None:
+    """Otherwise run `python scripts/docs/studies.py`."""
+    rows = figures.read(Moves)
+    assert studies.PAGE.read_text("utf-8") == studies.page(rows)
+    pictures = studies.pictures(rows)
+    assert len(pictures) == studies.SHOWN
+    assert {path.name for path in studies.PICTURES.glob("study-*.svg")} == set(pictures)
+    for name, picture in pictures.items():
+        assert (studies.PICTURES / name).read_text("utf-8") == picture
+
+
+@pytest.mark.parametrize("material", ["KRKN", "KNKP"])
+def test_the_csv_is_what_tables_say(material: str) -> None:
+    directory = built(material, rules="wxf")
+    (row,) = studies.measured(directory, [material])
+    assert row in figures.read(Moves)
+    with open_tablebase(directory) as tables:
+        assert row.unique == find(material, tables, outcome=Outcome.WIN, only=True).count()
+        lengths = find(material, tables, study=True).columns()["length"]
+        assert (row.studies, row.length) == (len(lengths), lengths.max())
+        game = [Position.from_fen(row.fen)]
+        for move in row.line.split():
+            game.append(game[-1].after(*Move.from_iccs(move)))
+        assert row.end == "capture"
+        assert game[-1].material != game[-2].material
