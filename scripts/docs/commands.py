@@ -36,8 +36,6 @@ ARGUMENTS = "## Common arguments\n"
 COMMON = """
 ## Common options
 
-Where an option is listed twice, the commands that it belongs to are named.
-
 | option | |
 |---|---|"""
 
@@ -121,12 +119,21 @@ def common_rows(commands: dict[str, Command]) -> dict[str, list[str]]:
 
 
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
-    """The section on shared options; those with two meanings name their commands."""
+    """The section on shared options; defaults that differ name their commands."""
     yield COMMON
-    first = [line.split()[1].strip("`") for line in shared]
-    for option, (line, users) in sorted(zip(first, shared.items(), strict=True)):
-        where = f" ({', '.join(users)})" if first.count(option) > 1 else ""
-        yield line.removesuffix(" |") + f"{where} |"
+    defaults: dict[str, dict[str, list[str]]] = {}
+    for line, users in sorted(shared.items()):
+        text, _, default = line.removesuffix(" |").partition(" Default: ")
+        defaults.setdefault(text, {})[default] = users
+    options = Counter(text.split()[1] for text in defaults)
+    for text, several in defaults.items():
+        named = len(several) > 1 or options[text.split()[1]] > 1
+        said = [
+            (f"Default: {default}" if default else "").removesuffix(".")
+            + (f" ({', '.join(users)})" if named else "")
+            for default, users in several.items()
+        ]
+        yield f"{text} {'; '.join(said)} |".replace("  ", " ")
 
 
 def paragraphs(command: Command) -> list[str]:
