@@ -125,9 +125,9 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
     for line, users in sorted(shared.items()):
         text, _, default = line.removesuffix(" |").partition(" Default: ")
         defaults.setdefault(text, {})[default] = users
-    options = Counter(text.split()[1] for text in defaults)
+    uses = Counter(text.split()[1] for text in defaults)
     for text, several in defaults.items():
-        named = len(several) > 1 or options[text.split()[1]] > 1
+        named = len(several) > 1 or uses[text.split()[1]] > 1
         said = [
             (f"Default: {default}" if default else "").removesuffix(".")
             + (f" ({', '.join(users)})" if named else "")
