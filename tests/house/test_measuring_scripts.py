@@ -17,6 +17,7 @@ from tests.kits.paths import ROOT
 sys.path.insert(0, str(ROOT / "scripts" / "measure"))
 
 import bench_goals
+import big_sets
 import growth
 import learn
 import plan_accuracy
@@ -25,6 +26,7 @@ from measuring import MIB, Measurement, Peer, Run, read_peer
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase
+from tbgen.building.plan import plan
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 
@@ -293,3 +295,14 @@ def test_records_are_rows_of_measurements() -> None:
         row, cpu_seconds=measured.cpu_seconds, wall_seconds=measured.wall_seconds,
         peak_bytes=measured.peak_bytes, file_bytes=measured.file_bytes,
     ) == measured  # fmt: skip
+
+
+def test_workers_of_little_memory_leave_out_what_needs_larger_tables() -> None:
+    planned = plan([Material.parse("KRNKR"), Material.parse("KRKNA")], Rules.WXF, threads=1)
+    everything, on_disk = big_sets.jobs_within(planned, 1 << 40)
+    assert ([job.key for job in everything], on_disk) == ([t.material.name for t in planned], 0)
+    largest = max(table.memory_bytes for table in planned)
+    some, on_disk = big_sets.jobs_within(planned, largest - 1)
+    assert (len(some), on_disk) == (len(planned), 1)
+    assert some[-1].seconds == pytest.approx(2 * everything[-1].seconds)
+    assert big_sets.jobs_within(planned, 1) == ([], 0)

@@ -1,0 +1,78 @@
+"""Needs of a set of tables on workers of some memory: what fits, and the hours, by simulation.
+
+    python scripts/measure/big_sets.py [MATERIAL...] [--men N] [--attackers N]
+                                       [--workers K] [--memory GIB]
+
+A worker builds a table at a time, with one thread. It has its arrays in memory if these fit, else
+on a disk of its own, in twice the processor time (docs/build-big.md); what needs more than the
+least for that is left out, and so is all that needs such a table. Nothing is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tbgen.building.measured import measurements
+from tbgen.building.plan import PlannedTable, plan
+from tbgen.building.sets import materials_of
+from tbgen.building.work import supporting_materials
+from tbgen.indexing.rulesets import Rules
+from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.scheduling.queue import Job
+from tbgen.scheduling.simulation import simulate
+
+DISK_FACTOR = 2.0
+"""Processor time with the arrays on disk, at most."""
+
+GIB = 1 << 30
+
+
+def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
+    """The jobs of workers of some memory, supporting tables first, and how many use their disk.
+
+    planned : supporting tables first, for one thread
+    """
+    usual = measurements().wall_per_cpu
+    jobs: dict[str, Job] = {}
+    on_disk = 0
+    for table in planned:
+        material = table.material
+        need = memory_needed(material, code_spaces(material, Rules.WXF)[0], Rules.WXF, 1)
+        below = tuple(child.name for child in supporting_materials(material))
+        if need.least > memory or not jobs.keys() >= set(below):
+            continue
+        seconds = table.seconds / usual
+        if need.in_memory > memory:
+            on_disk += 1
+            seconds *= DISK_FACTOR
+        jobs[material.name] = Job(material.name, below, seconds=seconds)
+    return list(jobs.values()), on_disk
+
+
+def main() -> None:
+    """Read the command line, and print a line for each figure."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("materials", nargs="*")
+    parser.add_argument("--men", type=int)
+    parser.add_argument("--attackers", type=int)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--memory", type=float, default=8, metavar="GIB", help="Of each worker.")
+    options = parser.parse_args()
+    wanted = materials_of(options.materials, options.men, options.attackers)
+    planned = plan(wanted, Rules.WXF, Path("none"), threads=1)
+    jobs, on_disk = jobs_within(planned, int(options.memory * GIB))
+    found = simulate(jobs, options.workers)
+    largest = max(planned, key=lambda table: table.memory_bytes)
+    print(f"{len(planned)} tables, {sum(table.index_size for table in planned) / 1e9:.1f} G slots")
+    print(f"files {sum(table.disk_bytes for table in planned) / GIB:,.1f} GiB")
+    print(f"largest {largest.material}: {largest.memory_bytes / GIB:,.1f} GiB")
+    print(f"{len(jobs)} within {options.memory:g} GiB, {on_disk} of them with arrays on disk")
+    print(f"{options.workers} workers: {found.seconds / 3600:.1f} hours, "
+          f"longest chain {found.longest_path / 3600:.1f}, {found.busy:.0%} busy")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
