@@ -37,12 +37,10 @@ Outcomes, values, orders and plies are defined in [Values](values.md), materials
 def kind(schema: Schema) -> str:
     """The type of a field, as the page says it."""
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    name = {"integer": "number", "boolean": "true or false", "array": "list"}.get(
-        types[0], types[0]
-    )
+    name = {"integer": "number", "array": "list"}.get(types[0], types[0])
     if "enum" in schema:
         name = ", ".join(f"`{choice}`" for choice in schema["enum"] if choice)
-    return name + (", or null" if "null" in types else "")
+    return name + (" or null" if "null" in types else "")
 
 
 def rows(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str]:
