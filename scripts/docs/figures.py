@@ -6,7 +6,7 @@
     facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
     facts-moves.csv       under wxf, how many positions one move alone wins, and the longest study
 
-The page itself is `facts.py`. Tables are read and nothing is built.
+The page itself is `facts.py`, which has them measured. Tables are read, nothing is built.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 RULES = ("none", "check", "wxf")
-PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"))
+PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"), ("wxf", "taiwan"))
 """The rule sets whose outcomes are compared position by position."""
 
 CHUNK = 1 << 20
@@ -324,3 +324,19 @@ def differences(directory: Path) -> list[Difference]:
     return sorted(
         found, key=lambda row: (Material.parse(row.material).men, row.material, row.first)
     )
+
+
+MEASURED = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Difference)}
+"""The files that `facts.py DIRECTORY` writes, in this order."""
+
+
+def measure(kind: type, directory: Path) -> Sequence[Fact | Zugzwangs | Loop | Difference]:
+    """The rows of a file, of the tables in a directory."""
+    if kind is Fact:
+        return facts(directory)
+    if kind is Loop:
+        return loops(directory)
+    if kind is Difference:
+        return differences(directory)
+    materials = dict.fromkeys(row.material for row in read(Fact))
+    return all_zugzwangs(directory, list(materials))
