@@ -32,8 +32,8 @@ TRIED = {
         "docs/tutorial.md",
         "docs/zh/tutorial.md",
     },  # below, test_sessions, test_chinese
-    "c": {"docs/engines.md"},  # tests/probing/test_contrib_library.py
-    "cpp": {"docs/engines.md"},
+    "c": {"docs/engines.md", "docs/zh/engines.md"},  # tests/probing/test_contrib_library.py
+    "cpp": {"docs/engines.md", "docs/zh/engines.md"},
     "http": {"docs/http.md"},  # test_openapi
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},
