@@ -245,7 +245,6 @@ ANSWERS: dict[str, Schema] = {
                 first=or_null(
                     {"type": "object", "description": "the first of them: stored and expected"}
                 ),
-                sampled=whole("positions that were proven again, move by move"),
                 digest=text("of the contents that were proven"),
                 proof=PROOF,
                 notes=several("what became of certificates", text("a note")),

@@ -31,8 +31,8 @@ CORES = os.cpu_count() or 1
 @options.table_options
 @click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
 @click.option(
-    "--sample", type=click.IntRange(min=0), default=10_000, metavar="N", show_default=True,
-    help="About so many positions are proven again, move by move.",
+    "--plain", is_flag=True,
+    help="Look at each position by itself: slower, and the same findings.",
 )  # fmt: skip
 @click.option(
     "--memory", type=options.Size(), default=0, metavar="SIZE",
@@ -66,7 +66,7 @@ def verify(
     wanted: list[Material],
     selection: options.Selection,
     threads: int,
-    sample: int,
+    plain: bool,
     memory: int,
     wdl: bool,
     closure: bool,
@@ -105,7 +105,7 @@ def verify(
         names = {opened.table(material).header.spec.name for material in wanted}
     # Bottom-up, so that what is said of a chain holds when all is done.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
-    how = _How(selection.directory, threads, sample, memory, certificate, quiet=as_json)
+    how = _How(selection.directory, threads, plain, memory, certificate, quiet=as_json)
     if closure:
         status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
     else:
@@ -131,7 +131,7 @@ class _How:
 
     directory: Path
     threads: int
-    sample: int
+    plain: bool
     memory: int
     """Bytes that were asked for, 0 for none."""
     certificates: bool
@@ -160,7 +160,7 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
                 line.live(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
-                find, name, threads=how.threads, report=show, sample=how.sample, memory=memory
+                find, name, threads=how.threads, report=show, plain=how.plain, memory=memory
             )
             notes = certify(proof) if how.certificates else []
             status = Proofs(find).status(name)
@@ -195,7 +195,7 @@ def _prove_closure(
     find = in_directory(how.directory)
     planned = plan(find, names)
     settle = Announced(
-        Settling(how.directory.absolute(), how.threads, how.sample, force, how.certificates)
+        Settling(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory
     with LiveLine() as line:

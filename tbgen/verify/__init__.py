@@ -1,20 +1,25 @@
 """Proving finished tables from the rules alone.
 
+Read it in this order; docs/proof.md has the argument.
+
     keys       values as comparable numbers, the same for every table
     planes     the codes of tables, unpacked, as places in palettes
-    ranks      values as small numbers, of which rows are maxima
-    arrays     a table and its supporting tables as flat arrays
+    ranks      values as small numbers, whose maximum is the best
     captures   which tables captures lead to, and in which slots
-    views      several proofs of a byte a slot, where one does not tell all values apart
+    arrays     a table and its supporting tables as flat arrays
     loading    how the arrays come about
-    forward    every position against its children, by rows
-    moves      the legal moves of a position, and what the tables say of each child
+    index      every position in turn, and the slot that a move leads to
+    complete   whole planes: legality, images, captures
+    best       the best of a position's moves
+    rowbest    that of all positions of a row together
+    judge      every position against its moves
+    marks      perpetual checks, by rows
+    passes     these passes, by several threads
+    moves      one position, and all its moves
+    ranges     nodes, a range for each task
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chase      perpetual chases, as `checks`
-    positions  the scalar witness: single positions against their children
-    sample     whom he is asked about
     prove      the driver
-    warm_up    compiling the kernels, once on a machine
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
     files      table files: checksums, the proof, the stored figures
     certify    certificates beside proven tables
@@ -28,18 +33,29 @@ a table is in memory once, both sides, or in a file without a name; nothing is l
 certificates.
 
 Parameters of kernels, unless a kernel says otherwise:
-    arrays : Arrays, the tables; written to by the first pass alone
+    arrays : Arrays, the tables; index : Index, this table's; marks : Marks; look : Look
     men : Men, this table's pieces
-    desk : Desk, the thread's own; the functions leave the position on it as it was
-    row_0, row_1 : int, the first row, and the one after the last
-    slot : int, a canonical slot of this table
-    image : int, the slot of the mirror image where the lead is its own image, else -1
+    desk : Desk, the thread's own
+    numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
+    best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
+    kept : uint8 or uint16 (lanes,), a buffer
+    lead_0, lead_1 : int, the first lead, and the one after the last
+    plane : int, where in `numbers` the children begin
+    within, image : int, the slot or row, and that of the mirror image, without the lead
+    slot : int, a canonical slot of this table; cell : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
     side : int, who moves, 0 for Red
+    m : int, which of the attackers; kind : int, of which type
+    at : int, where in `numbers` the slot is, without the term of the man's group
+    line : int, that of his term in `Index.extend`
     mover, taken : int, which of the pieces moves, and which is taken
-    source, target, square : int, squares; a move goes from source to target
+    source, target, square, king : int, squares; a move goes from source to target
+    s, first, end, step : int, squares: of a line the first, the one beyond the last, and from one
+        to the next
     board : int8 (90,), inout, piece codes; left as it was
     squares : int64 (pieces,), inout, the square of each piece; left as it was
+    nodes : int64 (n,), ascending
+    orders : int64 (n,), out; edges : int64 (room, 2), out
     key, child : int, a key, and that of the opponent after a move
     code : int, a stored code
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`

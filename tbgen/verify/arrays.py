@@ -7,13 +7,11 @@
     men          this table's pieces in the order of `Layout.piece_codes`
     captures     one line per piece: the table that its capture leads to, and how to list the
                  remaining pieces there
-    weights      one line per piece: what its square adds to the slot, where that is a plain sum
-    moved_along  one per piece: what the inner piece's column adds to the slot after its capture
     values       what ranks stand for (`ranks`)
 
 Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
-planes are copies: as loaded, those of table 0 hold places of its palette; `forward.complete` makes
-ranks of them, and `forward.settle` marks, by which patterns are looked for. What is read from the
+planes are copies: as loaded, those of table 0 hold places of its palette; `complete` makes
+ranks of them, and `marks` marks, by which patterns are looked for. What is read from the
 arrays, and how, is in `moves`; how they come about, in `loading`.
 """
 
@@ -34,9 +32,6 @@ FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 
 # Columns of `captures`; from SOURCES on, which of this table's pieces each piece there is.
 TABLE, SWAPPED, SOURCES = 0, 1, 2
-
-AT_STAKE, LAST_STAKE = 128, 127
-"""Parts of `Arrays.stakes`."""
 
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
@@ -76,38 +71,21 @@ class Arrays(NamedTuple):
     """
 
     ranks: NDArray[Any]
-    """uint8 or uint16 (S + SLACK,): the planes; `forward.complete` writes to them."""
+    """uint8 or uint16 (S + SLACK,): the planes; `complete` writes to them."""
     supports: Supports
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
     """int64 (words,): the layouts of all tables."""
-    descriptor: NDArray[np.int64]
-    """int64 (words,): the layout of table 0 alone."""
     men: Men
     captures: NDArray[np.int64]
     """int64 (P, SOURCES + P): the columns named above; NO_TABLE for captures that draw."""
-    stakes: NDArray[np.uint8]
-    """uint8 (P,): the last order by which the capture of the piece wins, LAST_STAKE for more than
-    that; 0 if none does that the rules of repetition have decided. Besides AT_STAKE, where ranks
-    tell all kinds: any capture counts."""
-    weights: NDArray[np.int64]
-    """int64 (P, 90): what a square adds to the slot; -1 for pieces that do not simply add up."""
-    moved_along: NDArray[np.int64]
-    """int64 (P, 2, columns): what a column of the inner piece adds to the slot, or to that of the
-    mirror image, in the table that the capture of each piece leads to; -1 where it is no sum."""
-    self_mirrored: NDArray[np.bool_]
-    """bool (L,): leads that are their own mirror image."""
-    lead_slots: int
-    """Slots of one lead."""
-    inner_size: int
-    """Slots of one row."""
-    first_attacker: int
-    """The first of the pieces that is no defender."""
+    stakes: NDArray[np.bool_]
+    """bool (P,): whether the capture of the piece may win by the rules of repetition."""
     values: Values
     seek_patterns: bool
-    """Whether the rules know perpetual checks."""
+    """The rules know perpetual checks."""
     seek_chases: bool
-    """Whether the rules know perpetual chases."""
+    """The rules know perpetual chases."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""

@@ -1,6 +1,6 @@
-"""What captures lead to: which table each does, which piece is which there, and in which slot.
+"""Goals of captures: the table that each leads to, which piece is which there, and in which slot.
 
-    material, layouts  ->  `Arrays.captures`, `stakes`, `weights`, `moved_along`
+    material, layouts  ->  `Arrays.captures` and `stakes`
 
 Only facts of the material and of its index are computed here, and no table is read (`loading`).
 """
@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import (
-    SQUARES,
     PieceType,
-    flip_square,
-    mirror_square,
-    piece_code,
     piece_kind,
     piece_side,
 )
-from tbgen.verify.arrays import LAST_STAKE, NO_TABLE, SOURCES, SWAPPED, TABLE, Plane
+from tbgen.verify.arrays import NO_TABLE, SOURCES, SWAPPED, TABLE, Plane
 
 
 def list_captures(
@@ -51,7 +47,7 @@ def list_captures(
 
 
 def list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple[int, int, int]]:
-    """Which planes captures lead to: table, side to move there, side to move here.
+    """Return which planes captures lead to: table, side to move there, side to move here.
 
     captures, pieces : as in `Arrays`; who has lost a piece is to move
     """
@@ -63,24 +59,21 @@ def list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple
 
 
 def list_stakes(
-    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int], *,
-    at_least: int,
-) -> NDArray[np.uint8]:  # fmt: skip
+    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int]
+) -> NDArray[np.bool_]:
     """`Arrays.stakes`.
 
     captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
-    at_least : AT_STAKE, or 0
     """
-    stakes = np.full(len(pieces), at_least, np.uint8)
+    stakes = np.zeros(len(pieces), np.bool_)
     for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
         if line[TABLE] != NO_TABLE:
-            last = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])]
-            stakes[taken] += min(last, LAST_STAKE)
+            stakes[taken] = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])] > 0
     return stakes
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """How a capture's child lists the pieces: colours swapped or not, and who is who.
+    """Return how a capture's child lists the pieces: colours swapped or not, and who is who.
 
     The child's sides change places where its material names the other one first.
     """
@@ -96,39 +89,3 @@ def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, li
         survivors.remove(source)
         sources.append(source)
     return swapped, sources
-
-
-def list_weights(layout: Layout) -> NDArray[np.int64]:
-    """What the square of each piece adds to the slot; -1 where it is no sum over pieces.
-
-    Single attackers add up; twins are ranked together, and defenders make the lead.
-    """
-    codes = layout.piece_codes
-    weights = np.full((len(codes), SQUARES), -1, np.int64)
-    for group, stride in zip(layout.groups, layout.strides, strict=True):
-        code = piece_code(group.side, group.kind)
-        if codes.count(code) == 1:
-            line = weights[codes.index(code)]
-            line[list(group.area)] = np.arange(len(group.area)) * stride * layout.inner_size
-    if layout.inner is not None and layout.twin < 0:
-        weights[-1, list(layout.inner.area)] = np.arange(layout.inner_size)
-    return weights
-
-
-def list_weights_after(captures: NDArray[np.int64], layouts: Sequence[Layout]) -> NDArray[np.int64]:
-    """`Arrays.moved_along`.
-
-    captures : as in `Arrays`; layouts : of all tables, by number; of this one first
-    """
-    layout = layouts[0]
-    weights = np.full((len(captures), 2, layout.inner_size), -1, np.int64)
-    if layout.inner is None:
-        return weights
-    for line, capture in zip(weights, captures, strict=True):
-        (places,) = np.nonzero(capture[SOURCES:] == len(captures) - 1)
-        for place in places:  # one, or none where nothing is left to be looked up
-            there = list_weights(layouts[capture[TABLE]])[place]
-            for column, square in enumerate(layout.inner.area):
-                flipped = flip_square(square) if capture[SWAPPED] else square
-                line[:, column] = there[flipped], there[mirror_square(flipped)]
-    return weights

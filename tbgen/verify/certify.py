@@ -50,7 +50,7 @@ def certificate_of(proof: FileProof) -> Certificate:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Whether the certificate beside the table is one of these contents."""
+    """Return whether the certificate beside the table is one of these contents."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:

@@ -36,47 +36,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.compiling.lending import lent
-from tbgen.indexing.squares import EMPTY, piece_side
+from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
-from tbgen.verify.forward.first_pass import FirstPass
+from tbgen.verify.index import Desk, Index
 from tbgen.verify.keys import (
     MATE,
     NEVER,
     ORDER,
     is_open,
-    key_after_move,
     order_of_key,
     orders_of_keys,
 )
 from tbgen.verify.moves import (
-    Desk,
-    clear,
-    gives_check,
-    image_of,
-    is_checked,
-    list_legal,
-    list_legal_of,
+    contains,
+    in_check,
+    list_moves,
     load_key,
     set_up,
     slot_after,
     stored_keys,
-    worth_of_capture,
 )
+from tbgen.verify.ranges import Ranges, cut
 from tbgen.verify.report import Wrong
 
 Edges = NDArray[np.int64]
 """int64 (edges, 2)."""
 
 CHECKS, ANSWERS, SUPPORTS = range(3)
-"""What edges are: the checks of an offender; replies of a checked side to offenders; or to what is
+"""Kinds of edges: the checks of an offender; replies of a checked side to offenders; or to what is
 lost by the order of the checked side's win, and might be an offender."""
 
-_RANGE_NODES = 1 << 16
-"""Nodes per task."""
 _FIRST_ROOM = 1 << 18
-"""Edges of a range that are written without counting them first: four to a node."""
+"""Edges of a range, which is looked at again if that is not enough."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +88,6 @@ class Graph:
     offender_in_check: Members
     checked_orders: Numbers
     wins_from: Numbers
-
-    @property
-    def last_order(self) -> int:
-        """The highest order of a value in the graph, or of a capture that decides."""
-        orders = [self.offender_orders, self.first_orders, self.checked_orders, self.wins_from]
-        decided = np.concatenate(orders)
-        return int(decided[decided < NEVER].max(initial=0))
 
     def find(self, order: int) -> Members:
         """The checked sides of the pattern of an order."""
@@ -158,44 +143,51 @@ class Graph:
             calm = larger
 
 
-class Patterns:
-    """What the patterns of each order say of a table's direct wins."""
+class Listed(NamedTuple):
+    """Nodes, and where they lead."""
 
-    def __init__(self, arrays: Arrays, found: FirstPass, threads: int) -> None:
-        """Build the graph from what the first pass listed."""
-        self._arrays = arrays
+    nodes: Numbers
+    """int64 (n,): those of them that may be offenders; of checked sides, all."""
+    orders: Numbers
+    """int64 (n,): of an offender its first order; of a checked side the lowest order of a capture
+    that wins, or of a settled loss that it can move to, NEVER without one."""
+    edges: Edges
+    """int64 (edges, 2): the place of a node, and the node after a move."""
+
+
+class Patterns:
+    """The patterns of each order, compared with a table's direct wins."""
+
+    def __init__(
+        self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
+    ) -> None:
+        """Build the graph.
+
+        offenders : nodes that may be offenders; checked : nodes that are to be looked at, too
+        """
+        self._arrays, self._index = arrays, index
         with compile_lock():
-            self._expand_range(NOBODY, CHECKS, NOBODY)
+            self._list_range(NOBODY, CHECKS, NOBODY)
         with thread_pool(threads) as pool:
-            nodes, expanded = self._expand_offenders(pool, found.checkers)
-            is_offender = expanded.orders <= NEVER
-            offenders = nodes[is_offender]
-            checks = expanded.edges
-            checks[:, 0] = (np.cumsum(is_offender) - 1)[checks[:, 0]]
-            self._checked: Numbers = np.unique(np.concatenate([found.checked_wins, checks[:, 1]]))
-            answered = self._expand(pool, self._checked, ANSWERS, offenders)
-        replies = answered.edges
-        checks[:, 1] = np.searchsorted(self._checked, checks[:, 1])
-        replies[:, 1] = np.searchsorted(offenders, replies[:, 1])
+            listed = self._list_offenders(pool, offenders)
+            self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
+            answered = self._list(pool, cut(self._checked), ANSWERS, listed.nodes)
+        listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
+        answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
-        self.offenders = len(offenders)
+        self.offenders = len(listed.nodes)
         self.graph = Graph(
-            checks,
-            replies,
-            orders_of_keys(stored_keys(offenders, arrays)),
-            expanded.orders[is_offender],
-            expanded.in_check[is_offender],
+            listed.edges,
+            answered.edges,
+            orders_of_keys(stored_keys(listed.nodes, arrays)),
+            listed.orders,
+            in_check(listed.nodes, arrays),
             orders_of_keys(self._keys),
             answered.orders,
         )
 
-    @property
-    def last_order(self) -> int:
-        """The highest order at which anything here changes."""
-        return self.graph.last_order
-
     def check_order(self, order: int) -> list[Wrong]:
-        """Who is refuted by the pattern of an order, by ascending node."""
+        """Return who is refuted by the pattern of an order, by ascending node."""
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
         return [
@@ -204,7 +196,7 @@ class Patterns:
         ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Who claims a pattern of an order that the table is not meant to have."""
+        """Return who claims a pattern of an order that the table is not meant to have."""
         orders = self.graph.checked_orders
         direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
         return [
@@ -212,213 +204,157 @@ class Patterns:
             for i in np.flatnonzero(direct & (orders > limit))
         ]
 
-    def _expand_offenders(
-        self, pool: ThreadPoolExecutor, nodes: Numbers
-    ) -> tuple[Numbers, Expansion]:
+    def _list_offenders(self, pool: ThreadPoolExecutor, ranges: Ranges) -> Listed:
         """The checks of nodes, and of all that a settled loss of a higher order may lean on.
 
         Rows have asked whether a class is a pattern an order earlier as if all checks into the
         class before it were answered. What answers them is looked for here, as far as it leads.
         """
-        expanded = self._expand(pool, nodes, CHECKS)
+        listed = self._list(pool, ranges, CHECKS)
         if not self._arrays.values.settled.any():
-            return nodes, expanded
-        added = NOBODY
+            return listed
+        known, added = listed.nodes, NOBODY
         while True:
-            sources, goals = nodes[expanded.edges[:, 0]], expanded.edges[:, 1]
+            sources, goals = listed.nodes[listed.edges[:, 0]], listed.edges[:, 1]
             orders = orders_of_keys(stored_keys(sources, self._arrays))
             keys = stored_keys(goals, self._arrays)
             leaned = orders_of_keys(keys) < orders
             leaned |= (orders_of_keys(keys) == orders) & np.isin(sources, added)
             leaned &= (orders < NEVER) & ((MATE - keys) % ORDER != 0)
-            supports = self._expand(pool, np.unique(goals[leaned]), SUPPORTS).edges[:, 1]
-            new = np.setdiff1d(supports, nodes)
+            supports = self._list(pool, cut(np.unique(goals[leaned])), SUPPORTS).edges[:, 1]
+            new = np.setdiff1d(supports, known)
             if not len(new):
-                return nodes, expanded
-            added, nodes = np.union1d(added, new), np.union1d(nodes, new)
-            expanded = self._expand(pool, nodes, CHECKS)
+                return listed
+            added, known = np.union1d(added, new), np.union1d(known, new)
+            listed = self._list(pool, cut(known), CHECKS)
 
-    def _expand(
-        self,
-        pool: ThreadPoolExecutor,
-        nodes: Numbers,
-        goal: int,
-        offenders: Numbers = NOBODY,
-    ) -> Expansion:
-        """The edges (index, node) of nodes, who is in check, and their orders.
+    def _list(
+        self, pool: ThreadPoolExecutor, ranges: Ranges, goal: int, offenders: Numbers = NOBODY
+    ) -> Listed:
+        """Return what nodes lead to.
 
         goal : CHECKS if nodes may be offenders; ANSWERS or SUPPORTS of checked sides
         offenders : where answers lead
         """
-        starts = range(0, max(1, len(nodes)), _RANGE_NODES)
-        ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
-        results = list(pool.map(lambda some: self._expand_range(some, goal, offenders), ranges))
-        for start, result in zip(starts, results, strict=True):
-            result.edges[:, 0] += start
-        return Expansion(
-            np.concatenate([result.edges for result in results]),
-            np.concatenate([result.in_check for result in results]),
-            np.concatenate([result.orders for result in results]),
-        )
+        parts: list[Listed] = []
+        count = 0
+        for each in pool.map(lambda some: self._list_range(some(), goal, offenders), ranges):
+            each.edges[:, 0] += count
+            count += len(each.nodes)
+            parts.append(each)
+        return Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _expand_range(self, nodes: Numbers, goal: int, offenders: Numbers) -> Expansion:
-        """The same for one thread's range."""
-        room = _FIRST_ROOM
+    def _list_range(self, nodes: Numbers, goal: int, offenders: Numbers) -> Listed:
+        """List those of one thread's range."""
+        room, orders = _FIRST_ROOM, np.zeros(len(nodes), np.int64)
         while True:
-            expansion = Expansion.make(len(nodes), room)
-            desk = Desk.make(len(self._arrays.men.pieces))
-            found = k_expand(nodes, offenders, goal, expansion, desk, self._arrays)
+            edges = np.empty((room, 2), np.int64)
+            desk = Desk.make(self._index)
+            found = k_list(nodes, offenders, goal, orders, edges, desk, self._index, self._arrays)
             if found <= room:
-                return expansion._replace(edges=expansion.edges[:found].copy())
+                break
             room = found
-
-
-@lent
-class Expansion(NamedTuple):
-    """What some nodes lead to."""
-
-    edges: Edges
-    """int64 (room, 2): index of the node, node after the move; as many as there is room for."""
-    in_check: Members
-    """bool (nodes,): whether the side to move is in check."""
-    orders: Numbers
-    """int64 (nodes,): of a checked side the lowest order of a capture that wins, or of a settled
-    loss that it can move to, NEVER without one; of an offender its first order, NEVER + 1 where it
-    is none."""
-
-    @classmethod
-    def make(cls, nodes: int, room: int) -> Expansion:
-        """Room for the edges of so many nodes."""
-        return cls(
-            np.empty((room, 2), np.int64), np.zeros(nodes, np.bool_), np.zeros(nodes, np.int64)
-        )
+        edges, kept = edges[:found].copy(), orders <= NEVER
+        edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
+        return Listed(nodes[kept], orders[kept], edges)
 
 
 @part
-def _contains(nodes, node):
-    """Whether a node is among ascending nodes.
-
-    nodes : int64 (n,), at least one
-    """
-    low, high = 0, nodes.size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if nodes[middle] <= node:
-            low = middle
-        else:
-            high = middle
-    return nodes[low] == node
-
-
-@part
-def _list_answers(n, side, slot, image, goal, offenders, found, expansion, desk, arrays):
-    """List the quiet moves of a checked side that matter; returns how many edges there are.
-
-    n : int, the place of the node; goal : int, ANSWERS or SUPPORTS
-    offenders : int64 (m,), ascending
-    found : int, how many edges there were; expansion : Expansion, inout
-    """
-    squares, board = desk.squares, desk.board
-    movers, targets = desk.moves.movers, desk.moves.targets
-    count = list_legal(side, expansion.in_check[n], board, desk.moves, squares, arrays.men)
-    order = order_of_key(load_key(side, slot, arrays))
-    expansion.orders[n] = NEVER
-    for i in range(count):
-        mover, target = movers[i], targets[i]
-        if board[target] != EMPTY:
-            key = worth_of_capture(side, mover, desk.piece_on[target], desk, arrays)
-            if key > 0:
-                expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
-            continue
-        after = slot_after(slot, image, mover, target, squares, arrays)
-        rank = arrays.ranks[arrays.tables[0, 1 - side] + after]
-        key = arrays.values.keys[1 - side, rank]
-        if arrays.values.settled[1 - side, rank]:
-            expansion.orders[n] = min(expansion.orders[n], order_of_key(key))
-        node = 2 * after + 1 - side
-        if goal == SUPPORTS:
-            wanted = key < 0 and order_of_key(key) == order
-        else:
-            wanted = offenders.size and _contains(offenders, node)
-        if wanted:
-            found = _add(n, node, found, expansion)
-    return found
-
-
-@part
-def _add(n, node, found, expansion):
+def _add(n, node, found, edges):
     """Write an edge if there is room; returns how many there are.
 
     n : int, the place where it begins; found : int, how many there were
-    expansion : Expansion, inout
+    edges : int64 (room, 2), inout
     """
-    if found < len(expansion.edges):
-        expansion.edges[found, 0] = n
-        expansion.edges[found, 1] = node
+    if found < len(edges):
+        edges[found, 0] = n
+        edges[found, 1] = node
     return found + 1
 
 
 @part
-def _list_checks(n, side, slot, image, found, expansion, desk, arrays):
+def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, desk, index,
+                  arrays):  # fmt: skip
+    """List those of a checked side's moves that matter; returns how many edges there are.
+
+    n : int, the place of the node; count : int, how many moves are listed
+    goal : int, ANSWERS or SUPPORTS; offenders : int64 (m,), ascending: where answers lead
+    found : int, how many edges there were
+    """
+    planes, values, there = arrays.ranks, arrays.values, (1 - side) * index.slots
+    order = order_of_key(load_key(side, slot, index, arrays))
+    orders[n] = NEVER
+    for i in range(count):
+        rank = planes[there + desk.children[i]]
+        if rank == 0:
+            continue
+        key = values.keys[1 - side, rank]
+        is_capture = desk.board[desk.targets[i]] != EMPTY
+        if (is_capture and key < 0) or values.settled[1 - side, rank]:
+            orders[n] = min(orders[n], order_of_key(key))
+        if is_capture or not is_open(key):
+            continue
+        node = 2 * slot_after(i, desk, index) + 1 - side
+        if goal == SUPPORTS:
+            wanted = key < 0 and order_of_key(key) == order
+        else:
+            wanted = contains(offenders, node)
+        if wanted:
+            found = _add(n, node, found, edges)
+    return found
+
+
+@part
+def _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays):
     """List the checks of an offender, if it is one; returns how many edges there are.
 
-    n : int, the place of the node; found : int, how many edges there were
-    expansion : Expansion, inout
+    n : int, the place of the node; count : int, how many moves are listed
+    found : int, how many edges there were
     """
-    men, squares, board = arrays.men, desk.squares, desk.board
+    planes, slots = arrays.ranks, index.slots
     before, first_order = found, 1
-    for p in range(squares.size):
-        if piece_side(men.pieces[p]) != side:
+    for i in range(count):
+        after = desk.children[i]
+        rank = planes[(1 - side) * slots + after]
+        if rank == 0:
             continue
-        count = list_legal_of(p, expansion.in_check[n], board, desk.moves, 0, squares, men)
-        for i in range(count):
-            target = desk.moves.targets[i]
-            if board[target] != EMPTY:
-                key = worth_of_capture(side, p, desk.piece_on[target], desk, arrays)
-                order = order_of_key(key)
-            else:
-                after = slot_after(slot, image, p, target, squares, arrays)
-                child = load_key(1 - side, after, arrays)
-                if is_open(child) and gives_check(side, p, target, board, squares, men):
-                    found = _add(n, 2 * after + 1 - side, found, expansion)
-                    continue
-                key = key_after_move(child)
-                order = order_of_key(key) + 1
-            if key >= 0:
-                expansion.orders[n] = NEVER + 1
-                return before
-            first_order = max(first_order, order)
-    if first_order > order_of_key(load_key(side, slot, arrays)):
-        expansion.orders[n] = NEVER + 1
+        key = arrays.values.keys[1 - side, rank]
+        order = order_of_key(key)
+        if desk.board[desk.targets[i]] == EMPTY:
+            if is_open(key) and planes[side * slots + after] == 0:
+                found = _add(n, 2 * slot_after(i, desk, index) + 1 - side, found, edges)
+                continue
+            order += 1
+        if key <= 0:
+            orders[n] = NEVER + 1
+            return before
+        first_order = max(first_order, order)
+    orders[n] = first_order
+    if first_order > order_of_key(load_key(side, slot, index, arrays)):
+        orders[n] = NEVER + 1
         return before
-    expansion.orders[n] = first_order
     return found
 
 
 @borrowing_kernel
-def k_expand(nodes, offenders, goal, expansion, desk, arrays):
+def k_list(nodes, offenders, goal, orders, edges, desk, index, arrays):
     """List the edges of some nodes; returns how many there are.
 
-    Parameters
-    ----------
     nodes : int64 (n,), sides to move: possible offenders, or checked ones
     offenders : int64 (m,), ascending: where answers lead
     goal : int, what edges are: CHECKS, ANSWERS or SUPPORTS
-    expansion : Expansion, out; its edges are cut off where there is no more room
+    orders : int64 (n,), out: as in `Listed`, NEVER + 1 for what is no offender
+    edges : int64 (room, 2), out, cut off where there is no more room
     """
-    men, squares = arrays.men, desk.squares
     found = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
-        set_up(slot, desk, arrays)
-        king, other_king = squares[men.kings[side]], squares[men.kings[1 - side]]
-        expansion.in_check[n] = is_checked(desk.board, king, other_king, side)
-        image = image_of(slot, squares, arrays)
+        within, image = set_up(slot, desk, index)
+        count = list_moves(side, slot, within, image, desk, index)
         if goal == CHECKS:
-            found = _list_checks(n, side, slot, image, found, expansion, desk, arrays)
+            found = _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays)
         else:
             found = _list_answers(
-                n, side, slot, image, goal, offenders, found, expansion, desk, arrays
+                n, count, side, slot, goal, offenders, found, orders, edges, desk, index, arrays
             )
-        clear(desk)
     return found

@@ -39,7 +39,7 @@ _SLOTS_PER_SECOND = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How a table was settled: by a proof (`report`), or by the certificate that it has.
+    """The way a table was settled: by a proof (`report`), or by the certificate that it has.
 
     `digest` is that of its contents, hex, computed from its bytes; `notes` are lines to tell.
     """
@@ -61,17 +61,17 @@ class RefutedError(TablebaseError):
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """What settles tables: where they are, and how; its call does it, in any process.
+    """A call that settles tables, in any process: where they are, and how.
 
     threads : those of all processes together
-    sample : how many positions of a table are proven again by the scalar rules
+    plain : whether positions are looked at one by one
     force : whether what is certified is proven again
     certificates : whether certificates are written
     """
 
     directory: Path
     threads: int
-    sample: int
+    plain: bool
     force: bool
     certificates: bool
 
@@ -90,7 +90,7 @@ class Settling:
             find,
             name,
             threads=threads,
-            sample=self.sample,
+            plain=self.plain,
             memory=max(0, start.memory - _PROCESS),
         )
         notes = tuple(certify(proof)) if self.certificates else ()
@@ -166,7 +166,7 @@ def _plane_bytes(find: Find, name: TableName) -> int:
 
 
 def _digest(find: Find, name: TableName) -> str | None:
-    """What the header of a table says."""
+    """Return what the header of a table says."""
     path = find(name)
     if path is None:
         return None

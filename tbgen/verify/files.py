@@ -14,9 +14,6 @@ import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -31,10 +28,8 @@ from tbgen.tables import (
 )
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.certificates import Premise, leans_on_metric
-from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.proofs import Find
-from tbgen.verify.planes import Table
-from tbgen.verify.prove import SAMPLE, verify
+from tbgen.verify.prove import verify
 from tbgen.verify.report import Progress, VerifyReport, no_progress
 
 
@@ -53,20 +48,20 @@ class FileTable:
 
     @property
     def code_space(self) -> CodeSpace:
-        """How it codes values."""
+        """Return how it codes values."""
         return self.file.header.spec.codes
 
     @property
     def metric(self) -> Metric:
-        """What its distances count to."""
+        """Return what its distances count to."""
         return self.file.header.spec.name.metric
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
+        """Return how many tiles of whole leads a side has."""
         return self.file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """What stands for the codes of one tile; arbitrary where no position is.
+        """Return what stands for the codes of one tile; arbitrary where no position is.
 
         Raises `CorruptTableError`, for a wrong digest as soon as all tiles have been read: so it
         is that of the very bytes that are proven.
@@ -86,7 +81,7 @@ class FileTable:
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """What the proof of a table file found, of which contents, and given which.
+    """Findings of the proof of a table file, of which contents, and given which.
 
     `digest` is that of the contents, hex, computed from the bytes of the file; so are those of the
     supporting tables. `modified` is the file's time of modification before they were read, ns.
@@ -106,12 +101,12 @@ def verify_file(
     *,
     threads: int,
     report: Progress = no_progress,
-    sample: int = SAMPLE,
+    plain: bool = False,
     memory: int | None = None,
 ) -> FileProof:
     """Prove a table, given its supporting tables; `find` says where the files are.
 
-    sample : how many positions are proven again by the scalar rules, about
+    plain : whether positions are looked at one by one
     memory : bytes; planes for which there is none left are kept in files without names beside the
         table
 
@@ -130,10 +125,9 @@ def verify_file(
             rule_set=name.rule_set,
             threads=threads,
             report=report,
-            sample=sample,
+            plain=plain,
             memory=memory,
             folder=file.path.parent,
-            stated=_list_stated,
         )
         for each in supporting.values():
             each.check_rest()
@@ -143,18 +137,6 @@ def verify_file(
             for each in supporting.values()
         )
         return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
-
-
-def _list_stated(table: Table, side: int) -> NDArray[np.int64]:
-    """int64 (n,): the codes that the statistics of a file count with a side to move."""
-    assert isinstance(table, FileTable)
-    codes = []
-    for line in table.file.statistics.histogram:
-        if line.side == side:
-            # What cannot be is refuted when the statistics are counted.
-            with contextlib.suppress(ValueError, LimitExceededError):
-                codes.append(table.code_space.encode(line.exact))
-    return np.array(codes, np.int64)
 
 
 def open_checked(
@@ -200,7 +182,7 @@ def _supporting_name(find: Find, name: TableName, child: Material) -> TableName:
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
-    """What the stored statistics say that the positions do not."""
+    """Return what the stored statistics say that the positions do not."""
     spec, stored = file.header.spec, file.statistics
     # Tables written before patterns were counted claim nothing about them.
     recorded = any(order.chase_patterns is not None for order in stored.orders)

@@ -55,7 +55,7 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
 
 @scalar
 def key_after_move(child: int) -> int:
-    """What a move is worth that leads to a position worth `child` to the opponent."""
+    """Return what a move is worth that leads to a position worth `child` to the opponent."""
     if child > 0:
         return 1 - child
     if child < 0:
@@ -65,7 +65,7 @@ def key_after_move(child: int) -> int:
 
 @scalar
 def key_after_conversion(child: int) -> int:
-    """The same for a capture where distances count to conversion (docs/values.md)."""
+    """Return the worth of a capture where distances count to conversion (docs/values.md)."""
     if child > 0:
         return 2 - MATE
     if child < 0:
@@ -83,7 +83,7 @@ def order_of_key(key: int) -> int:
 
 @scalar
 def is_open(key: int) -> bool:
-    """Whether a value is a draw or decided by rules: what patterns may have to do with."""
+    """Return whether a value is a draw or decided by rules: what patterns may have to do with."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 

@@ -55,11 +55,11 @@ class Table(Protocol):
 
     @property
     def code_space(self) -> CodeSpace:
-        """How it codes values."""
+        """Return how it codes values."""
 
     @property
     def metric(self) -> Metric:
-        """What its distances count to."""
+        """Return what its distances count to."""
 
     def tiles(self, side: int) -> int:
         """Into how many tiles the codes of a side are divided."""
@@ -129,21 +129,17 @@ class Palette:
         self._known = np.append(codes[order], _NO_CODE), np.append(told[order], told[:1])
 
     def __len__(self) -> int:
-        """How many places there are."""
+        """Return how many places there are."""
         return len(self._codes)
 
     def list_codes(self) -> NDArray[np.int64]:
         """int64 (n,): the codes by place, of a class the one under which it stands."""
         return np.array(self._codes, np.int64)
 
-    def list_met(self) -> NDArray[np.int64]:
-        """int64 (n,), ascending: all codes that were met."""
-        return self._known[0][:-1].astype(np.int64)
-
 
 @lent
 class Supports(NamedTuple):
-    """What captures lead to. Shapes: T tables, this one (number 0) included; S slots of the others.
+    """The tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
 
     The planes of each of the others begin where `Arrays.tables` says, one per side to move; what
     no capture leads to is never touched, and so no memory.
@@ -176,7 +172,7 @@ def rank_after_capture(table, to_move, here, slot, arrays):
 
 
 class Room:
-    """Where planes are put: into memory while there is some left, then into files.
+    """Room for planes: in memory while there is some left, then in files.
 
     The files have no names, and are gone when nobody uses them. What is never written takes no
     room, here or there; it is counted all the same.
@@ -199,31 +195,13 @@ class Room:
             return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 
-def narrow(numbers: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """The same numbers of a type that is no wider; the rest of the memory is free.
-
-    Of a file nothing is given back. Other views of the memory are void afterwards.
-    """
-    size = len(numbers)
-    if np.dtype(dtype) == numbers.dtype:
-        return numbers
-    few = numbers.view(dtype)
-    for at in range(0, size, _PIECE):
-        # What is narrower is written behind what is still to be read.
-        few[at : min(at + _PIECE, size)] = numbers[at : at + _PIECE].astype(dtype)
-    del few
-    if numbers.flags.owndata:
-        numbers.resize(-(-size * np.dtype(dtype).itemsize // numbers.itemsize), refcheck=False)
-    return numbers.view(dtype)[:size]
-
-
 def reserve_twice(room: Room, slots: int) -> NDArray[np.uint8]:
     """Bytes for so many slots, before which there is as much room: for `widened`."""
     return room.reserve(slots, np.uint16).view(np.uint8)[slots:]
 
 
 def whole_room(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """The same memory with the room before it: two bytes for each number, whatever they hold."""
+    """Return the memory with the room before it: two bytes for each number, whatever they hold."""
     assert isinstance(numbers.base, np.ndarray)
     wide = np.asarray(numbers.base)
     assert wide.dtype == np.uint16
@@ -231,7 +209,7 @@ def whole_room(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
 
 
 def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """The same numbers of two bytes each, in the room that `reserve_twice` has left.
+    """Return the numbers in two bytes each, in the room that `reserve_twice` has left.
 
     `numbers` are overwritten.
     """

@@ -1,16 +1,15 @@
-"""The driver: the proof of one table, positions against their children, then patterns.
+"""The driver: the proof of one table, positions against their moves, then patterns.
 
-    gather the tables  ->  first pass, by rows  ->  patterns, order by order  ->  sample  ->  report
+    gather the tables  ->  passes over all positions  ->  patterns, order by order  ->  report
 
-The order of work is fixed and ranges do not depend on the threads, so that the same table gives
-the same report whatever their number. How rows, patterns and a sample are proven is in `forward`,
-`checks`, `chase` and `positions`; here is only what follows from it for the report.
+The order of work is fixed and tasks do not depend on the threads, so that the same table gives the
+same report whatever their number.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,25 +21,15 @@ from numpy.typing import NDArray
 from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
-from tbgen.indexing.rulesets import Rules
-from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays, Numbers
 from tbgen.verify.chase.patterns import ChasePatterns
-from tbgen.verify.chase.sieve import sift
 from tbgen.verify.checks import Patterns
-from tbgen.verify.forward.first_pass import FirstPass, Passes
 from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
-from tbgen.verify.loading import Loaded, Stated, gather, gather_views, state_nothing
+from tbgen.verify.loading import Loaded, gather
+from tbgen.verify.passes import Found, Passes, Suspects
 from tbgen.verify.planes import Supporting, Table
-from tbgen.verify.positions import (
-    BEST,
-    EXISTS,
-    IS_WRONG,
-    STORED,
-    TESTIMONY_COLUMNS,
-    examine,
-)
 from tbgen.verify.ranks import keys_of_palette
 from tbgen.verify.report import (
     Finding,
@@ -51,11 +40,6 @@ from tbgen.verify.report import (
     describe,
     no_progress,
 )
-from tbgen.verify.sample import choose_sample
-from tbgen.verify.warm_up import warm_up
-
-SAMPLE = 10_000
-"""Positions that are proven again by the scalar rules, about."""
 
 
 def verify(
@@ -65,10 +49,9 @@ def verify(
     rule_set: RuleSet,
     threads: int = 2,
     report: Progress = no_progress,
-    sample: int = SAMPLE,
+    plain: bool = False,
     memory: int | None = None,
     folder: Path | None = None,
-    stated: Stated = state_nothing,
 ) -> VerifyReport:
     """Prove every position of a table, given that its supporting tables are right.
 
@@ -76,189 +59,88 @@ def verify(
         the same rule set
     rule_set : what the values are to hold under; with a limit on orders, draws are not searched
         for patterns of orders beyond it
-    sample : how many positions are proven again by the scalar rules, about
+    plain : look at positions one by one, not at rows: the same report, in several times the time
     memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
-    stated : the codes that tables are said to have; it saves reading some of them once more
 
     Raises `InputError` for a rule set without rules, and what `supporting` raises.
     """
     start = time.monotonic()
-    prove = partial(
-        _prove, table, supporting, rule_set, threads, report, sample, memory, folder, stated
-    )
-    # A limit on orders leaves draws that are none, which the argument for rows does not know.
-    by_rows = rule_set.rules not in (None, Rules.NONE) and not rule_set.orders
-    if by_rows:
-        assert rule_set.rules is not None
-        report("compile", 0, 1)
-        warm_up(rule_set.rules, memory)
-    proof = prove(by_rows=by_rows)
-    if by_rows and not proof.ok:
-        proof = prove(by_rows=False)
+    report("load", 0, 1)
+    trim_process()
+    loaded = gather(table, supporting, rule_set, memory, folder)
+    arrays = loaded.arrays
+    passes = Passes(arrays, table.layout, threads, report, plain=plain)
+    found = passes.prove([keys_of_palette(codes, table.code_space) for codes in loaded.codes])
+    searched = _Searched.nothing()
+    if arrays.seek_patterns:
+        search = partial(_search, passes, found, rule_set, threads, report)
+        if not found.findings:
+            searched = search(passes.suspects(found))
+        # What is suspect follows from what all positions say, and claims may rest on others.
+        if found.findings or searched.wrong:
+            searched = search(passes.everybody(found))
+    trim_process()
+    proof = _report(table, loaded, found, searched, rule_set)
     return replace(proof, seconds=time.monotonic() - start)
 
 
-def _prove(
-    table: Table,
-    supporting: Supporting,
+class _Searched(NamedTuple):
+    """Results of the search of patterns."""
+
+    wrong: list[Wrong]
+    orders: int
+    """The number of them that were looked at."""
+    offenders: int
+    chasers: int
+    """Numbers of nodes that were looked at as such."""
+    claims: Numbers
+    """Direct wins by chase."""
+    chase_patterns: dict[int, int]
+    """Their number by order."""
+
+    @classmethod
+    def nothing(cls) -> _Searched:
+        """Without rules there are no patterns."""
+        return cls([], 0, 0, 0, NOBODY, {})
+
+
+def _search(
+    passes: Passes,
+    found: Found,
     rule_set: RuleSet,
     threads: int,
     report: Progress,
-    sample: int,
-    memory: int | None,
-    folder: Path | None,
-    stated: Stated,
-    *,
-    by_rows: bool,
-) -> VerifyReport:
-    """The report, without seconds.
-
-    by_rows : let rows settle most checks; if anything is refuted then, findings may be missing
-    """
-    report("load", 0, 1)
+    suspects: Suspects,
+) -> _Searched:
+    """Search the patterns among those who are suspect, order by order."""
+    arrays, index = passes.arrays, passes.index
+    report("patterns", 0, 1)
     trim_process()
-    tables = table, supporting, rule_set, memory, folder
-    views = gather_views(*tables, stated=stated) if by_rows else iter([gather(*tables)])
-    parts = _look_at(table, views, threads, report, sample, list_checks=not by_rows)
-    loaded, passes, found, nodes, testimony = _put_together(parts, table.code_space)
-    parts.clear()
-    if by_rows and not found.findings:
-        arrays, found = passes.settle(found)
-        loaded = loaded._replace(arrays=arrays)
-        trim_process()
-    if loaded.arrays.seek_chases:
-        report("sieve", 0, 1)
-        left = sift(found.chasers, found.claims, loaded.arrays, passes.index, threads)
-        found = replace(found, chasers=left)
-    trim_process()
-    proof = conclude(table, loaded, found, rule_set, threads, report)
-    return _hear_witness(table, nodes, testimony, proof)
+    checks = Patterns(arrays, index, suspects.offenders, suspects.checked, threads)
+    searches: list[Patterns | ChasePatterns] = [checks]
+    orders = rule_set.orders or _last_order(arrays) + 1
+    claims, chasers, counted = NOBODY, 0, {}
+    if arrays.seek_chases:
+        chases = ChasePatterns(arrays, index, suspects.chasers, found.chase_claims, threads)
+        searches.append(chases)
+        claims, chasers, counted = chases.claims, len(chases.numbers), chases.count_claims()
+    wrong = _check_patterns(searches, orders, report, limited=bool(rule_set.orders))
+    return _Searched(wrong, orders, checks.offenders, chasers, claims, counted)
 
 
-class _Part(NamedTuple):
-    """What a view has shown."""
-
-    loaded: Loaded
-    passes: Passes
-    found: FirstPass
-    nodes: Numbers
-    """int64 (n,): the sample."""
-    testimony: NDArray[np.int64]
-    """int64 (n, TESTIMONY_COLUMNS)."""
-
-
-def _look_at(
-    table: Table,
-    views: Iterable[Loaded],
-    threads: int,
-    report: Progress,
-    sample: int,
-    *,
-    list_checks: bool,
-) -> list[_Part]:
-    """Prove all rows in each view, and what is sampled of what it tells by the scalar rules.
-
-    list_checks : whether to list what may have to do with perpetual checks
-    """
-    parts: list[_Part] = []
-    nodes, testimony = NOBODY, np.empty((0, TESTIMONY_COLUMNS), np.int64)
-    for loaded in views:
-        passes = Passes(loaded.arrays, table.layout, threads, report)
-        found = passes.prove(list_checks=list_checks)
-        if sample:
-            report("sample", 0, 1)
-            if not parts:
-                # Chosen by outcome and order, which every view knows.
-                nodes = choose_sample(loaded.arrays, found.counts, sample, threads)
-            testimony = examine(nodes, loaded.arrays, threads)
-        told = loaded.view.tells(orders_of_keys(testimony[:, STORED]))
-        parts.append(_Part(loaded, passes, found, nodes[told], testimony[told]))
-    return parts
-
-
-def _put_together(parts: list[_Part], space: CodeSpace) -> _Part:
-    """What all views have shown: the last one, with what the others have found and counted.
-
-    Its places are those of the values that views tell, one view after another. So each position is
-    counted once, which is made sure of here, however views were chosen.
-    """
-    codes, counts = [], []
-    for side in Side:
-        told_codes, told_counts, positions = [], [], []
-        for part in parts:
-            own = part.loaded.codes[side]
-            line = part.found.counts[side, : len(own)]
-            told = part.loaded.view.tells(orders_of_keys(keys_of_palette(own, space)))
-            told_codes.append(own[told])
-            told_counts.append(line[told])
-            positions.append(int(line.sum()))
-        codes.append(np.concatenate(told_codes))
-        counts.append(np.concatenate(told_counts))
-        if set(positions) != {int(counts[side].sum())}:
-            raise LimitExceededError("a table has values that no view tells")
-    nodes = np.concatenate([part.nodes for part in parts])
-    order = np.argsort(nodes)
-    first = [part.found.first for part in parts if part.found.first is not None]
-    last = parts[-1]
-    found = replace(
-        last.found,
-        findings=sum(part.found.findings for part in parts),
-        first=min(first, default=None),
-        counts=np.stack([np.pad(line, (0, max(map(len, counts)) - len(line))) for line in counts]),
-    )
-    testimony = np.concatenate([part.testimony for part in parts])
-    return _Part(
-        last.loaded._replace(codes=codes), last.passes, found, nodes[order], testimony[order]
-    )
-
-
-def _hear_witness(
-    table: Table, nodes: Numbers, testimony: NDArray[np.int64], proof: VerifyReport
+def _report(
+    table: Table, loaded: Loaded, found: Found, searched: _Searched, rule_set: RuleSet
 ) -> VerifyReport:
-    """What refutes a sample that the rows have not refuted is a finding too."""
-    exists = testimony[:, EXISTS] != 0
-    wrong = np.flatnonzero(exists & (testimony[:, IS_WRONG] != 0))
-    proof = replace(proof, sampled=int(exists.sum()))
-    if not len(wrong) or proof.findings:
-        return proof
-    stored, best = testimony[wrong[0], [STORED, BEST]].tolist()
-    return replace(
-        proof, findings=len(wrong), first=_describe_first(table, int(nodes[wrong[0]]), stored, best)
-    )
-
-
-def conclude(
-    table: Table,
-    loaded: Loaded,
-    found: FirstPass,
-    rule_set: RuleSet,
-    threads: int,
-    report: Progress,
-) -> VerifyReport:
-    """Search the patterns among what a first pass found, and say what was proven.
-
-    The report counts neither seconds nor a sample.
-    """
-    arrays = loaded.arrays
+    """Return what was proven, without seconds."""
     first = None if found.first is None else _describe_first(table, *found.first)
-    wrong: list[Wrong] = []
-    orders = offenders = 0
-    chases = ChasePatterns(arrays, found, threads, report) if arrays.seek_chases else None
-    if arrays.seek_patterns:
-        report("patterns", 0, 1)
-        checks = Patterns(arrays, found, threads)
-        offenders = checks.offenders
-        searches: list[Patterns | ChasePatterns] = [checks]
-        if chases is not None:
-            searches.append(chases)
-        orders = rule_set.orders or _last_order(arrays) + 1
-        wrong = _check_patterns(searches, orders, report, limited=bool(rule_set.orders))
-    if wrong and first is None:
-        first = _describe_wrong(table, wrong[0])
+    if searched.wrong and first is None:
+        # Marks tell no distances.
+        wrong = searched.wrong[0]
+        first = _describe_wrong(table, replace(wrong, stored=_stored_key(table, wrong.node)))
     space = table.code_space
     histograms = _histograms(found.counts, loaded.codes)
-    by_chase = [0 if chases is None else int((chases.claims % 2 == side).sum()) for side in Side]
+    by_chase = [int((searched.claims % 2 == side).sum()) for side in Side]
     return VerifyReport(
         material=Material(*table.layout.armies).name,
         rules=str(rule_set.rules),
@@ -268,16 +150,15 @@ def conclude(
         index_size=table.layout.slots,
         red_to_move=_totals(histograms[Side.RED], space, by_chase[Side.RED]),
         black_to_move=_totals(histograms[Side.BLACK], space, by_chase[Side.BLACK]),
-        offenders_examined=offenders,
-        chasers_examined=0 if chases is None else len(chases.numbers),
-        orders_examined=orders,
+        offenders_examined=searched.offenders,
+        chasers_examined=searched.chasers,
+        orders_examined=searched.orders,
         complete=not rule_set.orders,
-        findings=found.findings + len(wrong),
+        findings=found.findings + len(searched.wrong),
         first=first,
         file_problems=(),
         histograms=histograms,
-        chase_patterns={} if chases is None else chases.count_claims(),
-        sampled=0,
+        chase_patterns=searched.chase_patterns,
         seconds=0.0,
     )
 
@@ -316,6 +197,17 @@ def _value(key: int) -> Value | None:
     return value_of_key(key) if abs(key) <= MATE else None
 
 
+def _stored_key(table: Table, node: int) -> int:
+    """The key that a table stores for a node."""
+    slot, side = divmod(node, 2)
+    for number in range(table.tiles(side)):
+        for first, codes in table.tile(side, number, lambda codes: codes):
+            if first <= slot < first + len(codes):
+                code = np.array([codes[slot - first]], np.int64)
+                return int(keys_of_palette(code, table.code_space)[0])
+    raise IndexError(f"a table has no slot {slot}")
+
+
 def _fen(table: Table, slot: int, side: int) -> str:
     """The FEN of a position that was judged."""
     position = table.layout.position(slot, Side(side))
@@ -347,7 +239,7 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
 def _histograms(
     counts: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """How many positions have each code, Red to move and Black to move.
+    """Return how many positions have each code, Red to move and Black to move.
 
     Code 0 is no value, and not counted.
     """

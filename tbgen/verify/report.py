@@ -1,4 +1,4 @@
-"""What a proof reports: counts, and the first counter-example.
+"""The report of a proof: counts, and the first counter-example.
 
 Progress on the way, the positions that patterns refute (`Wrong`), and the report in the end.
 Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
@@ -12,8 +12,8 @@ from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
 
-METHOD = "classes"
-"""How tables are proven, for certificates to say: another word once the proof is another one."""
+METHOD = "sums"
+"""The method of proof, for certificates to say: another word once the proof is another one."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the phase, and how much of how much of it is done."""
@@ -98,10 +98,9 @@ class VerifyReport:
     between the file and itself (header, statistics). `complete` tells whether the draws were
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
     orders, and without repetition rules there are none. `offenders_examined` counts who might check
-    with every move and is not settled by rows, `chasers_examined` who might chase one piece so and
-    is left by the sieve.
-    `chase_patterns` counts the direct wins of each order by perpetual chase. `sampled` counts the
-    positions that were proven again by the scalar rules.
+    with every move and is not settled by rows, `chasers_examined` who might chase one piece so
+    and is answered.
+    `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
     material: str
@@ -121,7 +120,6 @@ class VerifyReport:
     file_problems: tuple[str, ...]
     histograms: tuple[dict[int, int], dict[int, int]]
     chase_patterns: dict[int, int]
-    sampled: int
     seconds: float
 
     @property
@@ -131,7 +129,7 @@ class VerifyReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the table is proven."""
+        """Return whether the table is proven."""
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:
@@ -165,7 +163,6 @@ class VerifyReport:
             "chasers_examined": self.chasers_examined,
             "orders_examined": self.orders_examined,
             "complete": self.complete,
-            "sampled": self.sampled,
             "findings": self.findings,
             "first": first,
             "file_problems": list(self.file_problems),

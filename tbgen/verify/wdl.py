@@ -41,11 +41,10 @@ from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
 from tbgen.verify.arrays import Arrays, Numbers
-from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.keys import MATE
 from tbgen.verify.loading import gather
+from tbgen.verify.passes import Passes
 from tbgen.verify.planes import Table
-from tbgen.verify.positions import EXISTS, examine
 from tbgen.verify.ranks import NO_RANK, Values, keys_of_palette
 from tbgen.verify.report import Progress, no_progress
 
@@ -73,11 +72,11 @@ class _OutcomeTable:
         return self._file.layout
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
+        """Return how many tiles of whole leads a side has."""
         return self._file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """What stands for the codes of one tile; arbitrary where no position is."""
+        """Return what stands for the codes of one tile; arbitrary where no position is."""
         return self._file.tile(side, number, lambda codes: numbers_of(_CODES.take(codes)))
 
 
@@ -93,11 +92,11 @@ class _DistanceTable(_OutcomeTable):
         return self._table.layout
 
     def tiles(self, side: int) -> int:
-        """How many tiles of whole leads a side has."""
+        """Return how many tiles of whole leads a side has."""
         return self._table.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """What stands for the codes of one tile; arbitrary where no position is."""
+        """Return what stands for the codes of one tile; arbitrary where no position is."""
         space = self._table.code_space
 
         def outcome_numbers(codes: Codes) -> Codes:
@@ -129,7 +128,7 @@ class WdlReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not (self.inconsistent or self.differing or self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -163,7 +162,8 @@ def verify_wdl(
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
     loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
-    found = Passes(arrays, file.layout, threads, report).prove(list_checks=False)
+    keys = [keys_of_palette(codes, _SPACE) for codes in loaded.codes]
+    found = Passes(arrays, file.layout, threads, report).prove(keys)
     node = -1 if found.first is None else found.first[0]
     counted = [
         _counts(dict(zip(codes.tolist(), line, strict=False)))
@@ -211,7 +211,7 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
 
 
 def _by_outcome(values: Values) -> Values:
-    """The same ranks, of which nothing but win, draw and loss is compared."""
+    """Return the ranks, of which nothing but win, draw and loss is compared."""
     keys = keys_of_palette(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
@@ -233,11 +233,13 @@ def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) ->
             part = slice(first, first + _PIECE)
             differs = ours[part] != outcomes_of(theirs[part], table.code_space)
             nodes = 2 * (first + np.flatnonzero(differs)) + side
-            yield nodes[examine(nodes, arrays, threads)[:, EXISTS] != 0]
+            slots = nodes // 2
+            is_legal = arrays.ranks[side * file.layout.slots + slots] != 0
+            yield nodes[is_legal & file.layout.squares_of_slots(slots)[1]]
 
 
 def _counts(histogram: dict[int, int]) -> SideCounts:
-    """How many positions of a side win, draw and lose, by the codes of `_CODES`."""
+    """Return how many positions of a side win, draw and lose, by the codes of `_CODES`."""
     wins, draws, losses = (histogram.get(int(_CODES[code]), 0) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
 

@@ -20,11 +20,17 @@ import figures
 import reference
 import schemas
 import studies
+import trusted
 
 
 def test_the_commands() -> None:
     """Otherwise run `python scripts/docs/commands.py`."""
     assert commands.PAGE.read_text("utf-8") == commands.page()
+
+
+def test_what_a_proof_trusts() -> None:
+    """Otherwise run `python scripts/docs/trusted.py`."""
+    assert trusted.is_current(trusted.PAGE.read_text("utf-8"))
 
 
 def test_the_python_page() -> None:

@@ -8,7 +8,6 @@ piece. A pattern is what is left of them when the other side has to answer, agai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +15,16 @@ import numpy as np
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
+from tbgen.indexing.threads import thread_pool
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import Numbers
-from tbgen.verify.chase.bench import Bench
-from tbgen.verify.chase.edges import Scan, k_find_chasers
+from tbgen.verify.arrays import NOBODY, Numbers
+from tbgen.verify.chase.chasers import NUMBER, list_chasers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
-from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.loading import gather
 from tbgen.verify.planes import Table
-from tbgen.verify.report import no_progress
+from tbgen.verify.ranges import cut
+from tests.kits.verifykit import canonical, completed
 
 
 class Candidates(NamedTuple):
@@ -58,17 +57,20 @@ def find_candidates(
     """Search a table, given its supporting tables; its first pass must find nothing wrong."""
     loaded = gather(table, supporting, rule_set)
     arrays = loaded.arrays
-    found = Passes(arrays, table.layout, 1, no_progress).prove(list_checks=True)
+    passes, found = completed(table, loaded)
     assert not found.findings
+    held = np.concatenate([2 * np.flatnonzero(np.unpackbits(bits, bitorder="little")) + side
+                           for side, bits in enumerate(passes.held)])  # fmt: skip
+    held = np.sort(canonical(held, table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
-    offends = [found.checkers % 2 == side for side in (1 - armless, armless)]
-    checkers = [Patterns(arrays, replace(found, checkers=found.checkers[of]), 1).offenders
-                for of in offends]  # fmt: skip
-    checks = Patterns(arrays, found, 1)
-    scan = Scan.make(8 * len(found.chasers))
-    k_find_chasers(found.chasers, scan, Bench.make(len(arrays.men.pieces)), arrays)
-    chasers = np.unique(scan.chasers[: scan.counts[0], 0] // SQUARES)
-    alive, _, _ = ChasePatterns(arrays, found, 1, no_progress).find(1)
+    of = arrays, passes.index
+    checkers = [Patterns(*of, cut(held[held % 2 == side]), NOBODY, 1).offenders
+                for side in (1 - armless, armless)]  # fmt: skip
+    checks = Patterns(*of, cut(held), NOBODY, 1)
+    with thread_pool(1) as pool:
+        listed = list_chasers(cut(found.chasers), NOBODY, *of, pool)
+    chasers = np.unique(listed.chasers[:, NUMBER] // SQUARES)
+    alive, _, _ = ChasePatterns(*of, cut(found.chasers), found.chase_claims, 1).find(1)
     return Candidates(
         *checkers,
         chasers[chasers % 2 != armless],

@@ -83,7 +83,7 @@ class Field:
         Rows and patterns have to find it alone: a witness who is asked about a sample would hide
         what they miss in a table so small that he is asked about much of it.
         """
-        return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1, sample=0).ok
+        return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
 
     def _supporting(self, child: Material) -> Planted:
         """The table of a material that captures lead to."""

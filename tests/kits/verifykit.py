@@ -13,7 +13,10 @@ from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
 from tbgen.verify.loading import Loaded
-from tbgen.verify.ranks import FREE
+from tbgen.verify.passes import Found, Passes
+from tbgen.verify.planes import Table
+from tbgen.verify.ranks import keys_of_palette
+from tbgen.verify.report import no_progress
 
 
 @dataclass
@@ -66,15 +69,14 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
     return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
 
 
-def believe(loaded: Loaded) -> np.ndarray:
-    """Turn the planes of a loaded table into ranks as they are, holes and all: no first pass.
-
-    Returns int64 (2 * slots,): the places in the palette that they held.
-    """
-    arrays = loaded.arrays
-    slots = int(arrays.tables[0, 1] - arrays.tables[0, 0])
-    places = arrays.ranks[: 2 * slots].astype(np.int64)
-    arrays.ranks[: 2 * slots] = np.concatenate(
-        [arrays.values.own[side, FREE][places[side * slots :][:slots]] for side in Side]
+def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
+    """Fill the planes of a loaded table, and let every position be judged."""
+    passes = Passes(loaded.arrays, table.layout, 1, no_progress)
+    return passes, passes.prove(
+        [keys_of_palette(codes, table.code_space) for codes in loaded.codes]
     )
-    return places
+
+
+def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
+    """Those of some nodes (2 * slot + side to move) that are the index's own of their positions."""
+    return nodes[layout.squares_of_slots(nodes // 2)[1]]

@@ -1,16 +1,14 @@
 """Filters of the solver and of the proof leave out no chase of any rule set.
 
-Both look for attacks by rows first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.forward.marks`.
-Their parts run as plain Python here, on the rows in which some positions lie.
+Both look for attacks first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`. Their parts
+run as plain Python here, on the rows in which some positions lie.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Position
@@ -21,10 +19,9 @@ from tbgen.retrograde.chase.sieve import attacked_row
 from tbgen.rows import bitsets
 from tbgen.rows.frame import MIDS, make_frame
 from tbgen.rules.chases import threatens
-from tbgen.verify.arrays import Men
-from tbgen.verify.forward.index import Row, make_index, set_row
-from tbgen.verify.forward.marks import mark_asked
-from tbgen.verify.ranks import ASKS_ATTACKS, ASKS_HUNG
+from tbgen.verify.complete import hangs
+from tbgen.verify.index import Desk, make_index
+from tbgen.verify.moves import set_up
 from tests.kits.strategies import random_position
 
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
@@ -53,15 +50,7 @@ class Filters:
         layout = self.layout = Layout.of(material)
         self.frame = make_frame(layout)
         self.index = make_index(layout)
-        pieces = layout.piece_codes
-        self.row = Row.make(self.index, len(pieces), np.uint8)
-        kings = [i for i, code in enumerate(pieces) if piece_kind(code) == PieceType.KING]
-        self.arrays = SimpleNamespace(
-            men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
-            descriptor=layout.descriptor,
-            stakes=np.ones(len(pieces), np.uint8),
-            seek_chases=True,
-        )
+        self.desk = Desk.make(self.index)
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
         """Return whether the sieve says that a piece of `side` is attacked in a slot's position."""
@@ -71,13 +60,9 @@ class Filters:
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the marks say that a piece of `side` may be chased."""
-        number, column = divmod(slot, self.layout.inner_size)
-        self.arrays.chase_rules = word
-        set_row(number, self.row, self.index, self.arrays)
-        asked = ASKS_HUNG | ASKS_ATTACKS
-        mark_asked(asked, asked, self.row, self.index, self.arrays)
-        return bool(self.row.hung[side][column])
+        """Return whether the proof says that a piece of `side` may be chased."""
+        set_up(slot, self.desk, self.index)
+        return bool(hangs(side, word, self.desk, self.index))
 
 
 def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:

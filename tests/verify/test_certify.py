@@ -41,7 +41,7 @@ def answer(tables: Path, command: str, *arguments: str, status: int = 0) -> dict
 
 
 def states(tables: Path) -> dict[str, str]:
-    """What `ls` says, and `stats` the same."""
+    """Return what `ls` says, and `stats` the same."""
     found = {
         table["material"]: table["proof"]["status"] for table in answer(tables, "ls")["tables"]
     }

@@ -23,7 +23,10 @@ from tbgen.tables import CorruptTableError
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
+from tbgen.verify.arrays import NOBODY
 from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.passes import Passes
+from tbgen.verify.ranges import cut
 from tests.kits.built import Silence
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
@@ -267,6 +270,16 @@ def test_knkpp_is_proven(knkpp):
     assert report.chase_patterns == {k: n for k, n in knkpp.chase_patterns.items() if n}
     assert sum(knkpp.chase_patterns.values()) == 3423
     assert report.black_to_move.direct_checks == 4294
+
+
+@pytest.mark.certification
+def test_claims_that_nobody_meets_are_looked_at_again(knkpp, monkeypatch):
+    """A claim may rest on a chaser who is no candidate: here nobody is one."""
+    suspects = Passes.suspects
+    monkeypatch.setattr(Passes, "suspects", lambda *of: suspects(*of)._replace(chasers=cut(NOBODY)))
+    report = prove(knkpp)
+    assert report.ok, report.first
+    assert report.black_to_move.direct_chases == 3423
 
 
 @pytest.mark.certification

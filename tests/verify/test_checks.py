@@ -12,8 +12,11 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
+from tbgen.verify.arrays import NOBODY
 from tbgen.verify.checks import Graph
 from tbgen.verify.keys import NEVER
+from tbgen.verify.passes import Passes, Suspects
+from tbgen.verify.ranges import cut
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
 
@@ -55,6 +58,25 @@ def test_first_order_tables_pass(name):
     assert report.ok, report.first
     assert not report.complete
     assert report.orders_examined == 1
+
+
+def test_what_candidates_refute_is_decided_by_all_positions(monkeypatch):
+    """A claim may rest on positions that are no candidates: here nobody is one."""
+    suspects, asked = Passes.suspects, []
+
+    def nobody(passes, found):
+        suspects(passes, found)
+        passes.arrays.values.settled[:] = False
+        asked.append(len(found.check_claims))
+        return Suspects(cut(NOBODY), found.check_claims, cut(NOBODY))
+
+    expected = prove(solved("KRKN"))
+    monkeypatch.setattr(Passes, "suspects", nobody)
+    report = prove(solved("KRKN"))
+    assert asked[0] > 0
+    assert report.ok, report.first
+    assert report.histograms == expected.histograms
+    assert report.offenders_examined > expected.offenders_examined
 
 
 def test_direct_wins_are_counted():
@@ -142,7 +164,7 @@ def test_patterns_hidden_in_draws_are_found():
 
 
 def test_orders_beyond_the_limit_are_found():
-    """What claims the second order in a table of one."""
+    """Return what claims the second order in a table of one."""
     table = planted()
     rule_set = RuleSet(Rules.CHECK, 1)
     assert verify(table, lambda child: solved(child.name), rule_set=rule_set).ok

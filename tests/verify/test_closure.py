@@ -40,7 +40,7 @@ def tables(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, proven. Not to be written to."""
+    """Those tables, proven. Not to be written to."""
     directory = tmp_path_factory.mktemp("proven") / "tables"
     shutil.copytree(built("KRKN", rules="none"), directory)
     result = run(directory, "KRKN")
@@ -61,7 +61,7 @@ def run(tables: Path, *arguments: str) -> Result:
 
 
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
-    """How each table was settled: by a proof, by its certificate, or not (None)."""
+    """Return how each table was settled: by a proof, by its certificate, or not (None)."""
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
     answer = json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""Where only one side can cross the river: candidates for a pattern there are, and no pattern.
+"""Materials in which one side can cross the river: candidates for patterns, and no pattern.
 
 The solver does not look; the proof does. `scripts/reproduce/one_armed.py` looks at all materials
 of at most five men.
@@ -45,7 +45,7 @@ def chased_by(position, move):
 
 
 def loses(table, after: Position):
-    """Whether a position without captures is won for the side to move."""
+    """Return whether a position without captures is won for the side to move."""
     code = int(table.plane(after.side)[table.layout.slot(after)])
     return table.code_space.decode(code).outcome == Outcome.WIN
 

@@ -56,7 +56,7 @@ def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
 
 
 def same_outcomes(one: Rules, other: Rules) -> bool:
-    """Whether two rule sets give the material the same values."""
+    """Return whether two rule sets give the material the same values."""
     return counts(one) == counts(other)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from contextlib import nullcontext
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,14 +14,12 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
+from tbgen.verify.chase import patterns
 from tbgen.verify.chase.edges import CHASER, NODE_AFTER
 from tbgen.verify.chase.patterns import ChasePatterns
-from tbgen.verify.chase.sieve import sift
-from tbgen.verify.forward.first_pass import Passes
 from tbgen.verify.loading import gather
-from tbgen.verify.report import no_progress
 from tests.kits.solutions import solution
-from tests.kits.verifykit import recoded
+from tests.kits.verifykit import completed, recoded
 
 WXF = RuleSet(Rules.WXF)
 
@@ -28,12 +27,11 @@ WXF = RuleSet(Rules.WXF)
 def search(table, *, sieved):
     """The chases of a table, and what they say of the orders 1 to 3."""
     loaded = gather(table, lambda child: solution(child.name, Rules.WXF), WXF)
-    passes = Passes(loaded.arrays, table.layout, 1, no_progress)
-    found = passes.prove(list_checks=True)
-    if sieved:
-        left = sift(found.chasers, found.claims, loaded.arrays, passes.index, 1)
-        found = replace(found, chasers=left)
-    chases = ChasePatterns(loaded.arrays, found, 1, no_progress)
+    passes, found = completed(table, loaded)
+    open_nodes = passes.everybody(found).chasers
+    everyone = patch.object(patterns, "keep_answered", lambda found, *_: found.chasers)
+    with nullcontext() if sieved else everyone:
+        chases = ChasePatterns(passes.arrays, passes.index, open_nodes, found.chase_claims, 1)
     return chases, [chases.check_order(order) for order in range(1, 4)]
 
 

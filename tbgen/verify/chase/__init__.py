@@ -1,9 +1,8 @@
 """Perpetual chases, proven: what should be a chase pattern is one, and nothing else is.
 
     bench      boards on which chases are tried, and what a move attacks anew
-    still      moves that are no chase, seen at a glance
-    sieve      which positions are worth asking
-    edges      who may have to chase one piece for ever, and the answers to it
+    chasers    who may have to chase one piece for ever
+    edges      his chases, and the answers to them
     victims    whom those answers chase themselves
     game       the game of the chase pattern, on numbers alone
     patterns   the proof
@@ -13,8 +12,6 @@ Perpetual checks are none of its business (`tbgen.verify.checks`). Its independe
 
 Parameters of kernels, unless a kernel says otherwise:
     bench : Bench, the thread's own; the functions leave the position on it as it was
-    index : RowIndex
-    row : Row, the thread's own
     before, after : int8 (90,), inout, the boards around a move; left as they were
     victim : int, which of the pieces is chased
     order, limit : int, orders of repetition

@@ -111,7 +111,7 @@ def k_keep_safe(graph, due, dead, alive):
 
 @part
 def _meets(graph, victims, due, met, e, clause):
-    """Whether an edge, whatever is chased next, meets a clause or stays where it can be met.
+    """Return whether an edge, whatever is chased next, meets a clause or stays where it can be met.
 
     e : int, the edge; clause : int, 0 for an answer that is no check, 1 + p for piece p
     met : bool (chases, 1 + pieces), as `k_reach` has found so far

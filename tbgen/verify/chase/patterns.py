@@ -6,7 +6,7 @@ checks it needs no values to begin with: every position of a side whose moves al
 or lose, is a *chaser* of that piece (`edges`), and the game on them (`game`) says which of them
 are caught in a pattern (docs/values.md, "Patterns, exactly").
 
-    scan     chasers, among the nodes that the first pass listed and the `sieve` left
+    find     chasers, among the nodes that the first pass listed (`chasers`)
     expand   their chases, and the answers that lead to chasers again
     order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
                                          ->  who may be a direct win   >=
@@ -16,7 +16,7 @@ one too, if he has an answer that leads into the pattern: he wins by this order 
 plies or in two, and a search that begins with fewer positions than all open ones need not have
 met that chaser.
 
-Chasers are numbered as in `edges`, and kept ascending.
+Chasers are numbered as in `chasers`, and kept ascending.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
 from tbgen.verify.chase.bench import Bench
+from tbgen.verify.chase.chasers import FIRST_ORDER, NUMBER, keep_answered, list_chasers
 from tbgen.verify.chase.edges import (
     CHASER,
     IS_CALM,
@@ -40,19 +41,16 @@ from tbgen.verify.chase.edges import (
     SOURCE,
     TO,
     Expansion,
-    Scan,
     k_expand_chasers,
-    k_find_chasers,
 )
 from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.chase.victims import k_find_victims
-from tbgen.verify.forward.first_pass import FirstPass
-from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
+from tbgen.verify.index import Index
+from tbgen.verify.keys import MATE, ORDER, orders_of_keys
 from tbgen.verify.moves import stored_keys
-from tbgen.verify.report import Progress, Wrong
+from tbgen.verify.ranges import Ranges
+from tbgen.verify.report import Wrong
 
-_RANGE_NODES = 1 << 14
-"""Nodes per task."""
 _RANGE_CHASERS = 1 << 12
 """Chasers per task."""
 _FIRST_ROOM = 1 << 15
@@ -62,23 +60,30 @@ _FIRST_ROOM = 1 << 15
 class ChasePatterns:
     """The possible chase patterns of a table, and what those of each order say of its values."""
 
-    def __init__(self, arrays: Arrays, found: FirstPass, threads: int, report: Progress) -> None:
-        """Look at what the first pass listed, for all orders."""
-        self._arrays = arrays
-        self._compile()
+    def __init__(
+        self,
+        arrays: Arrays,
+        index: Index,
+        ranges: Ranges,
+        claims: tuple[Numbers, Numbers],
+        threads: int,
+    ) -> None:
+        """Look for all orders.
+
+        ranges : nodes that may be chasers
+        claims : direct wins of sides that are not in check, ascending, and their keys
+        """
+        self._arrays, self._index = arrays, index
+        self.claims, self._claimed_keys = claims
         with thread_pool(threads) as pool:
-            nodes = found.chasers
-            chased = []
-            starts = range(0, max(1, len(nodes)), _RANGE_NODES)
-            ranges = [nodes[start : start + _RANGE_NODES] for start in starts]
-            for start, listed in zip(starts, pool.map(self._scan, ranges), strict=True):
-                chased.append(listed)
-                report("chases", min(start + _RANGE_NODES, len(nodes)), max(1, len(nodes)))
-            chasers = np.concatenate(chased)
-            chasers = chasers[np.argsort(chasers[:, 0])]
-            self.numbers: Numbers = np.ascontiguousarray(chasers[:, 0])
-            self._first_orders: Numbers = np.ascontiguousarray(chasers[:, 1])
-            self.claims: Numbers = found.claims
+            chasers = keep_answered(
+                list_chasers(ranges, self.claims, arrays, index, pool), arrays, index, pool
+            )
+            chasers = chasers[np.argsort(chasers[:, NUMBER])]
+            self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
+            self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
+            with compile_lock():
+                self._expand(len(chasers))
             first_chase = 0
             chases, edges = [], []
             for some in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
@@ -89,7 +94,6 @@ class ChasePatterns:
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
         self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))
-        self._claimed_keys = stored_keys(self.claims, arrays)
         self._graph = ChaseGraph(
             _starts(self._chases[:, CHASER], len(self.numbers)),
             _starts(self._edges[:, SOURCE], len(self._chases)),
@@ -97,17 +101,8 @@ class ChasePatterns:
             self._edges[:, IS_CHECK] != 0,
         )
 
-    @property
-    def last_order(self) -> int:
-        """The highest order at which anything here changes."""
-        orders = np.concatenate(
-            [self._chaser_orders, self._first_orders, self._chases[:, LOSES_FROM],
-             orders_of_keys(self._claimed_keys)]
-        )  # fmt: skip
-        return int(orders[orders < NEVER].max(initial=0))
-
     def check_order(self, order: int) -> list[Wrong]:
-        """Who is refuted by the pattern of an order, by ascending node."""
+        """Return who is refuted by the pattern of an order, by ascending node."""
         alive, candidates, due = self.find(order)
         must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
         answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
@@ -119,7 +114,7 @@ class ChasePatterns:
         )
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Who claims a pattern of an order that the table is not meant to have."""
+        """Return who claims a pattern of an order that the table is not meant to have."""
         orders = orders_of_keys(self._claimed_keys)
         beyond = orders > limit
         return [
@@ -129,7 +124,7 @@ class ChasePatterns:
         ]
 
     def count_claims(self) -> dict[int, int]:
-        """How many direct wins of each order the table has by perpetual chase."""
+        """Return how many direct wins of each order the table has by perpetual chase."""
         orders, counts = np.unique(orders_of_keys(self._claimed_keys), return_counts=True)
         return dict(zip(orders.tolist(), counts.tolist(), strict=True))
 
@@ -161,51 +156,34 @@ class ChasePatterns:
         )
         k_find_victims(
             wanted, self.numbers, self._chases, self._edges, self._graph, victims,
-            Bench.make(pieces), self._arrays,
+            Bench.make(self._index), self._index, self._arrays,
         )  # fmt: skip
         return victims
 
     def _wrong(self, nodes: Numbers, order: int, *, is_pattern: bool) -> list[Wrong]:
-        """What to say of nodes that are only in the pattern, or only claimed."""
+        """Return what to say of nodes that are only in the pattern, or only claimed."""
         keys = stored_keys(nodes, self._arrays)
         return [
             Wrong(node, key, order, is_pattern=is_pattern, by_chase=True)
             for node, key in zip(nodes.tolist(), keys.tolist(), strict=True)
         ]
 
-    def _scan(self, nodes: Numbers) -> NDArray[np.int64]:
-        """The chasers among some nodes, as `Scan.chasers` has them."""
-        room = _FIRST_ROOM
-        while True:
-            scan = Scan.make(room)
-            k_find_chasers(nodes, scan, Bench.make(len(self._arrays.men.pieces)), self._arrays)
-            room = int(scan.counts[0])
-            if room <= len(scan.chasers):
-                return scan.chasers[:room].copy()
-
     def _expand(self, first: int) -> Expansion:
         """The chases and edges of a range of chasers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
-        bench = Bench.make(len(self._arrays.men.pieces))
-        room = _FIRST_ROOM
+        bench, room = Bench.make(self._index), _FIRST_ROOM
         while True:
             found = Expansion.make(room)
             k_expand_chasers(
-                first, last, self.numbers, self._first_orders, found, bench, self._arrays
-            )
+                first, last, self.numbers, self._first_orders, found, bench, self._index,
+                self._arrays,
+            )  # fmt: skip
             chases, edges = found.counts
             room = max(chases, edges)
             if room <= len(found.edges):
                 return Expansion(
                     found.chases[:chases].copy(), found.edges[:edges].copy(), found.counts
                 )
-
-    def _compile(self) -> None:
-        """Compile what several threads call, before they do."""
-        self.numbers = self._first_orders = np.empty(0, np.int64)
-        with compile_lock():
-            self._scan(self.numbers)
-            self._expand(0)
 
 
 def _starts(owners: NDArray[Any], count: int) -> Numbers:

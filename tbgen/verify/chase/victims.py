@@ -16,20 +16,20 @@ from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.verify.chase.bench import attacks_anew, copy_board, is_mirrored, play
 from tbgen.verify.chase.edges import CHASER, CHASING_MOVE, MOVE, SOURCE, TO
-from tbgen.verify.moves import clear, set_up
+from tbgen.verify.moves import set_up
 
 ONE = np.uint64(1)
 
 
 @part
 def _is_met(chase, mirrored, attacker, victim, bench, arrays):
-    """Whether the next chase meets an attack on the position after the answer (point 7).
+    """Return whether the next chase meets an attack on the position after the answer (point 7).
 
     chase : int64, the next chase as a move; attacker : int, which of the pieces
     mirrored : bool, whether the chaser's slot is the mirror image of `bench.replied`, which has
         its squares in `bench.desk.other`
     """
-    squares, replied = bench.desk.squares, bench.replied
+    squares, replied = bench.desk.all, bench.replied
     source, target = bench.desk.other[chase // SQUARES], chase % SQUARES
     if mirrored:
         source, target = mirror_square(source), mirror_square(target)
@@ -51,7 +51,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     e : int64, the edge; side : int, whose pieces may be victims
     mirrored : bool, as in `_is_met`
     """
-    squares = bench.desk.squares
+    squares = bench.desk.all
     first, last = graph.chase_start[edges[e, TO]], graph.chase_start[edges[e, TO] + 1]
     words = victims.pair_start[e] - first
     copy_board(bench.after, bench.replied)
@@ -71,25 +71,25 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 
 
 @borrowing_kernel
-def k_find_victims(wanted, numbers, chases, edges, graph, victims, bench, arrays):
+def k_find_victims(wanted, numbers, chases, edges, graph, victims, bench, index, arrays):
     """Fill `victims.victims` and `victims.follow` for some edges.
 
     wanted : int64 (n,), the edges
     """
     desk, after = bench.desk, bench.after
-    squares, board, other = desk.squares, desk.board, desk.other
+    squares, board, other = desk.all, desk.board, desk.other
     for i in range(wanted.size):
         e = wanted[i]
         chase, move = edges[e, SOURCE], edges[e, MOVE]
         node = numbers[chases[chase, CHASER]] // SQUARES
-        set_up(node // 2, desk, arrays)
+        set_up(node // 2, desk, index)
         chasing = chases[chase, CHASING_MOVE]
         play(chasing // SQUARES, chasing % SQUARES, board, squares, arrays.men)
         copy_board(board, after)
         target = move % SQUARES
         source = play(move // SQUARES, target, after, squares, arrays.men)
-        next_slot = slot_of_squares(squares, arrays.descriptor)
-        mirrored = is_mirrored(next_slot, after, other, arrays)
+        next_slot = slot_of_squares(squares, index.descriptor)
+        mirrored = is_mirrored(next_slot, after, other, index, arrays)
         for p in range(squares.size):
             place = squares[p]
             if mirrored:
@@ -101,5 +101,3 @@ def k_find_victims(wanted, numbers, chases, edges, graph, victims, bench, arrays
             _find_victims(
                 e, node % 2, source, target, mirrored, chases, edges, graph, victims, bench, arrays
             )
-        play(move // SQUARES, source, after, squares, arrays.men)
-        clear(desk)

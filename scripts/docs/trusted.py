@@ -1,0 +1,123 @@
+"""Write the table of what a proof runs on into docs/proof.md, from the imports of the code.
+
+    python scripts/docs/trusted.py
+
+Everything that `tbgen.verify` imports, itself or by what it imports, is trusted; what
+`tbgen.retrograde` or `tbgen.building` imports in the same way is shared with the builder.
+`tests/docs/test_generated.py` keeps the table current.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+
+import architecture
+
+PAGE = architecture.ROOT / "docs" / "proof.md"
+FIRST, LAST = "<!-- trusted: scripts/docs/trusted.py -->", "<!-- end -->"
+
+PROOF = "tbgen.verify"
+BUILDER = ("tbgen.retrograde", "tbgen.building")
+
+NUMBER = re.compile(r"\d[\d,]*")
+
+ROLES = {
+    "tbgen.verify": "the proof",
+    "tbgen.indexing": "the index, squares, materials, rule sets",
+    "tbgen.rules": "movement, checks, attacks and chases",
+    "tbgen.tables": "codes, the reader, names, statistics, certificates",
+    "tbgen.compiling": "compiles kernels; returns memory",
+    "tbgen.scheduling": "the order in which a closure is proven",
+}
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Return what a module imports; `tbgen` itself offers names, and computes nothing."""
+    names = architecture.sources().keys() - {"tbgen"}
+    return frozenset(name for name in architecture.imported(module) if name in names)
+
+
+def reached(roots: list[str]) -> set[str]:
+    """Some modules, and all that they import, directly or not."""
+    found: set[str] = set()
+    left = list(roots)
+    while left:
+        module = left.pop()
+        if module not in found:
+            found.add(module)
+            left += imports(module)
+    return found
+
+
+def modules_of(*packages: str) -> list[str]:
+    """All modules of packages."""
+    return [
+        module
+        for module in architecture.sources()
+        if any(module == package or module.startswith(f"{package}.") for package in packages)
+    ]
+
+
+def package_of(module: str) -> str:
+    """The package of a module, two names."""
+    return ".".join(module.split(".")[:2])
+
+
+def table() -> str:
+    """The table; lines of code and of words together, in hundreds."""
+    proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
+    of_package: dict[str, set[str]] = defaultdict(set)
+    for module in proof:
+        of_package[package_of(module)].add(module)
+    unknown = of_package.keys() - ROLES.keys()
+    if unknown:
+        raise ValueError(f"say in ROLES what these are: {', '.join(sorted(unknown))}")
+    lines = [
+        "| package | is | files | lines | of them shared with the builder |",
+        "|---|---|---|---|---|",
+    ]
+    for package, role in ROLES.items():
+        modules = of_package[package]
+        lines.append(
+            f"| `{package}` | {role} | {len(modules)} | {hundreds(modules)} "
+            f"| {hundreds(modules & builder)} |"
+        )
+    return "\n".join(lines)
+
+
+def hundreds(modules: set[str]) -> str:
+    """Return how many lines modules have, about."""
+    lines = sum(
+        len(architecture.sources()[module].read_text("utf-8").splitlines()) for module in modules
+    )
+    return f"{round(lines, -2):,}"
+
+
+def page() -> str:
+    """The page with the table as it is now."""
+    before, _, rest = PAGE.read_text("utf-8").partition(FIRST)
+    _, _, after = rest.partition(LAST)
+    return f"{before}{FIRST}\n\n{table()}\n\n{LAST}{after}"
+
+
+def is_current(text: str) -> bool:
+    """Return whether a page has the table of now, with numbers that differ by a tenth."""
+    words, numbers = zip(*(split(each) for each in (text, page())), strict=True)
+    return words[0] == words[1] and all(
+        10 * abs(told - now) <= now for told, now in zip(*numbers, strict=True)
+    )
+
+
+def split(text: str) -> tuple[str, list[int]]:
+    """A page without the numbers of its table, and these."""
+    before, _, rest = text.partition(FIRST)
+    within, _, after = rest.partition(LAST)
+    numbers = [int(number.replace(",", "")) for number in NUMBER.findall(within)]
+    return before + NUMBER.sub("", within) + after, numbers
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

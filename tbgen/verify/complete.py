@@ -1,0 +1,351 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Whole planes: a number in every slot that a move may lead to, 0 where there is no position.
+
+places of a palette  --by the rules-->  numbers of legal positions, counted on the way
+                     --by the index-->  the same in mirror images and exchanged twins
+                     --by captures--->  where two pieces share a square, what is without one
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing.slots import attacker_slot, slot_of_squares
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    flip_square,
+    piece_kind,
+    piece_side,
+)
+from tbgen.rules.attacks import attacks, pieces_between
+from tbgen.rules.chases import may_be_victim
+from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
+from tbgen.verify.bits import has_bit, set_bit
+from tbgen.verify.index import NOWHERE, clear_board, set_lead, set_row
+from tbgen.verify.planes import rank_after_capture
+from tbgen.verify.ranks import CHASE, CHECK, FREE
+
+_KNIGHT = int(PieceType.KNIGHT)
+
+
+@part
+def is_hit(side, skipped, desk, index):
+    """Return whether an attacker hits the king of a side.
+
+    skipped : int, an attacker that is not on the board, or NOWHERE
+    """
+    king = desk.kings[side]
+    k = 0
+    while index.own[1 - side, k] != NOWHERE:
+        m = index.own[1 - side, k]
+        if m != skipped and attacks(desk.board, desk.squares[m], king):
+            return True
+        k += 1
+    return False
+
+
+@part
+def hangs(side, chase_rules, desk, index):
+    """Return whether a piece of a side that can be chased is attacked by one that can chase.
+
+    chase_rules : int, bits of the rule set
+    """
+    board, squares, n = desk.board, desk.all, 0
+    while index.pairs[side, n, 0] != NOWHERE:
+        victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
+        if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
+            return True
+        n += 1
+    return False
+
+
+@part
+def _wins_something(side, desk, arrays):
+    """Return whether a piece of a side attacks one whose capture may win by repetition."""
+    board, squares = desk.board, desk.all
+    for p in range(squares.size):
+        if not arrays.stakes[p] or piece_side(board[squares[p]]) == side:
+            continue
+        for q in range(squares.size):
+            if piece_side(board[squares[q]]) == side and attacks(board, squares[q], squares[p]):
+                return True
+    return False
+
+
+@part
+def after_capture(side, mover, taken, desk, arrays):
+    """The number of the position after a capture, with a side to move that has lost a piece.
+
+    mover, taken : int, which of all pieces; they share a square
+    """
+    capture = arrays.captures[taken]
+    table = capture[TABLE]
+    if table == NO_TABLE:
+        return np.int64(arrays.values.drawn[side])
+    other = desk.other
+    for q in range(desk.all.size - 1):
+        other[q] = desk.all[capture[SOURCES + q]]
+    to_move = side
+    if capture[SWAPPED]:
+        to_move = 1 - side
+        for q in range(desk.all.size - 1):
+            other[q] = flip_square(other[q])
+    line = arrays.tables[table]
+    words = arrays.descriptors[line[FIRST_WORD] : line[END_WORD]]
+    slot = slot_of_squares(other[: desk.all.size - 1], words)
+    return rank_after_capture(table, to_move, side, slot, arrays)
+
+
+@part
+def _capture(x, y, slot, desk, arrays, index):
+    """Fill a slot in which two pieces of different sides share a square; x, y : int, which."""
+    pieces, board = arrays.men.pieces, desk.board
+    square = desk.all[x]
+    stood = board[square]
+    first = desk.all.size - index.men.size
+    for way in range(2):
+        mover, taken = (x, y) if way == 0 else (y, x)
+        side = piece_side(pieces[taken])
+        if taken == arrays.men.kings[side]:
+            continue
+        board[square] = pieces[mover]
+        # The side that has moved is not in check.
+        if pieces_between(board, desk.kings[0], desk.kings[1]) != 0 and not is_hit(
+            1 - side, taken - first, desk, index
+        ):
+            number = after_capture(side, mover, taken, desk, arrays)
+            arrays.ranks[side * index.slots + slot] = number
+    board[square] = stood
+
+
+@part
+def find_canonical(lead, within, image, symmetric, desk, index):
+    """The slot that the index has for the position in a slot.
+
+    lead : int, the first slot of the lead
+    symmetric : bool, whether the lead is its own mirror image
+    """
+    if index.twin == NOWHERE:
+        return lead + (min(within, image) if symmetric else within)
+    first = desk.all.size - index.men.size
+    best = attacker_slot(desk.all, first, False, index.descriptor)
+    if symmetric:
+        best = min(best, attacker_slot(desk.all, first, True, index.descriptor))
+    return lead + best
+
+
+@part
+def _mark_hits(side, m, hit, desk, index):
+    """Mark the places of a row in which an outer attacker hits the king of a side.
+
+    hit : uint8 (cells,), inout
+    """
+    board, king, square = desk.board, desk.kings[side], desk.squares[m]
+    if attacks(board, square, king):
+        for cell in range(hit.size):
+            hit[cell] = 1
+    # Where the innermost attacker stands between them, or on a knight's leg, it may be otherwise.
+    if piece_kind(index.men[m]) == _KNIGHT:
+        for n in range(4):
+            _mark_hit(index.legs[square, n], square, king, hit, desk, index)
+    elif square // 9 == king // 9:
+        for s in range(min(square, king) + 1, max(square, king)):
+            _mark_hit(s, square, king, hit, desk, index)
+    elif square % 9 == king % 9:
+        for s in range(min(square, king) + 9, max(square, king), 9):
+            _mark_hit(s, square, king, hit, desk, index)
+
+
+@part
+def _mark_hit(s, square, king, hit, desk, index):
+    """Mark one place of the innermost attacker likewise, s; hit : uint8 (cells,), inout."""
+    if s == NOWHERE or index.cells[s] == NOWHERE or desk.board[s] != EMPTY:
+        return
+    desk.board[s] = index.men[index.men.size - 1]
+    hit[index.cells[s]] = attacks(desk.board, square, king)
+    desk.board[s] = EMPTY
+
+
+@part
+def _mark_facing(hit, desk, index):
+    """Mark the places of a row in which the kings face each other; hit : uint8 (cells,), inout."""
+    red, black = desk.kings[0], desk.kings[1]
+    if red % 9 == black % 9 and pieces_between(desk.board, red, black) == 0:
+        for cell in range(hit.size):
+            hit[cell] = 1
+        for s in range(red + 9, black, 9):
+            if index.cells[s] != NOWHERE:
+                hit[index.cells[s]] = 0
+
+
+@part
+def _mark_inner(side, hit, desk, index):
+    """Mark the places from which the innermost attacker hits the king of a side.
+
+    hit : uint8 (cells,), inout
+    """
+    king, last = desk.kings[side], index.men.size - 1
+    if piece_kind(index.men[last]) == _KNIGHT:
+        n = 0
+        while index.leaps[king, n, 0] != NOWHERE:
+            _mark_from(index.leaps[king, n, 1], king, hit, desk, index)
+            n += 1
+        return
+    for s in range(king - king % 9, king - king % 9 + 9):
+        _mark_from(s, king, hit, desk, index)
+    for s in range(king % 9, SQUARES, 9):
+        _mark_from(s, king, hit, desk, index)
+
+
+@part
+def _mark_from(s, king, hit, desk, index):
+    """Mark one place likewise, s; hit : uint8 (cells,), inout."""
+    if index.cells[s] != NOWHERE and desk.board[s] == EMPTY:
+        desk.board[s] = index.men[index.men.size - 1]
+        hit[index.cells[s]] |= attacks(desk.board, s, king)
+        desk.board[s] = EMPTY
+
+
+@part
+def _find_hits(hits, buffer, desk, index):
+    """Find where in a row the king of each side is hit; the innermost attacker is not on the board.
+
+    hits : uint8 (3, cells), out: Red's king, Black's king, and where they face each other
+    buffer : uint8 (cells,)
+    """
+    last = index.men.size - 1
+    hits[:] = 0
+    for side in range(2):
+        k = 0
+        while index.own[1 - side, k] != NOWHERE:
+            m = index.own[1 - side, k]
+            if m == last:
+                _mark_inner(side, hits[side], desk, index)
+            else:
+                buffer[:] = 0
+                _mark_hits(side, m, buffer, desk, index)
+                for cell in range(buffer.size):
+                    hits[side, cell] |= buffer[cell]
+            k += 1
+    _mark_facing(hits[2], desk, index)
+
+
+@part
+def _fill(slot, cell, hits, counts, look, desk, arrays, index):
+    """Fill the slots of a canonical position, either side to move.
+
+    hits : uint8 (3, cells), as `_find_hits` has found them
+    counts : int64 (2, places), inout, how many positions have each place of a side's palette
+    """
+    values, planes = arrays.values, arrays.ranks
+    for side in range(2):
+        plane = side * index.slots + slot
+        if hits[1 - side, cell] or hits[2, cell]:
+            planes[plane] = 0
+            continue
+        place = planes[plane]
+        counts[side, place] += 1
+        kind = FREE
+        if hits[side, cell]:
+            kind = CHECK
+        elif (
+            look.open[side, place]
+            and arrays.seek_chases
+            and hangs(side, arrays.chase_rules, desk, index)
+        ):
+            kind = CHASE
+            set_bit(look.hung[side], slot)
+        elif look.won[side, place] and _wins_something(side, desk, arrays):
+            set_bit(look.hung[side], slot)
+        planes[plane] = values.own[side, kind, place]
+
+
+@part
+def _set_outer(lead, desk, arrays, index):
+    """Put the outer attackers of a lead on the board; lead : int, its first slot.
+
+    Returns how many of them stand on another piece (2 where a side's own do), and the last two
+    pieces that share a square.
+    """
+    first, board = desk.all.size - index.men.size, desk.board
+    overlaps, x, y = 0, 0, 0
+    for m in range(index.men.size - 1):
+        square = desk.squares[m]
+        desk.all[first + m] = square
+        if board[square] == EMPTY:
+            board[square] = index.men[m]
+            continue
+        x, y = first + m, 0
+        while desk.all[y] != square:
+            y += 1
+        pieces = arrays.men.pieces
+        overlaps += 2 if piece_side(pieces[x]) == piece_side(pieces[y]) else 1
+    return overlaps, x, y
+
+
+@part
+def _fill_shared(slot, square, overlaps, x, y, desk, arrays, index):
+    """Fill the slots of a place in which pieces share a square.
+
+    overlaps, x, y : int, as `_set_outer` returns them
+    """
+    planes, board = arrays.ranks, desk.board
+    last = desk.all.size - 1
+    desk.all[last] = square
+    planes[slot] = 0
+    planes[index.slots + slot] = 0
+    if overlaps == 1 and board[square] == EMPTY:
+        board[square] = arrays.men.pieces[last]
+        _capture(x, y, slot, desk, arrays, index)
+        board[square] = EMPTY
+    elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.men.pieces[last]):
+        p = 0
+        while desk.all[p] != square:
+            p += 1
+        _capture(last, p, slot, desk, arrays, index)
+
+
+@borrowing_kernel
+def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
+    """Fill the slots of some leads.
+
+    counts : int64 (2, places), inout, how many positions have each place of a side's palette
+    hits : uint8 (3, cells); buffer : uint8 (cells,)
+    """
+    planes, slots = arrays.ranks, index.slots
+    board, last = desk.board, index.men.size - 1
+    inner = index.first[index.first.size - 1]
+    for lead in range(lead_0, lead_1):
+        base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
+        for row in range(index.lead_slots // index.row_slots):
+            clear_board(desk)
+            set_lead(lead, desk, index)
+            at, image = set_row(row, desk, index)
+            overlaps, x, y = _set_outer(lead, desk, arrays, index)
+            if not overlaps:
+                _find_hits(hits, buffer, desk, index)
+            for cell in range(index.row_slots):
+                slot = base + at + cell
+                square = index.squares[inner + cell, 0]
+                desk.squares[last] = square
+                if overlaps or board[square] != EMPTY:
+                    _fill_shared(slot, square, overlaps, x, y, desk, arrays, index)
+                    continue
+                desk.all[desk.all.size - 1] = square
+                canonical = slot
+                if symmetric or index.twin != NOWHERE:
+                    mirrored = image + index.mirror_cell[cell]
+                    canonical = find_canonical(base, at + cell, mirrored, symmetric, desk, index)
+                if canonical != slot:
+                    planes[slot] = planes[canonical]
+                    planes[slots + slot] = planes[slots + canonical]
+                    for side in range(2):
+                        if has_bit(look.hung[side], canonical):
+                            set_bit(look.hung[side], slot)
+                    continue
+                board[square] = index.men[last]
+                _fill(slot, cell, hits, counts, look, desk, arrays, index)
+                board[square] = EMPTY

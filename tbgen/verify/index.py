@@ -1,0 +1,372 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The index as a sum: every position of a table in turn, and the slot that a move leads to.
+
+    slot = first slot of the lead + one term for each group of attackers
+
+A row is all placements of the innermost attacker with everything else fixed. What stands where is
+on a board of ninety squares; a move of an attacker changes one term, which `extend` has for every
+square that the others of its group leave. A step of a king, advisor or elephant leads to another
+lead, or to its mirror image: so the sum of the mirror image is kept as well.
+
+All of it is made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import part
+from tbgen.compiling.lending import lent
+from tbgen.indexing.groups import Group
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
+from tbgen.rules.board import LEAPS, MAX_MOVES, is_on_board
+from tbgen.rules.chases import may_be_offender
+from tbgen.rules.moves import piece_moves
+
+NOWHERE = -1
+"""No square, no term, no leg."""
+
+SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
+"""Words of a defender's step: squares, the one that an elephant passes, the placement after it."""
+FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
+"""Words of a step from a lead: the first slot of the lead after it, and whether it is mirrored."""
+
+NOT_LISTED = 8
+"""Most leaps of a knight."""
+
+
+@lent
+class Index(NamedTuple):
+    """The parts of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads."""
+
+    slots: int
+    lead_slots: int
+    row_slots: int
+    """Slots of a row: placements of the innermost attacker."""
+    twin: int
+    """The group of attackers like the innermost one, or NOWHERE."""
+    men: NDArray[np.int64]
+    """int64 (M,): piece codes."""
+    group: NDArray[np.int64]
+    """int64 (M,): the group of each."""
+    number: NDArray[np.int64]
+    """int64 (M,): which of its group each is."""
+    own: NDArray[np.int64]
+    """int64 (2, M): the attackers of each side, then NOWHERE."""
+    first: NDArray[np.int64]
+    """int64 (G,): where the placements of each group begin."""
+    sizes: NDArray[np.int64]
+    """int64 (G,): how many placements it has."""
+    strides: NDArray[np.int64]
+    """int64 (G,): by how many slots two neighbouring placements differ."""
+    squares: NDArray[np.int64]
+    """int64 (placements, most pieces): where the pieces of a placement stand."""
+    lines: NDArray[np.int64]
+    """int64 (placements, most pieces): the line of `extend` that moves of each piece read."""
+    mirrored: NDArray[np.int64]
+    """int64 (placements,): the term of the mirror image."""
+    extend: NDArray[np.int64]
+    """int64 (lines, 90): the term with the piece on a square, or NOWHERE."""
+    lead_ranks: NDArray[np.int64]
+    """int64 (2, L): Red's and Black's defender placement of each lead."""
+    self_mirrored: NDArray[np.bool_]
+    """bool (L,): leads that are their own mirror image."""
+    red: NDArray[np.int64]
+    """int64 (placements, defenders): the squares of Red's defenders, the king first."""
+    black: NDArray[np.int64]
+    """Those of Black."""
+    codes: NDArray[np.int64]
+    """int64 (2, most defenders): their piece codes, then EMPTY."""
+    step_start: NDArray[np.int64]
+    """int64 (2, most placements + 1): where the steps of a placement begin."""
+    steps: NDArray[np.int64]
+    """int64 (steps, STEP_WORDS)."""
+    leaps: NDArray[np.int64]
+    """int64 (90, 9, 2): leg and target of each leap of a knight, then NOWHERE."""
+    legs: NDArray[np.int64]
+    """int64 (90, 4): the legs of a knight, then NOWHERE."""
+    pawn: NDArray[np.int64]
+    """int64 (2, 90, 4): the targets of a side's pawn, then NOWHERE."""
+    pairs: NDArray[np.int64]
+    """int64 (2, n, 2): pieces of a side that can be chased, and those that can chase them, as
+    `Layout.piece_codes` has them; then NOWHERE."""
+    cells: NDArray[np.int64]
+    """int64 (90,): the place of a square in a row, or NOWHERE."""
+    mirror_cell: NDArray[np.int64]
+    """int64 (cells,): the place of the mirror image."""
+    descriptor: NDArray[np.int64]
+    """int64 (words,): the layout, for the scalar functions of `tbgen.indexing.slots`."""
+
+
+@lent
+class Desk(NamedTuple):
+    """One thread's position. Shapes as those of `Index`."""
+
+    board: NDArray[np.int8]
+    """int8 (90,): piece codes."""
+    squares: NDArray[np.int64]
+    """int64 (M,): where each attacker stands."""
+    line: NDArray[np.int64]
+    """int64 (M,): its line of `extend`."""
+    rest: NDArray[np.int64]
+    """int64 (M,): the sum of the slot without the term of its group and without the lead."""
+    ranks: NDArray[np.int64]
+    """int64 (G,): the placement of each group."""
+    steps: NDArray[np.int64]
+    """int64 (2, steps, STEP_WORDS + 1): the defenders' steps from the lead."""
+    counts: NDArray[np.int64]
+    """int64 (2,): how many there are."""
+    kings: NDArray[np.int64]
+    """int64 (2,): squares."""
+    lead: NDArray[np.int64]
+    """int64 (1,): the lead whose steps are listed, or NOWHERE."""
+    sources: NDArray[np.int64]
+    """int64 (MAX_MOVES,): of the moves that `list_moves` has listed."""
+    targets: NDArray[np.int64]
+    """int64 (MAX_MOVES,)."""
+    children: NDArray[np.int64]
+    """int64 (MAX_MOVES,): the slots after them."""
+    all: NDArray[np.int64]
+    """int64 (pieces,): squares as `Layout.piece_codes` has them: defenders, then attackers."""
+    on: NDArray[np.int64]
+    """int64 (90,): which piece stands on a square, where one does (`moves`)."""
+    other: NDArray[np.int64]
+    """int64 (pieces,): the squares of another position."""
+
+    @classmethod
+    def make(cls, index: Index) -> Desk:
+        """An empty one."""
+        men, groups = len(index.men), len(index.first)
+        pieces = men + int((index.codes != EMPTY).sum())
+        return cls(
+            np.zeros(SQUARES, np.int8), np.zeros(men, np.int64), np.zeros(men, np.int64),
+            np.zeros(men, np.int64), np.zeros(groups, np.int64),
+            np.zeros((2, 64, STEP_WORDS + 1), np.int64), np.zeros(2, np.int64),
+            np.zeros(2, np.int64), np.full(1, NOWHERE), np.zeros(MAX_MOVES, np.int64),
+            np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64),
+            np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int64), np.zeros(pieces, np.int64),
+        )  # fmt: skip
+
+
+def make_index(layout: Layout) -> Index:
+    """The parts of a layout."""
+    groups = [*layout.groups]
+    strides = [stride * layout.inner_size for stride in layout.strides]
+    assert layout.inner is not None, "a table has an attacker"
+    groups.append(Group(layout.inner.side, layout.inner.kind, 1))
+    strides.append(1)
+    most = max(group.count for group in groups)
+    sizes = [group.size for group in groups]
+    first = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    squares = np.full((sum(sizes), most), NOWHERE, np.int64)
+    lines, mirrored, extend = np.zeros_like(squares), np.zeros(sum(sizes), np.int64), []
+    line = 0
+    for group, stride, start in zip(groups, strides, first.tolist(), strict=True):
+        end = start + group.size
+        squares[start:end, : group.count] = group.squares
+        lines[start:end, : group.count] = line + group.companions
+        mirrored[start:end] = group.mirror * stride
+        extend.append(np.where(group.extend < 0, NOWHERE, group.extend.astype(np.int64) * stride))
+        line += len(group.extend)
+    men = [piece_code(group.side, group.kind) for group in groups for _ in range(group.count)]
+    own = np.full((2, len(men) + 1), NOWHERE, np.int64)
+    for side in Side:
+        mine = [m for m, code in enumerate(men) if piece_side(code) == side]
+        own[side, : len(mine)] = mine
+    codes = np.zeros((2, max(each.pieces for each in layout.defenders)), np.int64)
+    for side, each in zip(Side, layout.defenders, strict=True):
+        codes[side, : each.pieces] = [
+            piece_code(side, PieceType.KING),
+            *[piece_code(side, PieceType.ADVISOR)] * each.advisors,
+            *[piece_code(side, PieceType.ELEPHANT)] * each.elephants,
+        ]
+    step_start, steps = _list_steps(layout)
+    return Index(
+        layout.slots, layout.mids * layout.inner_size, layout.inner_size, layout.twin,
+        np.array(men), np.repeat(np.arange(len(groups)), [group.count for group in groups]),
+        np.concatenate([np.arange(group.count) for group in groups]), own,
+        first, np.array(sizes), np.array(strides), squares, lines, mirrored,
+        np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
+        layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
+        codes, step_start, steps, _list_leaps(), _list_legs(),
+        _list_pawn_moves(), _list_pairs(layout.piece_codes), extend[-1][0],
+        mirrored[first[-1] :], layout.descriptor,
+    )  # fmt: skip
+
+
+def _targets(code: int, square: int) -> list[int]:
+    """Return where a piece goes that is alone on the board."""
+    board, targets = bytearray(SQUARES), [0] * SQUARES
+    board[square] = code
+    return targets[: piece_moves(board, square, targets, 0)]
+
+
+def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`Index.step_start` and `Index.steps`."""
+    most = max(each.size for each in layout.defenders)
+    starts = np.zeros((2, most + 1), np.int64)
+    steps: list[tuple[int, int, int, int]] = []
+    for side, each in enumerate(layout.defenders):
+        kinds = [PieceType.KING, *[PieceType.ADVISOR] * each.advisors,
+                 *[PieceType.ELEPHANT] * each.elephants]  # fmt: skip
+        for placement, squares in enumerate(each.squares.tolist()):
+            starts[side, placement] = len(steps)
+            for p, (kind, square) in enumerate(zip(kinds, squares, strict=True)):
+                for target in _targets(piece_code(side, kind), square):
+                    if target in squares:
+                        continue
+                    eye = (square + target) // 2 if kind == PieceType.ELEPHANT else NOWHERE
+                    moved = np.array([[*squares[:p], target, *squares[p + 1 :]]])
+                    steps.append((square, target, eye, int(each.rank(moved)[0])))
+        starts[side, each.size :] = len(steps)
+    return starts, np.array(steps, np.int64)
+
+
+def _list_leaps() -> NDArray[np.int64]:
+    """`Index.leaps`."""
+    leaps = np.full((SQUARES, NOT_LISTED + 1, 2), NOWHERE, np.int64)
+    for square in range(SQUARES):
+        rank, file = divmod(square, 9)
+        listed = [
+            (9 * (rank + leg_rank) + file + leg_file, 9 * (rank + ranks) + file + files)
+            for ranks, files, leg_rank, leg_file in LEAPS
+            if is_on_board(rank + ranks, file + files)
+        ]
+        leaps[square, : len(listed)] = listed
+    return leaps
+
+
+def _list_legs() -> NDArray[np.int64]:
+    """`Index.legs`."""
+    legs = np.full((SQUARES, 4), NOWHERE, np.int64)
+    for square, leaps in enumerate(_list_leaps().tolist()):
+        listed = sorted({leg for leg, _ in leaps if leg != NOWHERE})
+        legs[square, : len(listed)] = listed
+    return legs
+
+
+def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
+    """`Index.pairs`."""
+    pairs = np.full((2, len(codes) ** 2 + 1, 2), NOWHERE, np.int64)
+    for side in Side:
+        listed = [
+            (v, q)
+            for v, victim in enumerate(codes)
+            for q, attacker in enumerate(codes)
+            if piece_side(victim) == side
+            and piece_side(attacker) != side
+            and piece_kind(victim) != PieceType.KING
+            and may_be_offender(attacker)
+        ]
+        pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)
+    return pairs
+
+
+def _list_pawn_moves() -> NDArray[np.int64]:
+    """`Index.pawn`."""
+    pawn = np.full((2, SQUARES, 4), NOWHERE, np.int64)
+    for side in Side:
+        for square in range(SQUARES):
+            targets = _targets(piece_code(side, PieceType.PAWN), square)
+            pawn[side, square, : len(targets)] = targets
+    return pawn
+
+
+@part
+def set_lead(lead, desk, index):
+    """Put the defenders of a lead on an empty board, and list their steps.
+
+    lead : int
+    """
+    is_new = desk.lead[0] != lead
+    desk.lead[0] = lead
+    for side in range(2):
+        rank = index.lead_ranks[side, lead]
+        placements = index.red if side == 0 else index.black
+        desk.kings[side] = placements[rank, 0]
+        first = 0 if side == 0 else index.red.shape[1]
+        for p in range(placements.shape[1]):
+            desk.board[placements[rank, p]] = index.codes[side, p]
+            desk.all[first + p] = placements[rank, p]
+        if not is_new:
+            continue
+        count = 0
+        for n in range(index.step_start[side, rank], index.step_start[side, rank + 1]):
+            step = desk.steps[side, count]
+            for word in range(PLACEMENT):
+                step[word] = index.steps[n, word]
+            after = index.steps[n, PLACEMENT]
+            if side == 0:
+                slot, image = first_slot(after, index.lead_ranks[1, lead], index)
+            else:
+                slot, image = first_slot(index.lead_ranks[0, lead], after, index)
+            step[FIRST_SLOT] = slot
+            step[MIRRORED] = image
+            count += 1
+        desk.counts[side] = count
+
+
+@part
+def first_slot(w, b, index):
+    """The first slot of the lead of two defender placements, and whether it is their image.
+
+    w, b : int, the placements of Red and Black
+    """
+    d = index.descriptor
+    w_image, b_image = d[d[RED_MIRROR] + w], d[d[BLACK_MIRROR] + b]
+    mirrored = w_image < w or (w_image == w and b_image < b)
+    if mirrored:
+        w, b, w_image = w_image, b_image, w
+    lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
+    return lead * index.lead_slots, np.int64(mirrored)
+
+
+@part
+def clear_board(desk):
+    """Take everything off the board."""
+    board = desk.board[:SQUARES]
+    for s in range(SQUARES):
+        board[s] = EMPTY
+
+
+@part
+def place_man(m, desk, index):
+    """Note where an attacker stands, by the rank of its group.
+
+    m : int, the attacker
+    """
+    placement = index.first[index.group[m]] + desk.ranks[index.group[m]]
+    desk.squares[m] = index.squares[placement, index.number[m]]
+    desk.line[m] = index.lines[placement, index.number[m]]
+
+
+@part
+def set_row(row, desk, index):
+    """Note where the outer attackers of a row stand; returns the sums of the row and its image.
+
+    row : int, the number of the row within its lead
+    """
+    groups = index.first.size
+    at = row * index.row_slots
+    image = np.int64(0)
+    for g in range(groups - 1):
+        desk.ranks[g] = at // index.strides[g] % index.sizes[g]
+        image += index.mirrored[index.first[g] + desk.ranks[g]]
+    for m in range(index.men.size - 1):
+        place_man(m, desk, index)
+        desk.rest[m] = at - desk.ranks[index.group[m]] * index.strides[index.group[m]]
+    desk.rest[index.men.size - 1] = at
+    return at, image

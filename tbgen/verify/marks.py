@@ -1,0 +1,289 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Perpetual checks by rows: few positions are left for the scalar rules.
+
+When values have been compared with their moves, distances are known to be right, and patterns ask
+for less: of whom a position is won by which order, and who gives check. So numbers become *marks*,
+whose order again makes the best of the moves a maximum. W is who would win by the loop, O who
+checks.
+
+    won for the side to move   CLAIM_EARLY < CLAIM < (HUNG < OPEN of the order before)
+                                           < CAPTURE < CHECK < HUNG < OPEN
+    drawn                      CHECK < CUT < FREE < HELD
+    lost                       LEFT < HELD < SET < EARLY
+
+    CLAIM    a direct win in check
+    CAPTURE  won by a capture
+    CHECK    in check, and may have an answer; of draws, CUT if not
+    HUNG     not in check, with a piece under attack that can be chased; OPEN without one
+    HELD     every move that keeps the value is a check of those
+    SET      every such move is a claim: a direct loss
+    EARLY    a direct loss that may have been one an order before, as may the claims that it leads
+             to: its moves to the order before are checks, too
+
+A position of O's keeps being held while the best of its moves is no more than CHECK, one of W's
+keeps being CHECK while the best of his moves is HELD. What remains when nothing changes any more is
+for `checks` to judge; and so are claims that have no answer but to a position in which O is in
+check, and what is no claim but has such an answer as claims have.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.compiling.lending import lent
+from tbgen.indexing.squares import EMPTY
+from tbgen.verify.best import best_move
+from tbgen.verify.bits import has_bit
+from tbgen.verify.complete import find_canonical
+from tbgen.verify.index import clear_board, set_lead, set_row
+from tbgen.verify.judge import _place_outer
+from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
+from tbgen.verify.rowbest import best_of_row
+
+WON, LOST = 0, 1
+"""Marks of order 0: the first and the last."""
+
+CLAIM_EARLY, CLAIM, CAPTURE, CHECK, HUNG, OPEN, WIN_ROLES = range(7)
+LEFT, HELD_CHECKED, HELD, SET_CHECKED, SET, EARLY_CHECKED, EARLY, LOSS_ROLES = range(7, 15)
+DRAW_CHECK, DRAW_CUT, DRAW_FREE, DRAW_HELD_CHECKED, DRAW_HELD, ROLES = range(15, 21)
+"""Roles of marks: of wins, losses and draws; CHECKED where O is in check himself."""
+
+_LOSSES = range(LEFT, LOSS_ROLES)
+_DRAWS = range(DRAW_CHECK, ROLES)
+
+SHARED, IN_CHECK, ATTACKED, CALM, STATES = range(5)
+"""States of a slot: two pieces share a square; the side to move is in check, or has a piece under
+attack that can be chased; none of these."""
+
+
+@lent
+class Marks(NamedTuple):
+    """Meaning of marks. Shapes: M marks of either side to move; 0 is none."""
+
+    of_ranks: NDArray[np.int64]
+    """int64 (2, STATES, ranks): the mark of a rank."""
+    role: NDArray[np.int64]
+    """int64 (2, M): its role, or -1 for what order 0 decides."""
+    number: NDArray[np.int64]
+    """int64 (2, 2, M, ROLES): the mark of the same order with another role, by the side of the mark
+    and that of the other one."""
+    keys: NDArray[np.int64]
+    """int64 (2, M): the key that a mark stands for."""
+
+
+def make_marks(keys: NDArray[np.int64]) -> Marks:
+    """The marks of the keys of ranks (2, ranks)."""
+    orders = orders_of_keys(keys)
+    orders[:, 0] = -1
+    by_rules = (orders > 0) & (orders < NEVER)
+    # What one side wins, the other one loses.
+    won = [np.union1d(orders[side][by_rules[side] & (keys[side] > 0)],
+                      orders[1 - side][by_rules[1 - side] & (keys[1 - side] < 0)]).tolist()
+           for side in range(2)]  # fmt: skip
+    listed = [_list_marks(won[side], won[1 - side]) for side in range(2)]
+    shape = 2, max(map(len, listed))
+    role, of_keys = np.full(shape, -1), np.zeros(shape, np.int64)
+    number = np.zeros((2, 2, shape[1], ROLES), np.int64)
+    of_ranks = np.zeros((2, STATES, keys.shape[1]), np.int64)
+    at = [{mark: n for n, mark in enumerate(line)} for line in listed]
+    for side, line in enumerate(listed):
+        of_keys[side, [0, 1, len(line) - 1]] = -MATE - 1, MATE - 1, -MATE
+        for mark, (order, own) in enumerate(line):
+            if own < 0:
+                continue
+            role[side, mark] = own
+            for there in range(2):
+                number[side, there, mark] = [at[there].get((order, each), 0)
+                                             for each in range(ROLES)]  # fmt: skip
+            if own < WIN_ROLES:
+                of_keys[side, mark] = MATE - order * ORDER - (0 if own <= CLAIM else 2)
+            elif own < LOSS_ROLES:
+                of_keys[side, mark] = order * ORDER + 1 - MATE
+        for rank in range(1, keys.shape[1]):
+            key, order = int(keys[side, rank]), int(orders[side, rank])
+            if order == 0:
+                of_ranks[side, :, rank] = 1 if key > 0 else len(line) - 1
+            elif order > 0:
+                of_ranks[side, :, rank] = [at[side][order, each] for each in _roles(key, order)]
+    return Marks(of_ranks, role, number, of_keys)
+
+
+def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
+    """Order and role of each mark of a side; won, lost : orders, ascending."""
+    listed = [(0, -1), (0, -1)]
+    for order in won:
+        listed += [(order, CLAIM_EARLY), (order, CLAIM)] if order > 1 else [(order, CLAIM)]
+        if order - 1 in won:
+            listed += [(order - 1, HUNG), (order - 1, OPEN)]
+        listed += [(order, CAPTURE), (order, CHECK)]
+        if order + 1 not in won:
+            listed += [(order, HUNG), (order, OPEN)]
+    listed += [(NEVER, role) for role in _DRAWS]
+    listed += [(order, role) for order in lost[::-1] for role in _LOSSES]
+    return [*listed, (0, -1)]
+
+
+def _roles(key: int, order: int) -> tuple[int, int, int, int]:
+    """The role of a value in each state."""
+    if key == 0:
+        return DRAW_FREE, DRAW_CHECK, DRAW_FREE, DRAW_FREE
+    if key < 0:
+        return SET, LEFT, LEFT, LEFT
+    claim = CLAIM_EARLY if order > 1 else CLAIM
+    return CAPTURE, claim if (MATE - key) % ORDER == 0 else CHECK, HUNG, OPEN
+
+
+@borrowing_kernel
+def k_mark(lead_0, lead_1, hung, desk, index, arrays, marks):
+    """Turn the ranks of some leads into marks; hung : uint8 (2, slots / 8), `Look.hung`."""
+    slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
+    red_hung, black_hung = hung[0], hung[1]
+    inner = index.first[index.first.size - 1]
+    for lead in range(lead_0, lead_1):
+        for row in range(index.lead_slots // index.row_slots):
+            clear_board(desk)
+            set_lead(lead, desk, index)
+            at, _ = set_row(row, desk, index)
+            shared = not _place_outer(desk, index)
+            for cell in range(index.row_slots):
+                slot = lead * index.lead_slots + at + cell
+                red, black = planes[slot], planes[slots + slot]
+                if red == 0 and black == 0:
+                    continue
+                red_state = ATTACKED if has_bit(red_hung, slot) else CALM
+                black_state = ATTACKED if has_bit(black_hung, slot) else CALM
+                if shared or desk.board[index.squares[inner + cell, 0]] != EMPTY:
+                    red_state = black_state = SHARED
+                elif black == 0:
+                    red_state = IN_CHECK
+                elif red == 0:
+                    black_state = IN_CHECK
+                planes[slot] = of_ranks[0, red_state, red]
+                planes[slots + slot] = of_ranks[1, black_state, black]
+
+
+@part
+def _next_mark(side, mark, best, checked, is_first, marks):
+    """The mark that a position gets when the best of its moves is known.
+
+    mark, best : int64; checked : bool, whether the side to move is in check
+    is_first : bool, whether the pass is the first
+    """
+    role, of = marks.role[side, mark], marks.number[side, side, mark]
+    other = marks.number[side, 1 - side, mark]
+    if role == CLAIM:
+        return mark
+    if role == CLAIM_EARLY:
+        return mark if best >= other[EARLY_CHECKED] else of[CLAIM]
+    if role == CHECK:
+        return mark if best >= other[HELD_CHECKED] else of[OPEN]
+    if role == DRAW_CHECK:
+        return mark if best >= other[DRAW_HELD_CHECKED] else of[DRAW_CUT]
+    if role == DRAW_HELD or role == DRAW_HELD_CHECKED:
+        if best == other[DRAW_CHECK]:
+            return mark
+        return of[DRAW_CUT] if checked else of[DRAW_FREE]
+    if best > other[CHECK]:
+        return of[LEFT]
+    if best >= other[CAPTURE]:
+        return of[HELD_CHECKED] if checked else of[HELD]
+    if best == other[CLAIM_EARLY] and (is_first or role >= EARLY_CHECKED):
+        return of[EARLY_CHECKED] if checked else of[EARLY]
+    return of[SET_CHECKED] if checked else of[SET]
+
+
+@part
+def _is_question(side, mark, best, marks):
+    """Return whether a claim has no answer to a direct loss, or only to one that is in check.
+
+    Or whether what is none, and in check, has one.
+
+    mark, best : int
+    """
+    other = marks.number[side, 1 - side, mark]
+    if marks.role[side, mark] == CHECK:
+        return best >= other[SET_CHECKED]
+    return best < other[SET] or best == other[EARLY_CHECKED]
+
+
+_FEW = 12
+"""Positions of a row that are looked at one by one."""
+
+
+@borrowing_kernel
+def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, best, kept, index,
+             arrays, marks):  # fmt: skip
+    """Give the positions of a side new marks by the best of their moves.
+
+    asked : bool (M,), of which marks; later : bool (M,), those that are asked for in the next pass
+    is_first : bool, whether the pass is the first
+    due : bool (rows,), inout, the rows to look at now, and in the next pass
+    listed : int64 (2, 1 + n), out: how many claims ask a question, and their nodes; how many losses
+        may be chasers, and theirs
+    Returns how many marks have changed.
+    """
+    slots, planes = index.slots, arrays.ranks
+    inner = index.first[index.first.size - 1]
+    last, changed, there = index.men.size - 1, 0, (1 - side) * slots
+    desk.line[last] = index.lines[inner, 0]
+    rows = index.lead_slots // index.row_slots
+    for lead in range(lead_0, lead_1):
+        base = lead * index.lead_slots
+        for row in range(rows):
+            if not due[lead * rows + row]:
+                continue
+            first = base + row * index.row_slots
+            own = planes[side * slots + first : side * slots + first + index.row_slots]
+            found = 0
+            for cell in range(index.row_slots):
+                found += asked[own[cell]]
+            due[lead * rows + row] = False
+            if not found:
+                continue
+            clear_board(desk)
+            set_lead(lead, desk, index)
+            at, image = set_row(row, desk, index)
+            if not _place_outer(desk, index):
+                continue
+            if found > _FEW:
+                best_of_row(side, own, there, base, at, image, best, kept, planes, desk, index)
+            for cell in range(index.row_slots):
+                mark = np.int64(own[cell])
+                square = index.squares[inner + cell, 0]
+                if not asked[mark] or desk.board[square] != EMPTY:
+                    continue
+                slot = base + at + cell
+                if found <= _FEW:
+                    desk.squares[last] = square
+                    desk.board[square] = index.men[last]
+                    best[cell] = best_move(
+                        side, there, base, cell, at + cell, image + index.mirror_cell[cell], planes,
+                        desk, index
+                    )  # fmt: skip
+                    desk.board[square] = EMPTY
+                checked = planes[there + slot] == 0
+                new = _next_mark(side, mark, np.int64(best[cell]), checked, is_first, marks)
+                if is_first:
+                    role, which = marks.role[side, mark], -1
+                    may_ask = role == CLAIM_EARLY or role == CLAIM or role == CHECK
+                    if may_ask and _is_question(side, mark, best[cell], marks):
+                        which = 0
+                    elif role == LEFT and best[cell] == marks.number[side, 1 - side, mark, HUNG]:
+                        desk.all[desk.all.size - 1] = square
+                        if slot == find_canonical(
+                            base, at + cell, image + index.mirror_cell[cell],
+                            index.self_mirrored[lead], desk, index
+                        ):  # fmt: skip
+                            which = 1
+                    if which >= 0:
+                        listed[which, 0] += 1
+                        listed[which, listed[which, 0]] = 2 * slot + side
+                if new != mark:
+                    own[cell] = new
+                    changed += 1
+                due[lead * rows + row] |= later[new]
+    return changed

@@ -1,0 +1,90 @@
+"""Positions against their moves: by rows and one by one, and against plain Python."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tbgen.indexing import Side
+from tbgen.indexing.rulesets import Rules
+from tbgen.rules import is_legal, legal_moves
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
+from tbgen.tables.names import RuleSet
+from tbgen.verify import verify
+from tbgen.verify.keys import MATE, key_after_move
+from tests.kits.solutions import solution
+from tests.kits.verifykit import recoded
+
+RULE_SET = RuleSet(Rules.WXF)
+
+
+def prove(table, *, plain):
+    def supporting(child):
+        return solution(child.name, Rules.WXF)
+
+    return replace(verify(table, supporting, rule_set=RULE_SET, threads=1, plain=plain), seconds=0)
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KRKC", "KNKP", "KNNK", "KRKA", "KRKB"])
+def test_rows_and_single_positions_say_the_same(name):
+    table = recoded(solution(name, Rules.WXF), CodeSpace(2))
+    report = prove(table, plain=False)
+    assert report.ok, report.first
+    assert prove(table, plain=True) == report
+    rng = random.Random(name)
+    for value in (DRAW, Value(Outcome.WIN, 0, 3), Value(Outcome.LOSS, 0, 2)):
+        side = rng.randrange(2)
+        legal = [slot for slot in rng.sample(range(table.layout.slots), 400)
+                 if table.planes[side][slot]]  # fmt: skip
+        table.plant(side, legal[0], value)
+    report = prove(table, plain=False)
+    assert not report.ok
+    assert prove(table, plain=True) == report
+
+
+def naive_findings(table, supporting):
+    """FENs of the positions whose value is not the best of their moves, in plain Python."""
+    found, space = set(), table.code_space
+    for side in Side:
+        for slot in range(table.layout.slots):
+            position = table.layout.position(slot, side)
+            if position is None or table.layout.slot(position) != slot or not is_legal(position):
+                continue
+            best = -MATE
+            for move in legal_moves(position):
+                after = position.after(*move)
+                if not after.material.needs_table:
+                    best = max(best, 0)
+                    continue
+                where = table if after.material == position.material else supporting
+                after = after.swapped() if after.is_swapped else after
+                value = where.code_space.decode(
+                    int(where.plane(after.side)[where.layout.slot(after)])
+                )
+                best = max(best, key_after_move(key_of_value(value)))
+            stored = space.decode(int(table.plane(side)[slot]))
+            if key_of_value(stored) != best:
+                found.add(position.fen)
+    return found
+
+
+def key_of_value(value):
+    """The key of a value of order 0."""
+    return int(value.outcome) * (MATE - value.plies) if value.plies or value.outcome else 0
+
+
+def test_findings_are_those_of_plain_python():
+    table = recoded(solution("KNK"), CodeSpace(2))
+    rng = random.Random(7)
+    assert naive_findings(table, None) == set()
+    for value in (DRAW, Value(Outcome.WIN, 0, 3), Value(Outcome.LOSS, 0, 2)):
+        side = rng.randrange(2)
+        legal = [slot for slot in range(table.layout.slots) if table.planes[side][slot]]
+        table.plant(side, rng.choice(legal), value)
+    report = verify(table, lambda child: solution(child.name), rule_set=RuleSet(Rules.NONE))
+    wrong = naive_findings(table, None)
+    assert report.findings == len(wrong) > 0
+    assert report.first is not None
+    assert report.first.fen in wrong
