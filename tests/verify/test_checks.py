@@ -24,7 +24,7 @@ MATERIALS = ["KRKN", "KNKP", "KRKR", "KRKC", "KNKN", "KRKP", "KRKNA"]
 
 
 def solved(name, metric=Metric.DTM, orders=None):
-    return solution(name, Rules.CHECK, metric, orders or 0)
+    return solution(name, Rules.CHECK, metric, orders)
 
 
 def prove(table, orders=None, rules=Rules.CHECK):
@@ -164,7 +164,7 @@ def test_patterns_hidden_in_draws_are_found():
 
 
 def test_orders_beyond_the_limit_are_found():
-    """Return what claims the second order in a table of one."""
+    """Claims of the second order in a table of one."""
     table = planted()
     rule_set = RuleSet(Rules.CHECK, 1)
     assert verify(table, lambda child: solved(child.name), rule_set=rule_set).ok
