@@ -78,11 +78,7 @@ class Field:
         self.orders = max(value.order for value in self.counts)
 
     def is_sound(self) -> bool:
-        """Return whether the proof finds nothing wrong.
-
-        Rows and patterns have to find it alone: a witness who is asked about a sample would hide
-        what they miss in a table so small that he is asked about much of it.
-        """
+        """Return whether the proof finds nothing wrong."""
         return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
 
     def _supporting(self, child: Material) -> Planted:
