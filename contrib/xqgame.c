@@ -497,10 +497,14 @@ static int rank_moves(xq_reader *reader, uint8_t *board, int side, xq_value *roo
         return status;
     size_t legal = generate_legal(board, side, steps);
     for (size_t i = 0; i < legal; i++) {
-        status = probe_step(reader, board, side, steps[i], root->metric, &moves[i]);
-        if (status != XQ_OK)
-            return status;
+        int found = probe_step(reader, board, side, steps[i], root->metric, &moves[i]);
+        if (found != XQ_OK && found != XQ_ERR_COLD)
+            return found;
+        if (found != XQ_OK)
+            status = found; /* The other moves are asked, too: what they lack can come at once. */
     }
+    if (status != XQ_OK)
+        return status;
     qsort(moves, legal, sizeof *moves, compare_moves);
     mark_best(root, moves, legal);
     *count = legal;

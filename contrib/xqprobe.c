@@ -8,12 +8,12 @@
  *
  * Moves and what they are worth at the root are xqgame.c's.
  */
-#if !defined(_WIN32) && !defined(XQ_IN_MEMORY)
+#if !defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* madvise */
 #define _FILE_OFFSET_BITS 64
 #define XQ_POSIX 1
-#elif defined(_WIN32) && !defined(XQ_IN_MEMORY)
+#elif defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
 #define WIN32_LEAN_AND_MEAN
 #define XQ_WINDOWS 1
 #endif
@@ -934,6 +934,8 @@ static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t
         size -= (size_t)got;
     }
     return XQ_OK;
+#elif defined(XQ_REMOTE)
+    return xq_remote_read(t->file, offset, out, size);
 #else
     return XQ_ERR_IO;
 #endif
@@ -1148,6 +1150,22 @@ int xq_add_memory(xq_set *set, const void *data, size_t size)
     t->size = size;
     return add_table(set, t, NULL);
 }
+
+#ifdef XQ_REMOTE
+
+int xq_add_remote(xq_set *set, int file, uint64_t size)
+{
+    if (set == NULL)
+        return XQ_ERR_ARGUMENT;
+    table_file *t = new_table();
+    if (t == NULL)
+        return XQ_ERR_MEMORY;
+    t->file = file;
+    t->size = size;
+    return add_table(set, t, NULL);
+}
+
+#endif
 
 #ifdef XQ_POSIX
 

@@ -129,6 +129,16 @@ int xq_add_file(xq_set *set, const char *path);
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
 int xq_add_memory(xq_set *set, const void *data, size_t size);
 
+#ifdef XQ_REMOTE
+/* Where files are not the system's, as in a web page: the program has this function, which copies
+ * bytes of a file of its own numbering. It may answer XQ_ERR_COLD for bytes that are yet to come: note
+ * which, and ask again when they are there. */
+int xq_remote_read(int file, uint64_t offset, uint8_t *out, size_t size);
+
+/* Add a table that `xq_remote_read` reads. */
+int xq_add_remote(xq_set *set, int file, uint64_t size);
+#endif
+
 /* Add every file of a directory whose name ends in ".xqt" and whose header names this rule set.
  * Returns how many tables were added, or an error: of the first file that could not be read, all
  * others are added nevertheless. `xq_skipped` has the files that were left out. */

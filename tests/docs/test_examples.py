@@ -26,6 +26,7 @@ PAGES = [page for page in pages() if "tests" not in page.parts and page.name != 
 TRIED = {
     "console": {"*"},  # test_sessions, and the tests of the pages that it names
     "pycon": {"*"},  # test_sessions, tests/probing/test_docs.py
+    "js": {"docs/web.md"},  # tests/probing/test_web.py
     "sh": {"*"},  # below: they install, serve, or want other machines
     "python": {
         "docs/python.md",

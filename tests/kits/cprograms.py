@@ -69,7 +69,7 @@ def _folder() -> Path:
     return _shared[-1]
 
 
-def _once(name: str, build: Callable[[Path], None]) -> Path:
+def once(name: str, build: Callable[[Path], None]) -> Path:
     """The file or folder of a name, which `build` makes if no process has made it yet."""
     target = _folder() / name
     with open(target.with_suffix(".lock"), "w") as lock:
@@ -92,7 +92,7 @@ def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
     """A program of C99 sources."""
     number = zlib.crc32(repr((sources, flags)).encode())
     compiler = ["gcc", "-std=c99", *flags]
-    return _once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
+    return once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
@@ -107,7 +107,7 @@ def library() -> Path:
         folder.mkdir()
         make("all", f"OUT={folder}")
 
-    return _once("library", build)
+    return once("library", build)
 
 
 def mock_engine() -> Path:
@@ -115,7 +115,7 @@ def mock_engine() -> Path:
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
     sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
-    return _once("mock_engine", lambda program: _compile(compiler, sources, program))
+    return once("mock_engine", lambda program: _compile(compiler, sources, program))
 
 
 def adapter_threads() -> Path:
@@ -123,7 +123,7 @@ def adapter_threads() -> Path:
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]
-    return _once("adapter_threads", lambda program: _compile(compiler, sources, program))
+    return once("adapter_threads", lambda program: _compile(compiler, sources, program))
 
 
 def amalgamation() -> Path:
@@ -134,7 +134,7 @@ def amalgamation() -> Path:
         subprocess.run(command, check=True)
         shutil.copy(folder / "xqprobe.c", folder / "xqprobe.cpp")
 
-    return _once("amalgamation", build)
+    return once("amalgamation", build)
 
 
 def make(*arguments: str) -> None:

@@ -1,0 +1,79 @@
+"""The C reader for web pages: DIR with xqprobe.wasm, xqprobe.js, its types and an example page.
+
+    python contrib/js/build.py DIR [--decoder zstddeclib.c] [--clang clang-14]
+
+Needs clang with its linker for WebAssembly (wasm-ld) and wasi-libc (in Debian: clang, lld and
+wasi-libc), and one C file with zstd's decoder: that of `--decoder` (docs/engines.md says how zstd's
+own source makes it), or zstd.c out of the source distribution of the package zstandard, which pip
+fetches. zstd is under the BSD licence, which asks that its notice goes with xqprobe.wasm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = "zstandard"
+PAGES = ("xqprobe.js", "xqprobe.d.ts", "example.html")
+SMALL = ("HUF_FORCE_DECOMPRESS_X1", "ZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT", "ZSTD_NO_INLINE",
+         "ZSTD_STRIP_ERROR_STRINGS")  # fmt: skip
+"""What zstd's documentation names for a small decoder."""
+ONE_THREAD = ("__EMSCRIPTEN__", "_WASI_EMULATED_PROCESS_CLOCKS")
+"""What has zstd.c leave out threads, and lets the dictionary builder compile, which is unused."""
+
+LINKING = ("no-entry", "gc-sections", "strip-all", "allow-undefined", "export=__wasm_call_ctors")
+"""The last one keeps every function from being wrapped in what opens and closes files."""
+
+
+def fetch(directory: Path) -> Path:
+    """Download the package's source, and unpack its one file of zstd."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command = [*pip, "--no-binary", PACKAGE, "--dest", str(directory), PACKAGE]
+    if subprocess.run(command).returncode:
+        raise SystemExit(f"{PACKAGE} cannot be downloaded: name a decoder by --decoder")
+    (archive,) = directory.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(directory, filter="data")
+    (decoder,) = directory.glob("*/zstd/zstd.c")
+    return decoder
+
+
+def build(directory: Path, decoder: Path | None, clang: str) -> None:
+    """Compile the reader and copy what uses it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        zstd = (decoder or fetch(Path(folder))).resolve()
+        command = [clang, "--target=wasm32-wasi", "-mexec-model=reactor", "-nostartfiles"]
+        command += ["-std=c99", "-Oz", "-flto", f"-I{HERE.parent}"]
+        command += [f"-D{name}" for name in (*SMALL, *ONE_THREAD, "NDEBUG", "XQ_REMOTE")]
+        command += [f'-DXQ_ZSTD_DECODER="{zstd}"', *(f"-Wl,--{name}" for name in LINKING)]
+        command += [str(HERE / "xqweb.c"), str(HERE.parent / "xqprobe.c")]
+        if subprocess.run([*command, "-o", str(directory / "xqprobe.wasm")]).returncode:
+            raise SystemExit("the reader does not compile: the lines above say why")
+    for page in PAGES:
+        shutil.copy(HERE / page, directory)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path, metavar="DIR")
+    parser.add_argument("--decoder", type=Path, help="a C file with zstd's decoder")
+    parser.add_argument("--clang", default="clang", help="the compiler")
+    options = parser.parse_args()
+    clang = shutil.which(options.clang)
+    if clang is None:
+        sys.exit(f"{options.clang} is not installed: name a compiler by --clang")
+    build(options.directory, options.decoder, clang)
+
+
+if __name__ == "__main__":
+    main()

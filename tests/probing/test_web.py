@@ -1,0 +1,232 @@
+"""The C reader in a web page and in Node.js: tables of a plain file server, the same answers."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tbgen import GameTablebase, Outcome, open_tablebase
+from tbgen.notation.positions import format_position
+from tests.kits.boardkit import browser
+from tests.kits.browsing import no_complaints, one, until
+from tests.kits.built import built
+from tests.kits.commands import TBGEN, run
+from tests.kits.cprograms import CONTRIB, once
+from tests.kits.fileserver import files_served
+from tests.kits.paths import ROOT
+from tests.kits.sessions import blocks
+from tests.kits.strategies import random_position
+
+CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
+PROBES = ROOT / "tests" / "probing" / "web_probes.mjs"
+MOST_BYTES = 120_000
+MATERIALS = ("KRKN", "KRK", "KNK", "KPK")
+
+pytestmark = pytest.mark.skipif(
+    CLANG is None or not list(Path("/usr/include/wasm32-wasi").glob("stdlib.h")),
+    reason="clang with wasm-ld and wasi-libc is not installed",
+)
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+@pytest.fixture(scope="module")
+def module() -> Path:
+    """The folder that contrib/js/build.py makes."""
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, str(CONTRIB / "js" / "build.py"), str(folder), "--clang", CLANG]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        if "cannot be downloaded" in done.stderr:
+            pytest.skip("the package index cannot be reached for zstd's source")
+        assert done.returncode == 0, done.stderr[-2000:]
+
+    return once("web", build)
+
+
+@pytest.fixture(scope="module")
+def site(module: Path, tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Static files: the module with its page, tables, and outcomes alone."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(module, folder, dirs_exist_ok=True)
+    (folder / "tables").symlink_to(tables_dir)
+    packing = [TBGEN, "pack", "--men", "4", "--rules", "check", "--tables", tables_dir]
+    run(*packing, "--out", folder / "outcomes")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(site: Path) -> Iterator[str]:
+    with files_served(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def tables(tables_dir: Path) -> Iterator[GameTablebase]:
+    with open_tablebase(tables_dir, rules="check") as found:
+        yield found
+
+
+def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
+    """What the module answers in Node.js."""
+    words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
+    words["options"] = {"rules": "check", **options}
+    command = ["node", "--no-warnings", str(PROBES)]
+    done = subprocess.run(command, input=json.dumps(words), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return list(json.loads(done.stdout))
+
+
+def value_of(result: Any) -> tuple[str, int, int | None]:
+    outcome = Outcome(result.outcome).name.lower()
+    return outcome, result.order, None if outcome == "draw" else result.plies
+
+
+def plain(value: dict[str, Any]) -> tuple[str, int, int | None]:
+    return value["outcome"], value["order"], value["plies"] if value["outcome"] != "draw" else None
+
+
+def fens(count: int, materials: tuple[str, ...] = MATERIALS) -> list[str]:
+    rng = random.Random(39)
+    return [format_position(random_position(rng, materials)) for _ in range(count)]
+
+
+def test_it_is_small_and_needs_no_system(module: Path) -> None:
+    sizes = {name: (module / name).stat().st_size for name in ("xqprobe.wasm", "xqprobe.js")}
+    assert sum(sizes.values()) < MOST_BYTES, sizes
+    assert b"wasi_snapshot" not in (module / "xqprobe.wasm").read_bytes()
+
+
+def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
+    """Every move with what it is worth to the side that makes it, in order."""
+    found = []
+    for move in tables.probe_root(fen):
+        worth = move.worth
+        assert worth is not None
+        found.append((str(move.move), move.capture, move.check, move.best, value_of(worth)))
+    return found
+
+
+def answered(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [
+        (move["move"], move["capture"], move["check"], move["best"], plain(move["value"]))
+        for move in answer["moves"]
+    ]
+
+
+def agree(module: Path, address: str, tables: GameTablebase, asked: list[str]) -> None:
+    """Values of all positions, and all moves of some."""
+    values = ask(module, address, [["value", fen] for fen in asked])
+    assert [plain(value) for value in values] == [value_of(tables.probe(fen)) for fen in asked]
+    some = asked[: len(asked) // 5]
+    answers = ask(module, address, [["moves", fen] for fen in some])
+    assert [answered(answer) for answer in answers] == [moves_of(tables, fen) for fen in some]
+
+
+@needs_node
+def test_values_and_moves(module: Path, server: str, tables: GameTablebase) -> None:
+    agree(module, f"{server}/tables", tables, fens(300))
+
+
+@needs_node
+@pytest.mark.certification
+def test_ten_thousand_positions(module: Path) -> None:
+    directory = built("KRAKR", "KRKN", "KNAKN", rules="wxf")
+    with open_tablebase(directory) as tables, files_served(directory) as address:
+        positions = fens(10_000, ("KRAKR", "KRKN", "KNAKN", "KRK"))
+        values = ask(module, address, [["value", fen] for fen in positions], rules="wxf")
+        assert [plain(value) for value in values] == [
+            value_of(tables.probe(fen)) for fen in positions
+        ]
+        answers = ask(module, address, [["moves", fen] for fen in positions[:1000]], rules="wxf")
+        assert [answered(answer) for answer in answers] == [
+            moves_of(tables, fen) for fen in positions[:1000]
+        ]
+
+
+@needs_node
+def test_best_moves_and_outcomes_alone(module: Path, server: str, tables: GameTablebase) -> None:
+    asked = fens(60)
+    best = ask(module, f"{server}/tables", [["bestMove", fen] for fen in asked])
+    outcomes = ask(module, f"{server}/outcomes", [["moves", fen] for fen in asked])
+    kept = ask(module, f"{server}/outcomes", [["bestMove", fen] for fen in asked])
+    for fen, move, answer, other in zip(asked, best, outcomes, kept, strict=True):
+        moves = {str(each.move): each for each in tables.probe_root(fen)}
+        if not moves:
+            assert move is None
+            continue
+        assert moves[move].best, fen
+        assert {each["move"]: each["value"]["outcome"] for each in answer["moves"]} == {
+            name: Outcome(each.outcome).name.lower() for name, each in moves.items()
+        }
+        assert moves[other].outcome == tables.probe(fen).outcome
+    assert all(
+        each["value"]["plies"] in (None, 0) for answer in outcomes for each in answer["moves"]
+    )
+
+
+@needs_node
+def test_what_is_wrong_is_said(module: Path, site: Path, server: str) -> None:
+    (site / "bad").mkdir()
+    (site / "bad" / "KRK.check.dtm.xqt").write_bytes(b"no table" * 100)
+    mate, pawn = "3k5/9/9/9/9/9/9/9/9/R3K4 w", "3k5/9/9/9/9/9/9/9/9/CR2K4 w"
+    assert ask(module, f"{server}/tables", [
+        ["value", pawn], ["moves", "no position"], ["value", "4k4/9/9/9/9/9/9/9/9/R3K4 w"],
+        ["bestMove", mate, ["e9e8"]],
+    ]) == [
+        f"there is no table KRCK.check at {server}/tables/",
+        "not a position: no position",
+        "the kings face each other, or the side that is not to move is in check",
+        "an argument is missing or out of its range",
+    ]  # fmt: skip
+    damaged = f"{server}/bad/KRK.check.dtm.xqt"
+    assert ask(module, f"{server}/bad", [["value", mate]]) == [
+        f"{damaged}: the file is damaged or no table"
+    ]
+    with files_served(site, ranges=False) as without:
+        small = ask(module, f"{without}/tables", [["value", mate]])
+        assert small == ask(module, f"{server}/tables", [["value", mate]])
+        (said,) = ask(module, f"{without}/tables", [["value", mate]], whole=100)
+        assert "the server ignores Range and sends a file of" in said
+
+
+@needs_node
+def test_the_example_of_the_page_on_it(site: Path, server: str, tables: GameTablebase) -> None:
+    (example,) = blocks((ROOT / "docs" / "web.md").read_text("utf-8"), "js")
+    here = example.replace('"tables/"', f'"{server}/tables/"').replace('"wxf"', '"check"')
+    here += "console.log(JSON.stringify([outcome, plies, moves[0].best, move]));\n"
+    (site / "example.mjs").write_text(here, "utf-8")
+    command = ["node", "--no-warnings", str(site / "example.mjs")]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr[-2000:]
+    *found, move = json.loads(said.stdout)
+    assert found == ["win", tables.probe("4k4/9/9/9/9/9/9/9/9/R2K5 w").plies, True]
+    after = tables.probe_root("9/4k4/9/9/9/9/9/9/R8/3K5 w")
+    assert next(each for each in after if str(each.move) == move).best
+
+
+def test_page_in_a_browser(server: str, tables: GameTablebase) -> None:
+    """From distances, and from what `tbgen pack --out` makes."""
+    fen = "9/9/4k4/9/9/9/9/9/9/R2K5 w"
+    moves, plies = tables.probe_root(fen), tables.probe(fen).plies
+    driver = browser()
+    try:
+        driver.get(f"{server}/example.html?rules=check&fen={fen.replace(' ', '+')}")
+        until(lambda: one(driver, "#moves li"))
+        found = [line.text for line in driver.find_elements("css selector", "#moves li")]
+        assert [line.split()[0] for line in found] == [str(move.move) for move in moves]
+        assert one(driver, "#value").text == f"Red to move: win in {plies}"
+        one(driver, "#moves button").click()
+        until(lambda: one(driver, "#value").text == f"Black to move: loss in {moves[0].plies}")
+        no_complaints(driver)
+        driver.get(f"{server}/example.html?tables=outcomes&rules=check&fen={fen.replace(' ', '+')}")
+        until(lambda: one(driver, "#value").text == "Red to move: win")
+    finally:
+        driver.quit()
