@@ -265,7 +265,7 @@ def test_knkpp_is_proven(knkpp):
     report = prove(knkpp)
     assert report.ok, report.first
     assert report.complete
-    assert report.orders_examined == 8
+    assert report.orders_examined == 7
     assert report.black_to_move.direct_chases == 3423
     assert report.chase_patterns == {k: n for k, n in knkpp.chase_patterns.items() if n}
     assert sum(knkpp.chase_patterns.values()) == 3423
