@@ -44,6 +44,21 @@ def test_whole_regions_are_found() -> None:
     assert target.is_sound()
 
 
+@pytest.mark.certification
+@pytest.mark.parametrize("rules", [Rules.COMPUTER, Rules.TAIWAN, Rules.UNPROTECTED])
+@pytest.mark.parametrize("name", ["KNKPP", "KCKPP", "KRKNP", "KNPKN", "KRCKR"])
+def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
+    """Of every kind and, where the table is not too large, of whole regions: some minutes each."""
+    target = Field(name, RuleSet(rules))
+    assert target.is_sound()
+    kinds = kinds_found(target, random.Random(4))
+    assert kinds == {"outcome", "distance", "order", "invented", "removed", "pair", "shift"}
+    found = list(regions(target))
+    assert {"next order", "no orders"} <= {change.kind for change in found}
+    for change in found:
+        assert target.is_found(change), change.kind
+
+
 def test_what_is_no_change_would_not_be_found() -> None:
     target = Field("KNK", RuleSet(Rules.NONE))
     node = target.random_node(random.Random(3))
