@@ -1,9 +1,9 @@
 """Positions to begin with, from the tables that are here: what a first visit shows.
 
-    one of the day that is won only because of the rules
+    one of the day that is won only because of the rules, and a puzzle of the day
     the longest wins of three endgames, the highest orders of three
 
-All but the first are in the statistics of tables, so that nothing is searched for.
+The others are in the statistics of tables, so that nothing is searched for.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import contextlib
 from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
-from tbgen.board.daily import rules_of_the_day, today
+from tbgen.board.daily import puzzle_of_the_day, rules_of_the_day, today
 from tbgen.board.gallery import LongestWin, longest_wins, small_boards
 from tbgen.board.i18n import text
+from tbgen.board.layout import link, with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import material_name
 from tbgen.board.state import View
@@ -43,7 +44,8 @@ def chosen_panel(library: Library, view: View) -> str:
         name = material_name(win.position.material, language)
         shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
     heading = escape(text(language, "chosen"))
-    return f'<section class="chosen"><h2>{heading}</h2>{small_boards(shown, view)}</section>'
+    boards = f"{small_boards(shown, view)}{_puzzle_of_the_day(library, view)}"
+    return f'<section class="chosen"><h2>{heading}</h2>{boards}</section>'
 
 
 def _of_the_day(library: Library, language: str) -> list[tuple[Position, str]]:
@@ -53,6 +55,14 @@ def _of_the_day(library: Library, language: str) -> list[tuple[Position, str]]:
         return []
     said = text(language, "only_rules_day", name=material_name(position.material, language))
     return [(position, said)]
+
+
+def _puzzle_of_the_day(library: Library, view: View) -> str:
+    """A link to the day's puzzle; empty without any."""
+    if puzzle_of_the_day(library, today()) is None:
+        return ""
+    daily = link(with_settings("/puzzle", view), text(view.language, "puzzle_day"), "button")
+    return f"<p>{daily}</p>"
 
 
 def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:

@@ -1,24 +1,36 @@
 """Positions of the day: the same for everybody until midnight (UTC), without being stored.
 
     date  ->  a table, a seed  ->  a position that the rules of repetition decide
-                               ->  a puzzle of three degrees of difficulty
+                               ->  a puzzle
 
 The seed is the day's number, so that a link to yesterday's position goes on to be true.
 """
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, date, datetime
 from functools import partial
 
+from tbgen.board.http import RequestError
 from tbgen.board.library import Library
+from tbgen.board.puzzles import find_puzzle
 from tbgen.board.search import search
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Position
-from tbgen.tables import Outcome
+from tbgen.tables import Outcome, TablebaseError
 
 SECONDS = 1.0
 """Time for a position of the day; the first visitor of a day waits for it."""
+
+LEAST_MEN = 3
+"""A puzzle of the day has more men."""
+
+ATTEMPTS = 4
+"""Tables that are tried for a position of the day."""
+
+STEP = 7
+"""From the table of a day to that of the next one, so that neighbours in the list are not alike."""
 
 DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
 """Wins by repetition that are none under another rule set."""
@@ -42,13 +54,27 @@ def rules_of_the_day(library: Library, day: date) -> Position | None:
     return library.recall(("rules of the day", day), partial(_decided, library, day.toordinal()))
 
 
+def puzzle_of_the_day(library: Library, day: date) -> Position | None:
+    """Return the day's puzzle, a win to be found; None where no table has any."""
+    return library.recall(("puzzle of the day", day), partial(_puzzle, library, day.toordinal()))
+
+
+def _puzzle(library: Library, number: int) -> Position | None:
+    materials = [name.material for name in library.available() if name.material.men > LEAST_MEN]
+    for offset in range(min(ATTEMPTS, len(materials))):
+        material = materials[(number * STEP + offset) % len(materials)]
+        with contextlib.suppress(RequestError, TablebaseError, OSError):
+            return find_puzzle(library, material, seed=number)
+    return None
+
+
 def _decided(library: Library, number: int) -> Position | None:
     decided = [
         material
         for material in comparable(library)
         if material.both_armed and library.statistics(material)[0].rule_decided
     ]
-    for offset in range(min(3, len(decided))):
+    for offset in range(min(ATTEMPTS, len(decided))):
         material = decided[(number + offset) % len(decided)]
         found = search(library, material, DECIDED, seed=number, most=1, seconds=SECONDS)
         if found.positions:

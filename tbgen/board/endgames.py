@@ -23,14 +23,11 @@ from tbgen.board.panels import longest_boards, rules_boards
 from tbgen.board.starting import starters
 from tbgen.board.state import View
 from tbgen.board.words import proof_in_words, time_in_words
+from tbgen.finding.handbook import outcome_class
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState, ProofStatus
-from tbgen.tables.statistics import SideCounts
-
-SURE = 0.98
-"""The share of won, or of drawn, positions beyond which an endgame counts as such (Pai)."""
 
 MAX_NODES = 400
 """Materials in a dependency graph that is drawn; the list of captures is always given."""
@@ -47,15 +44,6 @@ def endgame_type(army: Army) -> str:
     """`rook` .. `pawn` if the army attacks with one kind of piece only, else `other`."""
     kinds = [kind for kind in _TYPES if army.count(kind)]
     return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
-
-
-def outcome_class(counts: SideCounts) -> str:
-    """`won`, `drawn` or `open`, of positions with the side named first to move."""
-    if counts.legal and counts.wins > SURE * counts.legal:
-        return "won"
-    if counts.legal and counts.draws > SURE * counts.legal:
-        return "drawn"
-    return "open"
 
 
 def closure_size(material: Material) -> int:
@@ -150,7 +138,9 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
     ]
     overview = ""
     if len(cells) > 1:
-        overview = details(text(language, "matrix"), matrix(cells, view), "panel", is_open=True)
+        book = link(with_settings("/handbook", view), text(language, "handbook"), "button")
+        shown = f"{matrix(cells, view)}<p>{book}</p>"
+        overview = details(text(language, "matrix"), shown, "panel", is_open=True)
     return overview, "".join(sections)
 
 

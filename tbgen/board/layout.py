@@ -112,7 +112,7 @@ def copy_button(content: str, language: str) -> str:
 def _navigation(view: View, on_board: bool) -> str:
     """The modes of the board, the other pages, and the box that finds."""
     language = view.language
-    shown = replace(view, chosen=None, where=None, ply=0, ladder=False)
+    shown = replace(view, chosen=None, where=None, ply=0, ladder=False, hint="")
     links = []
     for mode in MODES:
         human = view.human if view.mode == "play" else view.position.side

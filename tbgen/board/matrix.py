@@ -2,7 +2,8 @@
 
     materials, outcome classes  ->  a table of links; empty where there is no table
 
-What makes an endgame won, drawn or open is decided in `endgames`.
+What makes an endgame won, drawn or open is decided in `tbgen.finding.handbook`. A row's name leads
+to the chapter of the attacker.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def matrix(cells: Mapping[Material, Cell], view: View) -> str:
             _cell(found[second], cells[found[second]], view) if second in found else "<td></td>"
             for second in columns
         )
-        name = _name(first, Side.RED, language)
+        chapter = escape(with_settings(f"/handbook/{first.name}", view))
+        name = f'<a href="{chapter}">{_name(first, Side.RED, language)}</a>'
         body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
     legend = " ".join(
         f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>'

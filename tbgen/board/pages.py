@@ -1,6 +1,7 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
-    /  board in its modes      /endgames  tables      /find  the box      /puzzle  a random position
+    /  board in its modes      /endgames  tables      /handbook  classes
+    /find  the box      /puzzle  a random position
     /embed  for other pages    /build  tables to begin with      /search  positions to be found
 
 What stands on a page is made elsewhere; which address leads here is for `routes`.
@@ -16,19 +17,22 @@ from dataclasses import replace
 from starlette.requests import Request
 
 from tbgen.board.composer import search_page
+from tbgen.board.daily import puzzle_of_the_day, today
 from tbgen.board.editor import editor_page, read_sketch
 from tbgen.board.embed import embed_page
 from tbgen.board.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.film import film_page
 from tbgen.board.gallery import gallery_page
 from tbgen.board.games import GameText, follows_position, read_game
+from tbgen.board.handbook import chapter_page, handbook_page
 from tbgen.board.http import HTML, Answer, RequestError
 from tbgen.board.layout import with_settings
 from tbgen.board.library import Library
 from tbgen.board.names import read_material
 from tbgen.board.openapi import api_page, description
 from tbgen.board.playing import playing_page
-from tbgen.board.puzzles import find_puzzle
+from tbgen.board.practice import answer
+from tbgen.board.puzzles import LEVELS, find_puzzle
 from tbgen.board.starting import build_page, missing_page
 from tbgen.board.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.board.workspace import reading_page
@@ -110,6 +114,15 @@ class Pages:
                 raise
             return missing_page(self._library, view, material)
 
+    def handbook(self, request: Request) -> Answer:
+        """All practical endgames with their classes."""
+        return handbook_page(self._library, self._settings_only(request))
+
+    def chapter(self, request: Request) -> Answer:
+        """The endgames of one attacker, with diagrams."""
+        view, name = self._settings_only(request), request.path_params["attacker"]
+        return chapter_page(self._library, view, name)
+
     def search(self, request: Request) -> Answer:
         """Positions of a table by what is asked of them."""
         view = self._settings_only(request)
@@ -121,17 +134,32 @@ class Pages:
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
-        position = find_puzzle(self._library, material, Outcome[task.upper()])
-        flip = position.side == Side.BLACK
-        shown = replace(view.at(position), task=task)
-        return _moved(shown.href(mode="play", human=position.side, flip=flip))
+        level = request.query_params.get("level", "")
+        if level and level not in LEVELS:
+            raise RequestError(400, f"level is none of {', '.join(LEVELS)}", "level=easy")
+        position = find_puzzle(self._library, material, Outcome[task.upper()], level=level)
+        return _puzzle(view, position, task)
+
+    def puzzle_of_the_day(self, request: Request) -> Answer:
+        """The day's puzzle, in the playing mode."""
+        position = puzzle_of_the_day(self._library, today())
+        if position is None:
+            raise RequestError(404, "no puzzle was found", "try another endgame")
+        return _puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """The engine's move, where no table knows one: leads to the position after it."""
+        """A move of the table below its full strength, or of the engine where no table knows one.
+
+        Leads to the position after it.
+        """
         view = read_view(request.query_params, self._library.first_position)
         check_legal(view.start)
         study = self._library.study(view.positions, view.moves)
-        if self._library.opponent is None or study.suggested is not None or study.over is not None:
+        if study.over is not None:
+            return _moved(view.href())
+        if study.suggested is not None:
+            return _moved(view.after(answer(study, view.strength)).href())
+        if self._library.opponent is None:
             return _moved(view.href())
         move = self._library.opponent(view.start, view.moves)
         return _moved(view.after(move).href())
@@ -196,6 +224,13 @@ def bare_view(request: Request, position: Position) -> View:
     kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
     view = read_view(kept, position, request.headers.get("accept-language", ""))
     return replace(view, origin=_origin(request))
+
+
+def _puzzle(view: View, position: Position, task: str) -> Answer:
+    """Leads to a puzzle, seen from the side that is to solve it."""
+    shown = replace(view.at(position), task=task)
+    flip = position.side == Side.BLACK
+    return _moved(shown.href(mode="play", human=position.side, flip=flip))
 
 
 def _moved(href: str) -> Answer:

@@ -1,7 +1,8 @@
 """Playing against the table, or the engine where there is none: nothing tells what a move is worth.
 
     a game     task, score at its end, the referee's warnings, moves by name
-    a puzzle   a game with something to keep: open, lost or solved (`puzzles`)
+    a puzzle   a game with something to keep: open, right, lost or solved (`puzzles`)
+    practice   how strong the table plays (`practice`), and other puzzles
 
 The board, its buttons and what the script is told are those of `workspace`.
 """
@@ -9,14 +10,15 @@ The board, its buttons and what the script is told are those of `workspace`.
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import urlencode
 
 from tbgen.board.http import Answer
 from tbgen.board.i18n import text
-from tbgen.board.layout import link
+from tbgen.board.layout import link, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.panels import game_record, share_panel
-from tbgen.board.puzzles import state_of
-from tbgen.board.state import View
+from tbgen.board.puzzles import LEVELS, level_of, state_of
+from tbgen.board.state import STRENGTHS, View
 from tbgen.board.verdict import forbidden, game_over, move_link, moves_in_words, referee
 from tbgen.board.words import explain_judgement
 from tbgen.board.workspace import board_page, marks_of, readers_turn
@@ -41,7 +43,10 @@ def playing_page(library: Library, view: View) -> Answer:
         f'<p class="reply">{escape(_reply(view))}</p>'
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
-    side = f"{_plain_moves(study, view)}{game_record(library, view)}{share_panel(view)}"
+    side = (
+        f"{_plain_moves(study, view)}{_practice(study, view)}{game_record(library, view)}"
+        f"{share_panel(view)}"
+    )
     return board_page(library, study, view, verdict, marks_of(library, study, view, None), side)
 
 
@@ -72,8 +77,10 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
     language, state = view.language, state_of(study, view)
     said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
     first = library.probe(view.start).result
-    if state == "open" and first is not None and first.order:
-        said += text(language, "puzzle_rules")
+    if state == "open" and first is not None:
+        said += text(language, "puzzle_rules") if first.order else ""
+        level = text(language, f"level_{level_of(view.start, first)}")
+        said += text(language, "puzzle_level", level=level)
     back = ""
     if state == "lost":
         again = view.back(len(view.moves)).href()
@@ -83,6 +90,32 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
         f'<p class="notice puzzle {state}" data-puzzle="{state}" '
         f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
         f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+    )
+
+
+def _practice(study: Study, view: View) -> str:
+    """How strong the table plays, and puzzles by their level, as links."""
+    if study.result is None or study.result.metric is None:
+        return ""
+    language = view.language
+    strengths = [
+        link(view.href(strength=name, hint=""), text(language, f"strength_{name}"),
+             "button small" + (" on" if name == view.strength else ""))
+        for name in STRENGTHS
+    ]  # fmt: skip
+    task = {"task": "draw"} if view.task == "draw" else {}
+    levels = [
+        link(f"/puzzle/{view.start.material}?{urlencode(query | task | view.settings())}",
+             text(language, key), f"button small puzzle-link {key}")
+        for key, query in [
+            ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
+        ]
+    ]  # fmt: skip
+    day = link(with_settings("/puzzle", view), text(language, "puzzle_day"), "button small")
+    colon = text(language, "colon")
+    return (
+        f"<p>{escape(text(language, 'strength'))}{colon}{' '.join(strengths)}</p>"
+        f"<p>{escape(text(language, 'puzzles'))}{colon}{' '.join([*levels, day])}</p>"
     )
 
 

@@ -1,7 +1,10 @@
 """Puzzles made from tables: one move alone keeps the win or the draw, and takes nothing.
 
-material, aim  ->  random slots  ->  legal, one good move  ->  the playing mode, with a task
-the game so far  ->  whether the task is open, lost or solved
+material, aim, level  ->  random slots  ->  legal, one good move  ->  the playing mode, with a task
+the game so far       ->  whether the task is open, rightly begun, lost or solved
+
+A level is how hard a puzzle is: how many moves there are to choose from, how long the win takes,
+and whether repetition decides.
 """
 
 from __future__ import annotations
@@ -13,35 +16,57 @@ from tbgen.board.library import Library, Study
 from tbgen.board.search import good_moves
 from tbgen.board.state import View
 from tbgen.indexing import Material, Position, Side
-from tbgen.rules import is_legal
-from tbgen.tables import Outcome
+from tbgen.rules import is_legal, legal_moves
+from tbgen.tables import Outcome, ProbeResult
 
 SHORTEST = 5
 """Plies of a win of order 0 that is worth solving."""
+
+LEVELS = ("easy", "medium", "hard")
+"""How hard a puzzle is."""
+
+FEW_MOVES, MANY_MOVES = 4, 10
+"""Legal moves beyond which the choice is harder."""
+
+LONG = 13
+"""Plies beyond which a win is hard to see."""
 
 TRIES = 4000
 """Slots that are looked at: a second or two, where there is nothing to find."""
 
 
+def level_of(position: Position, result: ProbeResult) -> str:
+    """The level of a puzzle, one of `LEVELS`."""
+    choices = len(legal_moves(position))
+    points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
+    points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
+    return LEVELS[min(2, points // 2)]
+
+
 def find_puzzle(
-    library: Library, material: Material, aim: Outcome = Outcome.WIN, seed: int | None = None
+    library: Library,
+    material: Material,
+    aim: Outcome = Outcome.WIN,
+    seed: int | None = None,
+    level: str = "",
 ) -> Position:
     """A random position of a material in which one move alone keeps the win, or the draw.
 
-    Wins by repetition count whatever their length. `seed` makes the choice repeatable. Raises
-    `RequestError` where none is found in `TRIES`, and else like `Tablebase.probe`.
+    Wins by repetition count whatever their length. `seed` makes the choice repeatable; without
+    `level`, one of `LEVELS`, any will do. Raises `RequestError` where none is found in `TRIES`,
+    and else like `Tablebase.probe`.
     """
     file = library.tables.table(material)
     chance = random.Random(seed)
     for _ in range(TRIES):
         slot, side = chance.randrange(file.header.slots), Side(chance.randrange(2))
         position = file.layout.position(slot, side)
-        if position is not None and _is_puzzle(library, position, aim):
+        if position is not None and _is_puzzle(library, position, aim, level):
             return position
     raise RequestError(404, "no puzzle was found", "try another endgame")
 
 
-def _is_puzzle(library: Library, position: Position, aim: Outcome) -> bool:
+def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -> bool:
     if not is_legal(position):
         return False
     found = library.tables.probe(position)
@@ -49,14 +74,17 @@ def _is_puzzle(library: Library, position: Position, aim: Outcome) -> bool:
         return False
     if aim == Outcome.WIN and not found.order and (found.plies or 0) < SHORTEST:
         return False
+    if level and level_of(position, found) != level:
+        return False
     good = good_moves(library.tables, position)
     return good is not None and len(good) == 1 and not good[0].capture
 
 
 def state_of(study: Study, view: View) -> str:
-    """How a puzzle stands: "open", "lost" (what was to be kept is gone) or "solved".
+    """How a puzzle stands: "open", "right", "lost" or "solved".
 
-    A win is solved by mate, a draw once the move that keeps it has been made.
+    It is lost when what was to be kept is gone, and right while it is kept after the first move. A
+    win is solved by mate, a draw once the move that keeps it has been made.
     """
     if study.over is not None and study.over.winner == view.human:
         return "solved"
@@ -65,4 +93,6 @@ def state_of(study: Study, view: View) -> str:
     mine = study.result.outcome if study.position.side == view.human else -study.result.outcome
     if mine < (Outcome.WIN if view.task == "win" else Outcome.DRAW):
         return "lost"
-    return "solved" if view.task == "draw" and view.moves else "open"
+    if not view.moves:
+        return "open"
+    return "solved" if view.task == "draw" else "right"

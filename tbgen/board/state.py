@@ -43,12 +43,21 @@ TASKS = ("", "win", "draw")
 THEMES = ("", "light", "dark")
 """The browser's own colours, or one of two."""
 
+STRENGTHS = ("best", "varied", "beginner")
+"""The table's replies in the playing mode: the best, any that keeps the outcome, or with slips."""
+
+HINTS = ("", "piece", "move")
+"""Nothing, which piece makes the best move, or the move."""
+
 BOARDS = ("wood", "paper", "slate")
 
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
 """Parameters that do not concern the position: every page takes them."""
 
-VIEW = (*SETTINGS, "fen", "pos", "moves", "side", "task", "at", "play", "ladder", "from", "where")
+VIEW = (
+    *SETTINGS, "fen", "pos", "moves", "side", "task", "strength", "hint", "at", "play", "ladder",
+    "from", "where",
+)  # fmt: skip
 """Parameters that describe a view, as `read_view` reads them."""
 
 
@@ -60,7 +69,8 @@ class View:
     reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
     of one which is tried on every point. `ply` counts the plies of a line that have been shown;
     with `plays` it goes on by itself, with `ladder` it goes through all loops to mate. `task` is
-    what the reader is to keep in a puzzle, one of `TASKS`.
+    what the reader is to keep in a puzzle, one of `TASKS`; `strength`, one of `STRENGTHS`, is the
+    table's, and `hint`, one of `HINTS`, what the reader has asked to be told.
     """
 
     start: Position
@@ -79,6 +89,8 @@ class View:
     plays: bool = False
     ladder: bool = False
     task: str = ""
+    strength: str = STRENGTHS[0]
+    hint: str = ""
     asked_language: bool = False
     """Whether the address names the language; else the browser's is used and links stay short."""
     origin: str = ""
@@ -124,6 +136,10 @@ class View:
             query["side"] = "black"
         if view.mode == "play" and view.task:
             query["task"] = view.task
+        if view.mode == "play" and view.strength != STRENGTHS[0]:
+            query["strength"] = view.strength
+        if view.mode == "play" and view.hint:
+            query["hint"] = view.hint
         if view.mode == "line" and view.ply:
             query["at"] = str(view.ply)
         if view.mode == "line" and view.plays:
@@ -174,7 +190,7 @@ def _in_address(position: Position) -> str:
     return "_".join(position.fen.split()[:2])
 
 
-_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False}
+_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
 """What concerns one position only, as it is once another one is shown."""
 
 
@@ -222,6 +238,8 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         plays=query.get("play", "") == "1",
         ladder=query.get("ladder", "") == "1",
         task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
+        strength=_one_of(query.get("strength", ""), STRENGTHS, STRENGTHS[0]),
+        hint=_one_of(query.get("hint", ""), HINTS, HINTS[0]),
         asked_language=asked in LANGUAGES,
     )
 

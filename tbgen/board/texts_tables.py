@@ -104,6 +104,38 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "在具有这类值的{candidates}个局面中检查了{share}，找到{n}个：仅为抽样。",
     ),
     "any": ("any", "任意"),
+    "handbook": ("Handbook of practical endgames", "实用残局手册"),
+    "handbook_all": ("All chapters", "全部章节"),
+    "handbook_defender": ("defender", "防守方"),
+    "handbook_won": (
+        "the attacker wins more than 98 % of the positions with the move",
+        "进攻方先走，胜率超过98%",
+    ),
+    "handbook_open": (
+        "the position decides: some are won, some are held",
+        "视局面而定，有胜有和",
+    ),
+    "handbook_drawn": (
+        "more than 98 % of the positions with the attacker to move are drawn",
+        "进攻方先走，和率超过98%",
+    ),
+    "handbook_without": ("under other rules", "换用其他规则"),
+    "handbook_said_won": (
+        "With the move, the attacker wins {share} of the positions.",
+        "进攻方先走，{share}的局面可胜。",
+    ),
+    "handbook_said_drawn": (
+        "With the attacker to move, {share} of the positions are drawn.",
+        "进攻方先走，{share}的局面成和。",
+    ),
+    "handbook_rules": (
+        " Rules of repetition decide {share} of all positions.",
+        "全部局面中有{share}由循环规则决定。",
+    ),
+    "handbook_deep": ("won by repetition, order {n}", "凭循环规则取胜，{n}阶"),
+    "handbook_win": ("here the attacker wins", "此局可胜"),
+    "handbook_draw": ("here the defender holds", "此局可守和"),
+    "handbook_loss": ("here the attacker loses", "此局进攻方反负"),
     "matrix": ("At a glance", "一览"),
     "matrix_note": (
         "Who attacks in rows, who defends in columns; the number is the longest win in plies.",

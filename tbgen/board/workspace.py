@@ -19,7 +19,7 @@ from tbgen.board.diagram import Arrow, Marks, Point, draw
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
-from tbgen.board.layout import details, link, page, with_settings
+from tbgen.board.layout import link, page, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.names import piece_name
 from tbgen.board.panels import (
@@ -34,7 +34,7 @@ from tbgen.board.panels import (
     where_panel,
 )
 from tbgen.board.starting import goes_on, missing_card, starters
-from tbgen.board.state import View
+from tbgen.board.state import STRENGTHS, View
 from tbgen.board.verdict import (
     chase_arrows,
     checkers,
@@ -173,19 +173,16 @@ def _controls(library: Library, study: Study, view: View) -> str:
     suggested = None if study.over else study.suggested
     found = []
     if playing and suggested is not None and readers_turn(view):
-        piece = piece_name(study.position.board[suggested.move.source], language)
-        name = format_move(study.position, suggested.move, view.notation)
-        first = f"<p>{escape(text(language, 'hint_piece', piece=piece))}</p>"
-        whole = details(text(language, "hint_move"), f"<b>{escape(name)}</b>", "whole")
-        found.append(details(text(language, "hint"), first + whole, "hint button"))
+        found.append(_hint(study, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
-        href = view.after(suggested.move).href()
-        mark = f' data-move="{suggested.move.iccs}"'
+        weaker = playing and view.strength != STRENGTHS[0]
+        href = _reply_href(view) if weaker else view.after(suggested.move).href()
+        mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, text(language, key), "button suggested", mark))
     elif playing and study.over is None and library.opponent and not readers_turn(view):
         label = text(language, "engine_move")
-        found.append(link(_engine_href(view), label, "button suggested"))
+        found.append(link(_reply_href(view), label, "button suggested"))
     if view.moves:
         found.append(link(_back(view), text(language, "take_back"), "button back"))
         start = view.back(len(view.moves)).href()
@@ -193,11 +190,6 @@ def _controls(library: Library, study: Study, view: View) -> str:
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, text(language, "switch_sides"), "button"))
-        if study.result is not None and study.result.metric is not None:
-            href = with_settings(f"/puzzle/{view.start.material}", view)
-            if view.task == "draw":
-                href += ("&" if "?" in href else "?") + "task=draw"
-            found.append(link(href, text(language, "new_puzzle"), "button puzzle-link"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
             stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
@@ -213,7 +205,21 @@ def _controls(library: Library, study: Study, view: View) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
-def _engine_href(view: View) -> str:
+def _hint(study: Study, suggested: RootMove, view: View) -> str:
+    """Which piece makes the best move, then the move; only what has been asked for is told."""
+    language = view.language
+    if not view.hint:
+        return link(view.href(hint="piece"), text(language, "hint"), "button hint")
+    piece = piece_name(study.position.board[suggested.move.source], language)
+    said = text(language, "hint_piece", piece=piece)
+    if view.hint == "move":
+        name = format_move(study.position, suggested.move, view.notation)
+        return f'<span class="hint whole">{escape(said)} <b>{escape(name)}</b></span>'
+    more = link(view.href(hint="move"), text(language, "hint_move"), "button hint")
+    return f'<span class="hint">{escape(said)}</span> {more}'
+
+
+def _reply_href(view: View) -> str:
     return view.href(chosen=None).replace("/?", "/reply?", 1)
 
 
@@ -256,7 +262,7 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         if reading or not readers_turn(view):
             data["suggested"] = href
         if not reading and not readers_turn(view):
-            data["reply"] = href
+            data["reply"] = href if view.strength == STRENGTHS[0] else _reply_href(view)
     elif view.mode == "play" and not over and not readers_turn(view) and library.opponent:
-        data["reply"] = _engine_href(view)
+        data["reply"] = _reply_href(view)
     return data

@@ -3,7 +3,9 @@
     query    what positions must be like, read from the fields of a form or a command
     scan     slots of a table by their values: codes, zugzwang, another rule set
     moves    compiled: how many moves keep an outcome
+    handbook  classes of endgames, from statistics alone
     search   whole tables, chunk by chunk, and rows in the order that is asked for
 
-`query` and `scan` need no numba: pages of the board use them. Nothing here draws or prints.
+`query`, `scan` and `handbook` need no numba: pages of the board use them. Nothing here draws or
+prints.
 """

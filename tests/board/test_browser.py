@@ -172,10 +172,14 @@ def test_playing_against_the_table(page: Any) -> None:
     assert f"Black played {moves_made(page)[1]}" in said
     assert ".." not in said
     until(lambda: count(page, ".plain-moves"))
-    one(page, "details.hint summary").click()
-    assert "Look at the Red knight" in one(page, "details.hint").text
-    one(page, "details.whole summary").click()
-    assert len(one(page, "details.whole b").text) == 4
+    page.find_element(By.LINK_TEXT, "Hint").click()
+    until(lambda: "Look at the Red knight" in one(page, "span.hint").text)
+    page.find_element(By.LINK_TEXT, "Show the move").click()
+    until(lambda: len(one(page, "span.whole b").text) == 4)
+    page.back()
+    until(lambda: not count(page, "span.whole"))
+    page.back()
+    until(lambda: not count(page, "span.hint"))
     page.back()
     until(lambda: not moves_made(page) and count(page, ".plain-moves"))
     time.sleep(0.3)  # nobody answers a move that has been taken back

@@ -22,6 +22,7 @@ from tbgen.board.i18n import text as words
 from tbgen.board.library import Library
 from tbgen.board.puzzles import find_puzzle
 from tbgen.board.server import create_app
+from tbgen.finding.handbook import entry_of
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, Rules
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
@@ -175,7 +176,37 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     assert cells["KRKN"] == "Rook against knight: won, 26 plies"
     rows = [re.findall(r"<t[dh]", row) for row in table.split("<tr>")[1:]]
     assert len({len(row) for row in rows}) == 1
-    assert "车对马：必胜，26 步" in page(client, "/endgames", lang="zh-Hans")
+    assert "车对马：例胜，26 步" in page(client, "/endgames", lang="zh-Hans")
+
+
+def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
+    """The matrix leads into it; exceptions from a rule end as is said of them."""
+    endgames = page(client, "/endgames")
+    assert 'href="/handbook"' in endgames
+    assert 'href="/handbook/KR"' in endgames
+    whole = page(client, "/handbook")
+    chapter = page(client, "/handbook/KR")
+    with open_tablebase(demo().tables) as tables:
+        for name in ("KRKN", "KRKR"):
+            figures = tables.table(name).statistics
+            entry = entry_of(figures)
+            assert entry.wins + entry.draws + entry.losses == pytest.approx(1)
+            for text in (whole, chapter):
+                row = text.split(f"<code>{name}</code>")[1].split("</tr>")[0]
+                assert f'class="class {entry.kind}"' in row
+                assert f"<td>{entry.wins:.1%}</td>" in row
+        shown = re.findall(r'href="(/\?fen=[^"]+)">.*?<span>([^<]+)</span>', chapter)
+        expected = {"here the attacker wins": Outcome.WIN, "here the defender holds": Outcome.DRAW,
+                    "here the attacker loses": Outcome.LOSS}  # fmt: skip
+        exceptions = [(href, said) for href, said in shown if said in expected]
+        assert exceptions
+        for href, said in exceptions:
+            position = Position.from_fen(parse_qs(urlsplit(href).query)["fen"][0].replace("_", " "))
+            assert tables.probe(position).outcome == expected[said]
+    assert client.get("/handbook/KRRRR").status_code == 404
+    for language in ("zh-Hans", "zh-Hant"):
+        assert not misfits(page(client, "/handbook", lang=language), language)
+        assert not misfits(page(client, "/handbook/KR", lang=language), language)
 
 
 def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:

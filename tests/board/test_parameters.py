@@ -48,7 +48,7 @@ def test_every_address_says_what_it_takes() -> None:
 
 @pytest.mark.parametrize("path", sorted(KNOWN))
 def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
-    address = path.format(material="KRKN")
+    address = path.format(material="KRKN", attacker="KR")
     answer = client.get(address, params={"zugswang": "1"})
     assert answer.status_code == 400
     assert "has no parameter" in html.unescape(answer.text)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 import pytest
 
@@ -15,7 +17,8 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.http import RequestError
 from tbgen.board.library import Library
-from tbgen.board.puzzles import find_puzzle
+from tbgen.board.practice import answer
+from tbgen.board.puzzles import LEVELS, find_puzzle, level_of
 from tbgen.board.server import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
@@ -65,7 +68,9 @@ def test_a_puzzle_is_open_lost_or_solved(client: TestClient) -> None:
     lost = page(client, "/", fen=SLIP, moves="d0d1", **task)
     assert puzzle(lost) == "lost"
     assert "Try again" in lost
-    assert puzzle(page(client, "/", fen=SLIP, moves="d0e0", **task)) == "open"
+    right = page(client, "/", fen=SLIP, moves="d0e0", **task)
+    assert puzzle(right) == "right"
+    assert "Right!" in right
     assert puzzle(page(client, "/", fen=MATE, moves="a5d5", **task)) == "solved"
     assert "data-puzzle" not in page(client, "/", fen=SLIP, mode="play")
 
@@ -90,8 +95,63 @@ def test_draws_to_be_held(client: TestClient) -> None:
     answer = client.get("/puzzle/KRKR?task=draw&pieces=latin", follow_redirects=False)
     assert "task=draw" in answer.headers["location"]
     new = page(client, answer.headers["location"])
-    assert re.search(r'"/puzzle/KRKR\?[^"]*pieces=latin&amp;task=draw"', new)
+    assert re.search(r'"/puzzle/KRKR\?[^"]*task=draw[^"]*pieces=latin', new)
     assert "task=draw" in page(client, "/endgames/KRKR")
+
+
+def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
+    """Not even the source of the page; a hint is another address, and tells what is asked."""
+    task = {"fen": SLIP, "mode": "play", "task": "win"}
+    plain = page(client, "/", **task)
+    assert "Look at" not in plain
+    assert plain.count("d0e0") == plain.count("d0d1")  # a move like any other
+    piece = page(client, "/", hint="piece", **task)
+    assert "Look at the Red king" in piece
+    assert piece.count("d0e0") == piece.count("d0d1")
+    assert "<b>d0e0</b>" in page(client, "/", hint="move", **task)
+
+
+def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for day in range(1, 4):
+        for module in ("chosen", "pages", "routes"):
+            monkeypatch.setattr(f"tbgen.board.{module}.today", lambda day=day: date(2026, 1, day))
+        answers = {client.get("/puzzle", follow_redirects=False).headers["location"] for _ in "ab"}
+        assert len(answers) == 1
+        found |= answers
+        assert 'href="/puzzle"' in page(client, "/")
+    assert len(found) == 3
+    assert puzzle(page(client, found.pop())) == "open"
+
+
+def test_puzzles_have_levels(client: TestClient) -> None:
+    with open_tablebase(demo().tables) as tables:
+        library = Library(tables)
+        for level in LEVELS[:2]:
+            position = find_puzzle(library, Material.parse("KRKN"), seed=1, level=level)
+            assert level_of(position, tables.probe(position)) == level
+            side = position.side.name.lower()
+            shown = page(client, "/", fen=position.fen, mode="play", task="win", side=side)
+            assert f"Difficulty: {level}" in shown
+            assert f"/puzzle/KRKN?level={level}" in shown
+    assert client.get("/puzzle/KRKN?level=9").status_code == 400
+
+
+def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
+    """Any move that keeps the outcome; a beginner's slips lose it, now and then."""
+    with open_tablebase(demo().tables) as tables:
+        position = Position.from_fen(SLIP)
+        study = Library(tables).study((position,), ())
+        worth = {move.move: move.outcome for move in study.moves}
+        chance = random.Random(1)
+        assert {worth[answer(study, "varied", chance)] for _ in range(20)} == {Outcome.WIN}
+        assert len({worth[answer(study, "beginner", chance)] for _ in range(60)}) > 1
+        assert study.suggested is not None
+        assert answer(study, "best") == study.suggested.move
+    text = page(client, "/", fen=SLIP, mode="play", side="black", strength="varied")
+    reply = re.findall(r'data-reply="([^"]+)"', text)[0].replace("&amp;", "&")
+    assert reply.startswith("/reply?")
+    assert "moves=d0e0" in client.get(reply, follow_redirects=False).headers["location"]
 
 
 def test_puzzles_are_asked_for_in_three_languages(client: TestClient) -> None:
@@ -117,7 +177,7 @@ def test_the_engine_plays_where_no_table_does(client: TestClient, opponent: Fake
     assert page(client, answer.headers["location"])
     # Where a table knows better, it plays.
     known = client.get(f"/reply?fen={MATE}&mode=play", follow_redirects=False)
-    assert "moves" not in known.headers["location"]
+    assert "moves=a5" in known.headers["location"]
     opponent.silent = True
     failed = client.get(reply, headers={"accept-language": "zh"})
     assert failed.status_code == 503

@@ -32,16 +32,13 @@ function end(start, solved) {
   return counts;
 }
 
-document.addEventListener("toggle", (event) => {
-  const note = main().querySelector("[data-puzzle=open]");
-  if (note && event.target.matches("details.whole") && event.target.open) end(note.dataset.start, false);
-}, true);
-
 onArrival(() => {
   const note = main().querySelector("[data-puzzle]");
   if (!note) return;
   const { puzzle, start } = note.dataset;
-  const counts = puzzle === "open" ? kept() : end(start, puzzle === "solved");
+  const going = puzzle === "open" || puzzle === "right";
+  const told = going && main().querySelector(".hint.whole");
+  const counts = going && !told ? kept() : end(start, puzzle === "solved");
   const streak = note.querySelector(".streak");
   streak.textContent = streak.dataset.streak.replace("@", counts.streak).replace("#", counts.best);
   streak.hidden = !counts.best;

@@ -122,5 +122,5 @@ export function address(element) {
 export function follows(link) {
   if (link.origin !== location.origin || !link.pathname.startsWith(root)) return false;
   const path = link.pathname.slice(root.length);
-  return !path || ["endgames", "puzzle/", "api", "build", "search/", "reply"].some((start) => path.startsWith(start));
+  return !path || ["endgames", "handbook", "puzzle", "api", "build", "search/", "reply"].some((start) => path.startsWith(start));
 }
