@@ -41,7 +41,7 @@ CHASE_RULES = (MINOR_CHASES, NEW_BY_VICTIM, CHECK_VOIDS, PAWNS_AT_HOME, UNPROTEC
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What makes a rule set.
+    """The terms of a rule set.
 
     `meaning` and `in_chinese` say in a few words what a repetition is worth; `option` is the value
     of the engine's option `Repetition Rule`, as GUIs send it where they know the set. `chases` are
@@ -73,7 +73,7 @@ class Rules(StrEnum):
 
     @property
     def terms(self) -> Terms:
-        """What makes the set."""
+        """The terms of the set."""
         return _TERMS[self]
 
     @property

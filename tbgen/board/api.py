@@ -145,7 +145,7 @@ class Api:
         return Answer(answer | {"proof": self._library.proof(material).to_json()})
 
     def histogram(self, request: Request) -> Answer:
-        """How many positions of a table have each value."""
+        """The number of a table's positions with each value."""
         answer = self._figures(_material(request))
         return Answer({"material": answer["material"], "histogram": answer["histogram"]})
 
@@ -168,7 +168,7 @@ class Api:
         )
 
     def graph(self, request: Request) -> Answer:
-        """What captures lead to, down to the bare kings."""
+        """Materials that captures lead to, down to the bare kings."""
         material = _material(request)
         present = {name.material for name in self._names()}
         nodes = [
@@ -185,7 +185,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """The same for Graphviz."""
+        """The graph of captures for Graphviz."""
         material = _material(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
@@ -199,7 +199,7 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Whether the server is well: it can say what every page begins with."""
+        """Return whether the server is well: it can say what every page begins with."""
         _ = self._library.fingerprint, self._library.first_position
         return Answer({"status": "ok", "tables": len(self._names())})
 

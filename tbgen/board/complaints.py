@@ -1,4 +1,4 @@
-"""What is wrong with a request, in the reader's language.
+"""Complaints about a request, in the reader's language.
 
     "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
 

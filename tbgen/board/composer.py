@@ -83,7 +83,7 @@ def _results(
 
 
 def _said(found: Found, language: str) -> str:
-    """How many there are, of how many; whether that is all, or a sample."""
+    """The number of positions shown, of how many, and whether that is a sample."""
     if not found.candidates:
         return text(language, "find_none")
     if found.share == 1:

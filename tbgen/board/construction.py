@@ -51,7 +51,7 @@ ENTRY = f"/enter/{KEY}"
 
 @dataclass(frozen=True)
 class Cost:
-    """What building some tables, and those that they need and that are not here, takes."""
+    """The cost of building some tables, and those that they need and that are not here."""
 
     seconds: float
     memory_bytes: int
@@ -67,7 +67,7 @@ class Limits:
 
 
 class Stage(StrEnum):
-    """How far a build is."""
+    """A stage of a build."""
 
     BUILDING = "building"
     BUILT = "built"
@@ -77,7 +77,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """How the last build goes, or went.
+    """The progress of the last build.
 
     `done` of `total` tables are there; `running` are the materials that are being built, `share`
     (0 to 1) is the part of the planned time that is done, `seconds` have passed. `problem` says
@@ -95,12 +95,12 @@ class Progress:
 
     @property
     def goes_on(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return self.stage == Stage.BUILDING
 
 
 class Workshop(Protocol):
-    """Who builds tables into the directory that is served, one request after another."""
+    """A queue of builds into the directory that is served, one request after another."""
 
     limits: Limits | None
     """Of what readers may ask for; None where they may not ask for anything."""
@@ -109,10 +109,10 @@ class Workshop(Protocol):
     """Sets to begin with, by the key of their name: `start_KEY` in the texts."""
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """What it would take; None where nobody can tell."""
+        """The cost of building; None where nobody can tell."""
 
     def progress(self) -> Progress | None:
-        """How the last build goes or went; None before the first one."""
+        """The progress of the last build; None before the first one."""
 
     def start(self, materials: Sequence[Material]) -> bool:
         """Begin to build in other processes; False if something is being built already."""
@@ -159,7 +159,7 @@ class Construction:
         return await self._change(request, lambda form: self._workshop.cancel())
 
     async def events(self, request: Request) -> Response:
-        """How the build goes, until it has ended: `share`, `said`, and `ended`."""
+        """Events of the build until it has ended: `share`, `said`, and `ended`."""
         if self._streams >= MAX_STREAMS:
             return _plain(failure(RequestError(503, "the server is busy", "try again in a moment")))
         language = request.query_params.get("lang", "en")
@@ -242,7 +242,7 @@ def _stranger() -> RequestError:
 
 
 def may_build(workshop: Workshop, cost: Cost) -> bool:
-    """Whether readers may ask for a build of that cost."""
+    """Return whether readers may ask for a build of that cost."""
     limits = workshop.limits
     if limits is None:
         return False

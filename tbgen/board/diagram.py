@@ -48,7 +48,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a point would mean: an outcome ("win", ..., "unknown"), a short text, where it leads."""
+    """A point's meaning: an outcome ("win", ..., "unknown"), a short text, the link."""
 
     outcome: str
     label: str
@@ -57,7 +57,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Marks:
-    """What a diagram shows beside the position.
+    """Marks beside the position on a diagram.
 
     `last` is the move that led here. `links` are addresses by square, `targets` squares of a move
     being made, with what it is worth; `selected` is the piece that makes it. `heat` has a point for
@@ -77,7 +77,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Look:
-    """How a board is drawn: which way round, with which pieces, coordinates and wood."""
+    """The look of a board: its direction, pieces, coordinates and wood."""
 
     flip: bool = False
     pieces: str = "zh"
@@ -180,7 +180,7 @@ def names_of_pieces(language: str) -> str:
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:
-    """What lies below the pieces: the squares of the last move, the king in check, the chosen."""
+    """Marks below the pieces: the squares of the last move, the king in check, the chosen."""
     found = []
     for square, css, radius in (
         *((square, "last", 50) for square in marks.last or ()),
@@ -243,7 +243,7 @@ def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
 
 
 def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
-    """Where the selected piece may go, as links, with what the move is worth."""
+    """Targets of the selected piece, as links, with the worth of each move."""
     found = []
     for square, point in sorted(marks.targets.items()):
         x, y = place(square, look.flip)

@@ -66,7 +66,7 @@ class Sketch(Position):
         """Refuse nothing: telling what is wrong is for `faults`."""
 
     def checked(self) -> Position:
-        """The same as a legal position; raises `PositionError` if it is none."""
+        """Return a legal position; raises `PositionError` if it is none."""
         position = Position(self.board, self.side)
         check_legal(position)
         return position
@@ -103,7 +103,7 @@ class Sketch(Position):
         return Sketch(bytes(board), self.side.other if swap else self.side)
 
     def with_piece(self, square: int, code: int) -> Sketch:
-        """The same with another piece, or none, on a square."""
+        """Return the position with another piece, or none, on a square."""
         board = bytearray(self.board)
         board[square] = code
         return Sketch(bytes(board), self.side)
@@ -116,7 +116,7 @@ class Sketch(Position):
 
 @dataclass(frozen=True)
 class Reading:
-    """What has been read of a text: as much of the board as could be, and what is wrong.
+    """A text as read: as much of the board as could be, and its faults.
 
     `typed` is the text itself, where it could not be read; `bad` are the squares of a rank that
     is wrong.
@@ -223,7 +223,7 @@ def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
 
 
 def _verdict(library: Library, view: View, reading: Reading) -> str:
-    """Whether the position is possible: what it is worth, or what is wrong."""
+    """Return whether the position is possible: what it is worth, or what is wrong."""
     language, sketch = view.language, reading.sketch
     if reading.problem is not None:
         what, hint = complain(reading.problem.message, reading.problem.hint, language)

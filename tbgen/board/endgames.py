@@ -145,7 +145,7 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
 
 
 def _filters(language: str) -> str:
-    """What narrows the list, where scripts run: a text, an outcome, how far it is proven."""
+    """Filters of the list, where scripts run: a text, an outcome, the state of proof."""
     box = escape(text(language, "filter"))
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
     proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
@@ -264,7 +264,7 @@ def _picture(figures: TableStatistics, order: int, view: View) -> str:
 
 
 def _captures(library: Library, view: View, material: Material) -> str:
-    """What each capture leads to, and whether its table is here."""
+    """Materials that each capture leads to, and whether their tables are here."""
     language = view.language
     present = {name.material for name in library.available()}
     items = []

@@ -153,7 +153,7 @@ def _on_white(picture: Image) -> Image:
 
 
 def _pixels(drawn: str, box: str, width: int) -> Image:
-    """What is drawn, with what is seen through it."""
+    """The pixels of a picture, with those behind transparent ones."""
     *_, wide, high = box.split()
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'

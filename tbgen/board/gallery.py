@@ -32,7 +32,7 @@ MAX_SLOTS = 40_000_000
 
 
 def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, plies: int) -> str:
-    """Where the positions of a bar are listed; empty where a search would take too long."""
+    """The address of a bar's positions; empty where a search would take too long."""
     if figures.index_size > MAX_SLOTS:
         return ""
     query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}

@@ -92,7 +92,7 @@ def _play(
 
 
 def follows_position(given: str) -> bool:
-    """Whether a text is a FEN with something behind it that can only be moves."""
+    """Return whether a text is a FEN with something behind it that can only be moves."""
     leading = _FEN.match(f"{given} ")
     return leading is not None and bool(given[leading.end() :].strip())
 

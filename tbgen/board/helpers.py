@@ -113,7 +113,7 @@ class Helper:
 
 
 class Helpers:
-    """As many processes as may search at once, begun when they are needed."""
+    """A pool of processes that search, begun when they are needed."""
 
     def __init__(self, library: Library) -> None:
         self._library = library

@@ -70,7 +70,7 @@ EVENTS = "text/event-stream"
 
 @dataclass(frozen=True)
 class Answer:
-    """What an endpoint returns: a body (or an object for JSON), its type, and a status."""
+    """An endpoint's answer: a body (or an object for JSON), its type, and a status."""
 
     body: str | bytes | Mapping[str, Any]
     media_type: str = JSON
@@ -180,7 +180,7 @@ class Gate:
 
     @property
     def closed(self) -> bool:
-        """Whether the server is about to end."""
+        """Return whether the server is about to end."""
         return self._closed
 
     def close(self) -> None:

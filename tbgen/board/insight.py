@@ -1,4 +1,4 @@
-"""What only tables know of a position, beyond its value and its moves.
+"""Knowledge that only tables have of a position, beyond its value and its moves.
 
     heat_map   a piece on every point: what the position would be worth      one batch of probes
     verdicts   the value under every rule set whose tables are here
@@ -102,7 +102,7 @@ def verdicts(
 
 
 def slip(library: Library, view: View) -> Slip | None:
-    """What the last move of the game threw away; None if nothing, or if it is not known.
+    """The loss by the last move of the game; None if nothing, or if it is not known.
 
     Raises like `Tablebase.probe`.
     """
@@ -159,7 +159,7 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
 def _turning_point(
     library: Library, line: Mainline
 ) -> tuple[LineMove, tuple[RootMove, ...], RootMove | None] | None:
-    """Where in the loop the loser has the best way out: the ply, what keeps him in, the way.
+    """The loser's best way out of the loop: the ply, what keeps him in, the way.
 
     The best way out is the one that resists longest; None where every move keeps him in. None
     for a line that ends in no loop.

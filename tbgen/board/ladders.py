@@ -118,7 +118,7 @@ def _rung(view: View, rung: Rung) -> str:
 
 
 def _choices(view: View, rung: Rung) -> tuple[list[str], list[Arrow]]:
-    """What the loser of a loop may do: stay, and be answered, or leave; in words and arrows."""
+    """Choices of the loser of a loop, in words and arrows: to stay and be answered, or to leave."""
     language, parts = view.language, []
     kept, answer = _kept(rung)
     chases = frame_of(kept.choice.move, kept.choice.after).label != "check"

@@ -86,7 +86,7 @@ def with_settings(path: str, view: View) -> str:
 
 
 def hidden_fields(query: Mapping[str, str]) -> str:
-    """What a form sends along."""
+    """The hidden fields of a form."""
     return "".join(
         f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
         for key, value in query.items()

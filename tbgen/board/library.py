@@ -1,4 +1,4 @@
-"""What the tables say of a game: the one place where the board asks them.
+"""The tables' answers about a game: the one place where the board asks them.
 
     View.positions  ->  Study(result, moves, suggested, judgement)
     materials       ->  Library.tables, .statistics, .graph
@@ -86,7 +86,7 @@ class Study:
 
     @property
     def over(self) -> Over | None:
-        """How the game has ended, by the board or by the referee; None if it goes on."""
+        """The end of the game, by the board or by the referee; None if it goes on."""
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
             return Over(self.position.side.other, why)
@@ -163,7 +163,7 @@ class Library:
             return Study(position, None, self._known_moves(position), missing=error)
 
     def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
-        """The same for the last position of a game, with a move to play and the referee's word.
+        """Probe the last position of a game, with a move to play and the referee's word.
 
         Moves that the tables call good but the referee would punish are `forbidden`: in the
         playing mode a reader repeats positions as the tables never would.
@@ -187,7 +187,7 @@ class Library:
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
-        """What decides a position under the repetition rules; raises like `Tablebase.probe`."""
+        """The reason for a decision by the repetition rules; raises like `Tablebase.probe`."""
         if study.result is None or not study.result.order:
             return None
         position = study.position
@@ -202,7 +202,7 @@ class Library:
         )
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
-        """What `find` answers, remembered as long as the tables stay as they are."""
+        """Answers of `find`, remembered as long as the tables stay as they are."""
         return self._memory.recall((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
@@ -251,7 +251,7 @@ class Library:
             return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """What the missing tables of some materials would cost; None where nobody can tell."""
+        """The cost of the missing tables of some materials; None where nobody can tell."""
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
             return None
@@ -273,7 +273,7 @@ class Library:
         }
 
     def proof(self, material: Material) -> ProofStatus:
-        """How far a table is proven; raises like `Tablebase.probe`."""
+        """The state of a table's proof; raises like `Tablebase.probe`."""
         name = self.tables.table(material).header.spec.name
         _ = self.fingerprint
         return self._proofs.status(name)
@@ -284,7 +284,7 @@ class Library:
         return None
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
-        """What captures lead to: what is taken (`N` of the second side: `n`), and the material."""
+        """Pairs of captured piece (`N` of the second side: `n`) and material after the capture."""
         letters = "KABRNCP"
         return [
             (letters[kind].lower() if side == Side.BLACK else letters[kind], child)
@@ -320,7 +320,7 @@ class Library:
 
     @property
     def first_position(self) -> Position:
-        """Where the board begins: the longest win of the table with the longest one."""
+        """The first position of the board: the longest win of the table with the longest one."""
         first = self._first_position
         if first is None:
             self._first_position = first = self._find_first()
@@ -343,7 +343,7 @@ class Library:
 
 
 def _changed(directory: Path) -> int:
-    """When a directory was last changed; 0 where there is none."""
+    """The time of a directory's last change; 0 where there is none."""
     with contextlib.suppress(OSError):
         return directory.stat().st_mtime_ns
     return 0
@@ -368,5 +368,5 @@ def _forbidden(
 
 
 def _repeats(positions: Sequence[Position]) -> bool:
-    """Whether the last position has occurred before."""
+    """Return whether the last position has occurred before."""
     return positions[-1] in positions[:-1]

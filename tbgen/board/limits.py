@@ -1,4 +1,4 @@
-"""What no endpoint sees, and what every answer has: limits of requests, headers for browsers.
+"""Limits of requests, and headers of every answer for browsers, outside of the endpoints.
 
 request  ->  its host, method, address and body  ->  the application  ->  answer + headers
                  421   405     414         413
@@ -83,7 +83,7 @@ class Limits:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address, perhaps with a port, means the machine itself."""
+    """Return whether a name or an address, perhaps with a port, means the machine itself."""
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
     if name == "localhost" or name.endswith(".localhost"):

@@ -21,7 +21,7 @@ from tbgen.indexing import Army, Material, Side
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown of an endgame: `won`, `drawn` or `open`, and its longest distance in plies."""
+    """An endgame in the matrix: `won`, `drawn` or `open`, and its longest distance in plies."""
 
     kind: str
     longest: int

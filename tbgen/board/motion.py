@@ -1,4 +1,4 @@
-"""Where each piece is, and when, while a game is shown: for every picture that moves.
+"""Places and times of pieces while a game is shown: for every picture that moves.
 
     start, moves, pace  ->  a walk for each piece  ->  keyframes of a style sheet, or its place
 
@@ -24,11 +24,11 @@ class Pace:
     closing: float = 2.5
 
     def begins(self, number: int) -> float:
-        """When a move, counted from 0, begins."""
+        """The begin of a move, counted from 0."""
         return self.opening + self.ply * number
 
     def length(self, plies: int) -> float:
-        """How long a game of so many plies is shown before it begins again."""
+        """The time for which a game of so many plies is shown before it begins again."""
         return self.begins(plies) + self.closing
 
 
@@ -45,7 +45,7 @@ class Walk:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Where the piece is at a moment, in units of the board; None if it has been taken."""
+        """The place of the piece at a moment, in units of the board; None if it has been taken."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))

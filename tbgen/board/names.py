@@ -1,4 +1,4 @@
-"""What pieces, points and endgames are called in the reader's language.
+"""Names of pieces, points and endgames in the reader's language.
 
 KNPKAABB        knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4           the rook on e4                                             五路车

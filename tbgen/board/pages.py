@@ -167,7 +167,7 @@ class Pages:
     # -- the box -----------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
-        """Where the text of the search box leads: an endgame, a position, a game, or an error."""
+        """The target of the search box's text: an endgame, a position, a game, or an error."""
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
         if not asked:
@@ -202,7 +202,7 @@ class Pages:
     # -- building ----------------------------------------------------------------------------
 
     def build(self, request: Request) -> Answer:
-        """What can be built, and how the build goes."""
+        """Endgames that can be built, and the progress of the build."""
         return build_page(self._library, self._settings_only(request))
 
     # -- programs ----------------------------------------------------------------------------
@@ -212,7 +212,7 @@ class Pages:
         return api_page(self._settings_only(request))
 
     def openapi(self, request: Request) -> Answer:
-        """The same as OpenAPI."""
+        """The HTTP API as OpenAPI."""
         return Answer(description())
 
     def _settings_only(self, request: Request) -> View:

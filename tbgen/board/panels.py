@@ -1,4 +1,4 @@
-"""What stands beside a position: parts of a page, each its own section.
+"""Panels beside a position: parts of a page, each its own section.
 
 rules_headline  what the rules of repetition alone decide
 rules_panel     the outcome under every rule set that is here
@@ -62,7 +62,7 @@ def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResu
 
 
 def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, view: View) -> str:
-    """What the rules of repetition alone decide, in a sentence; empty where all sets agree.
+    """The decision by the rules of repetition alone, in a sentence; empty where all sets agree.
 
     It leads to more such positions of the endgame.
     """
@@ -142,7 +142,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
 
 
 def where_panel(study: Study, view: View) -> str:
-    """Which piece is tried on every point, as links."""
+    """The choice of the piece that is tried on every point, as links."""
     language = view.language
     if study.result is None:
         return ""
@@ -178,7 +178,7 @@ def heat(library: Library, view: View) -> dict[int, Point]:
 
 
 def slip_note(library: Library, study: Study, view: View) -> str:
-    """What the last move threw away, what would have kept it, and the reply that shows it."""
+    """The loss by the last move, the move that would have kept it, and the refuting reply."""
     found = slip(library, view)
     if found is None:
         return ""
@@ -289,7 +289,7 @@ def game_record(library: Library, view: View) -> str:
 
 
 def _signs(library: Library, view: View) -> list[str]:
-    """What each move of a game was worth to its side, and what it does; the last ones only."""
+    """Signs of the last moves of a game: the worth of each to its side, and its effect."""
     language, found = view.language, []
     plies = library.judge(view.start, view.moves).plies
     before = len(view.moves) - VALUED

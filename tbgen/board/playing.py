@@ -61,7 +61,7 @@ def _reply(view: View) -> str:
 
 
 def _task(library: Library, study: Study, view: View) -> str:
-    """What is to happen now, by the key of its message."""
+    """The key of the message about the reader's task."""
     mine = readers_turn(view)
     if study.result is not None:
         return "hidden" if mine else "table_thinks"
@@ -71,7 +71,7 @@ def _task(library: Library, study: Study, view: View) -> str:
 
 
 def _puzzle(library: Library, study: Study, view: View) -> str:
-    """What a puzzle asks for, and how it stands; the script counts those that are solved."""
+    """The task of a puzzle, and its state; the script counts those that are solved."""
     if not view.task:
         return ""
     language, state = view.language, state_of(study, view)
@@ -94,7 +94,7 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
 
 
 def _practice(study: Study, view: View) -> str:
-    """How strong the table plays, and puzzles by their level, as links."""
+    """The table's strength, and puzzles by their level, as links."""
     if study.result is None or study.result.metric is None:
         return ""
     language = view.language
@@ -120,7 +120,7 @@ def _practice(study: Study, view: View) -> str:
 
 
 def _score(library: Library, study: Study, view: View) -> str:
-    """How long the reader's win took, and how long it takes; for wins by mate."""
+    """Moves of the reader's win, and of the shortest; for wins by mate."""
     over = study.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""

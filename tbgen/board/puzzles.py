@@ -81,7 +81,7 @@ def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -
 
 
 def state_of(study: Study, view: View) -> str:
-    """How a puzzle stands: "open", "right", "lost" or "solved".
+    """The state of a puzzle: "open", "right", "lost" or "solved".
 
     It is lost when what was to be kept is gone, and right while it is kept after the first move. A
     win is solved by mate, a draw once the move that keeps it has been made.

@@ -53,7 +53,7 @@ _MARKED = (
 
 
 def place(square: int, flip: bool) -> tuple[int, int]:
-    """Where a square is in the picture."""
+    """The place of a square in the picture."""
     rank, file = divmod(square, FILES)
     return (100 * (8 - file), 100 * rank) if flip else (100 * file, 100 * (9 - rank))
 

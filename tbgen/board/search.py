@@ -43,7 +43,7 @@ FIRST = 8
 
 @dataclass(frozen=True)
 class Found:
-    """What a search has found.
+    """The findings of a search.
 
     There are `candidates` positions with a wanted value, and `share` of them (0 to 1, about) have
     been looked at: with 1 there are no more positions than these.
@@ -147,7 +147,7 @@ class _Walk:
 
 
 def _conditions(library: Library, wanted: Query) -> list[Callable[[Position], bool]]:
-    """What is asked beyond the value, the cheap questions first."""
+    """The conditions of a search beyond the value, the cheap ones first."""
     found: list[Callable[[Position], bool]] = []
     tables = library.tables
     if wanted.zugzwang:
@@ -163,7 +163,7 @@ def _conditions(library: Library, wanted: Query) -> list[Callable[[Position], bo
 
 
 def is_zugzwang(tables: GameTablebase, position: Position) -> bool:
-    """Whether each side would do better if the other were to move; both positions are legal."""
+    """Return whether each side would do better if the other were to move; both are legal."""
     other = Position(position.board, position.side.other)
     if not is_legal(other):
         return False
@@ -198,7 +198,7 @@ def good_moves(tables: GameTablebase, position: Position) -> list[RootMove] | No
 
 
 def _offence(tables: GameTablebase, position: Position) -> Offence | None:
-    """What the loser of a position does for ever; None where that is not known."""
+    """The loser's offence in a position; None where that is not known."""
     try:
         mechanism = find_mechanism(tables, position)
     except TablebaseError:

@@ -62,7 +62,7 @@ class PatientProtocol(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """What waits now is uvicorn's own timer between two requests."""
+        """Stop the timer: uvicorn's own one waits for the next request."""
         self._stop_waiting()
         super().on_response_complete()
 

@@ -1,4 +1,4 @@
-"""What stands where tables are missing: what they take, building them, and how a build goes.
+"""Parts for missing tables: their cost, building them, and the progress of a build.
 
 missing_card    no table for this position: its cost, a button or the command, the build
 missing_page    the same for an endgame
@@ -99,7 +99,7 @@ def starters(library: Library, view: View, back: str) -> str:
 
 
 def progress_card(library: Library, view: View, back: str) -> str:
-    """How far the build is; the script keeps it up to date and loads the page again at its end."""
+    """The progress of the build; the script keeps it up to date and loads the page at its end."""
     progress = goes_on(library)
     assert progress is not None, "there is a build to tell of"
     language = view.language
@@ -149,7 +149,7 @@ def goes_on(library: Library) -> Progress | None:
 
 
 def _failed(library: Library, material: Material | None, language: str) -> str:
-    """Why the last build has no result, where it was of this material, or of anything."""
+    """The reason why the last build has no result, where it was of this material or of any."""
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
@@ -163,7 +163,7 @@ def _failed(library: Library, material: Material | None, language: str) -> str:
 def _offer(
     library: Library, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """What building some materials takes, and the button that does it or the command to copy."""
+    """The cost of some materials, and the button that builds them or the command to copy."""
     language, workshop = view.language, library.workshop
     cost = library.cost(materials)
     takes = f"<p>{escape(_takes(cost, language))}</p>" if cost is not None else ""

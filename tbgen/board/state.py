@@ -1,4 +1,4 @@
-"""What a request asks to see: the game so far and how to show it, to and from an address.
+"""State of a request: the game so far and how to show it, to and from an address.
 
     /?fen=START&moves=h2e2,h9g7&flip=1&lang=zh-Hans   <->   View
     /?...&mode=play                                         the same, values hidden
@@ -122,7 +122,7 @@ class View:
         return replace(self, moves=kept, **_MOMENTARY)
 
     def at(self, position: Position) -> View:
-        """The same way of showing another position, without a game."""
+        """Return the state of another position, without a game."""
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
@@ -163,7 +163,7 @@ class View:
 
     @property
     def look(self) -> Look:
-        """How the board is drawn."""
+        """The look of the board."""
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:

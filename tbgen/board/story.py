@@ -1,4 +1,4 @@
-"""What a line or a game shows, ply by ply: each move, what it does, and the arrows that say so.
+"""A line or a game ply by ply: each move, its effect, and the arrows for it.
 
     best play, its loop gone round                                 film: with controls
     a game, or a line for another page    ->  Position, [Frame]  ->  animation: a picture that moves
@@ -43,7 +43,7 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """What every ply of a line does; chases are known in the loop, where they are judged."""
+    """The effect of every ply of a line; chases are known in the loop, where they are judged."""
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]
@@ -98,7 +98,7 @@ def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
 
 
 def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
-    """What a move does, as the referee has judged it; by the board alone without that."""
+    """The effect of a move by the referee's judgement; by the board alone without that."""
     if in_check(after):
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:

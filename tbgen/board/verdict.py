@@ -65,7 +65,7 @@ def moves_in_words(plies: int, language: str) -> str:
 
 
 def rules_name(rule_set: RuleSet, language: str) -> str:
-    """What repetition means under a rule set."""
+    """The meaning of a repetition under a rule set."""
     return text(language, f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
@@ -133,7 +133,7 @@ def _turn_and_endgame(view: View) -> str:
 
 
 def _order_note(position: Position, result: ProbeResult, language: str) -> str:
-    """What the order of a position means, where it has one."""
+    """The meaning of a position's order, where it has one."""
     if not result.order:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
@@ -223,7 +223,7 @@ def move_link(study: Study, view: View, move: RootMove) -> str:
 
 
 def forbidden(study: Study, view: View, move: Move) -> str:
-    """What the referee says of a move that loses by repetition."""
+    """The referee's word on a move that loses by repetition."""
     if not study.forbidden or move not in study.forbidden:
         return ""
     judgement = study.forbidden[move]
@@ -268,7 +268,7 @@ def referee(study: Study, view: View) -> str:
 
 
 def game_over(over: Over | None, view: View) -> str:
-    """Who has won, and why; empty while the game goes on."""
+    """The winner and the reason; empty while the game goes on."""
     if over is None:
         return ""
     language = view.language

@@ -94,7 +94,7 @@ _CHINESE = Chinese()
 def explain_position(
     position: Position, result: ProbeResult, language: str, mechanism: Mechanism | None = None
 ) -> str:
-    """What the value of a position means."""
+    """The meaning of a position's value."""
     said = reasons.explain_position(position, result, mechanism, _words(language))
     return _spell(said, language)
 
@@ -105,7 +105,7 @@ def explain_move(
     language: str,
     mechanism: Mechanism | None = None,
 ) -> str:
-    """What a move achieves; without `root` (its table is missing), what it leads to."""
+    """The effect of a move; without `root` (its table is missing), the value that it leads to."""
     if root is not None:
         said = reasons.explain_move(root, move, mechanism, _words(language))
     elif move.result is not None:
@@ -116,7 +116,7 @@ def explain_move(
 
 
 def explain_line(line: Mainline, language: str) -> str:
-    """How a line ends."""
+    """The end of a line."""
     return _spell(reasons.explain_line(line, _words(language)), language)
 
 
@@ -128,7 +128,7 @@ def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
-    """What `tbgen.referee.reasons.explain` says, in simplified Chinese."""
+    """The words of `tbgen.referee.reasons.explain` in simplified Chinese."""
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts
@@ -147,7 +147,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct) -> str:
-    """What one side did, as a clause."""
+    """One side's conduct, as a clause."""
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"

@@ -119,7 +119,7 @@ def board_page(
 
 
 def readers_turn(view: View) -> bool:
-    """Whether the side that the reader plays is to move."""
+    """Return whether the side that the reader plays is to move."""
     return view.position.side == view.human
 
 
@@ -127,7 +127,7 @@ def readers_turn(view: View) -> bool:
 
 
 def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
-    """What may move is a link, and so is where the chosen piece may go; arrows say the rest."""
+    """Links from pieces that may move and to targets of the chosen one; arrows for the rest."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in study.moves:
@@ -168,7 +168,7 @@ def _point(move: RootMove) -> Point:
 
 
 def _controls(library: Library, study: Study, view: View) -> str:
-    """What can be done with the position, as links that look like buttons."""
+    """Controls of the position, as links that look like buttons."""
     language, playing = view.language, view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
@@ -206,7 +206,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
 
 
 def _hint(study: Study, suggested: RootMove, view: View) -> str:
-    """Which piece makes the best move, then the move; only what has been asked for is told."""
+    """The piece of the best move, then the move; only what has been asked for is told."""
     language = view.language
     if not view.hint:
         return link(view.href(hint="piece"), text(language, "hint"), "button hint")
@@ -224,13 +224,13 @@ def _reply_href(view: View) -> str:
 
 
 def _back(view: View) -> str:
-    """Where taking back leads: in the playing mode to the reader's own turn."""
+    """The address of taking back: in the playing mode the reader's own turn."""
     alone = view.mode != "play" or not readers_turn(view) or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
 def _data(library: Library, study: Study, view: View) -> dict[str, str]:
-    """What the script needs to know: where keys lead, and where every move does."""
+    """Data for the script: the targets of keys, and of every move."""
     reading = view.mode == "read"
     data = {
         "mode": view.mode,

@@ -72,7 +72,7 @@ def everywhere(material: Material) -> Iterator[Position]:
 
 
 def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
-    """The same question asked move by move through the front door."""
+    """Ask the same question move by move through the front door."""
     tables = library.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
         return False

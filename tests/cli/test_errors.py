@@ -348,7 +348,7 @@ def test_commands_report_what_they_do_not_catch(monkeypatch: pytest.MonkeyPatch)
 
 
 def listen_to_ctrl_c() -> None:
-    """What a shell starts in the background ignores it, and so does all that this starts."""
+    """Listen to Ctrl-C again, which a program in a shell's background and all it starts ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

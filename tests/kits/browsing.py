@@ -24,7 +24,7 @@ def open_page(driver: Any, path: str) -> None:
 
 
 def until(what: Callable[[], Any], seconds: float = 8) -> Any:
-    """What `what` returns as soon as it is true; elements may vanish while it looks."""
+    """Return the result of `what` as soon as it is true; elements may vanish meanwhile."""
     end = time.monotonic() + seconds
     while True:
         try:

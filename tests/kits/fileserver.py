@@ -18,7 +18,7 @@ class _Plain(SimpleHTTPRequestHandler):
 
 
 class _Ranges(_Plain):
-    """The same with one range of bytes, as web servers have it."""
+    """A file server with single ranges of bytes, as web servers have it."""
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")

@@ -75,7 +75,7 @@ def tables(tables_dir: Path) -> Iterator[GameTablebase]:
 
 
 def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
-    """What the module answers in Node.js."""
+    """The module's answer in Node.js."""
     words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
     words["options"] = {"rules": "check", **options}
     command = ["node", "--no-warnings", str(PROBES)]
