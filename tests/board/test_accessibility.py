@@ -46,7 +46,7 @@ def browsers() -> Iterator[dict[str, Any]]:
     ("size", "theme"),
     [
         ("screen", "light"),
-        ("phone", "dark"),
+        pytest.param("phone", "dark", marks=pytest.mark.certification),
         pytest.param("screen", "dark", marks=pytest.mark.certification),
         pytest.param("phone", "light", marks=pytest.mark.certification),
     ],
