@@ -12,20 +12,21 @@ tables that it builds.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar, get_type_hints
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
 
-from facts import DECIDED, table  # noqa: E402
+from facts import table  # noqa: E402
+from figures import read, write  # noqa: E402
 
 from tbgen import open_tablebase  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
+from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Side  # noqa: E402
 from tbgen.tables import TableStatistics  # noqa: E402
 
@@ -108,33 +109,11 @@ def endgames(directory: Path) -> list[Endgame]:
         return [endgame(tables.stats(material)) for material in materials]
 
 
-Row = TypeVar("Row", Endgame, Book)
-
-
-def read(kind: type[Row], path: Path) -> list[Row]:
-    """The rows of a CSV."""
-    kinds = get_type_hints(kind)
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            kind(**{name: int(text) if kinds[name] is int else text for name, text in row.items()})
-            for row in csv.DictReader(file)
-        ]
-
-
-def write(rows: Sequence[Endgame]) -> None:
-    """Write docs/classical.csv."""
-    with FIGURES.open("w", newline="", encoding="ascii") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Endgame._fields)
-        writer.writerows(rows)
-
-
 def outcome(legal: int, wins: int, draws: int) -> str:
     """Red's outcome: won, drawn, or the shares."""
-    if wins > DECIDED * legal:
-        return "won"
-    if draws > DECIDED * legal:
-        return "drawn"
+    kind = outcome_class(legal, wins, draws)
+    if kind != "open":
+        return kind
     shares = {"won": wins / legal, "drawn": draws / legal, "lost": 1 - (wins + draws) / legal}
     return ", ".join(f"{said} {part:.0%}" for said, part in shares.items() if part >= LEAST)
 
@@ -277,7 +256,7 @@ def page() -> str:
     return TEXT.format(
         tables=len(rows),
         men=max(Material.parse(row.material).men for row in rows),
-        decided=DECIDED,
+        decided=SURE,
         classical=classical(books, known),
         missing=f"Not built yet: {', '.join(absent)}." if absent else "All of them are there.",
         disagreements=disagreements(books, known),
@@ -294,7 +273,7 @@ def main() -> None:
     parser.add_argument("directory", nargs="?", type=Path, help="the tables; else the CSV is kept")
     directory = parser.parse_args().directory
     if directory is not None:
-        write(endgames(directory))
+        write(Endgame, endgames(directory), FIGURES)
     PAGE.write_text(page(), "utf-8")
 
 

@@ -25,6 +25,7 @@ from figures import PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs  # no
 
 from tbgen.board.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
+from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402
 
 PAGE = ROOT / "docs" / "facts.md"
@@ -37,9 +38,6 @@ LISTED = 20
 
 DRAWN = 2
 """Positions that are drawn for each pair of rule sets."""
-
-DECIDED = 0.98
-"""A material counts as won or drawn from this share on, as on the board's pages."""
 
 
 def link(fen: str) -> str:
@@ -56,11 +54,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def outcome(row: Fact) -> str:
     """The outcome of a material with Red to move: won, drawn, or the share of wins."""
-    if row.red_wins > DECIDED * row.red_legal:
-        return "won"
-    if row.red_draws > DECIDED * row.red_legal:
-        return "drawn"
-    return f"{row.red_wins / row.red_legal:.0%}"
+    kind = outcome_class(row.red_legal, row.red_wins, row.red_draws)
+    return f"{row.red_wins / row.red_legal:.0%}" if kind == "open" else kind
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
@@ -359,7 +354,7 @@ def page(commit: str) -> str:
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
         commit=commit,
-        decided=DECIDED,
+        decided=SURE,
         **who_wins(wxf),
         compared=rules_compared(rows),
         pairs=pairs_compared(apart),

@@ -135,7 +135,7 @@ class Moves(NamedTuple):
     end: str
 
 
-Row = TypeVar("Row", Fact, Zugzwangs, Loop, Difference, Moves)
+Row = TypeVar("Row", bound=NamedTuple)
 FILES: dict[type, Path] = {
     Fact: DOCS / "facts.csv",
     Zugzwangs: DOCS / "facts-zugzwangs.csv",
@@ -145,19 +145,19 @@ FILES: dict[type, Path] = {
 }
 
 
-def read(kind: type[Row]) -> list[Row]:
-    """The rows of a CSV."""
+def read(kind: type[Row], path: Path | None = None) -> list[Row]:
+    """The rows of a CSV, by default of the one in `FILES`."""
     kinds = get_type_hints(kind)
-    with FILES[kind].open(newline="", encoding="ascii") as file:
+    with (path or FILES[kind]).open(newline="", encoding="utf-8") as file:
         return [
             kind(**{name: int(text) if kinds[name] is int else text for name, text in row.items()})
             for row in csv.DictReader(file)
         ]
 
 
-def write(kind: type[Row], rows: Iterable[Row]) -> None:
-    """Write a CSV."""
-    with FILES[kind].open("w", newline="", encoding="ascii") as file:
+def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> None:
+    """Write a CSV, by default the one in `FILES`."""
+    with (path or FILES[kind]).open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(kind._fields)
         writer.writerows(rows)

@@ -23,7 +23,7 @@ from tbgen.board.panels import longest_boards, rules_boards
 from tbgen.board.starting import starters
 from tbgen.board.state import View
 from tbgen.board.words import proof_in_words, time_in_words
-from tbgen.finding.handbook import outcome_class
+from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 from tbgen.tables import TablebaseError, TableStatistics
@@ -123,7 +123,7 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
                    *[""] * 6]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"], proof)
-            kind = outcome_class(figures.red_to_move)
+            kind = class_of(figures.red_to_move)
             cells[name.material] = Cell(kind, figures.max_distance)
         groups[endgame_type(name.material.first)].append(row)
     columns = (
@@ -173,7 +173,7 @@ def _css(state: ProofState) -> str:
 def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
     language = view.language
     state = _css(proof.state)
-    kind = outcome_class(figures.red_to_move)
+    kind = class_of(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
     material = Material.parse(figures.material)
     return [
@@ -192,7 +192,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
 def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
     """Everything that is one number."""
     language = view.language
-    kind = outcome_class(figures.red_to_move)
+    kind = class_of(figures.red_to_move)
     seconds, time = file["build_seconds"], text(language, "unknown_time")
     if seconds is not None:
         time = time_in_words(float(str(seconds)), language)

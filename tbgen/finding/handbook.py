@@ -52,13 +52,18 @@ class Entry:
         return self.without is not None and self.without != self.kind
 
 
-def outcome_class(counts: SideCounts) -> str:
+def outcome_class(legal: int, wins: int, draws: int) -> str:
     """Return the class of an endgame by its positions with one side to move."""
-    if counts.legal and counts.wins > SURE * counts.legal:
+    if wins > SURE * legal:
         return "won"
-    if counts.legal and counts.draws > SURE * counts.legal:
+    if draws > SURE * legal:
         return "drawn"
     return "open"
+
+
+def class_of(counts: SideCounts) -> str:
+    """Return the class of an endgame by the figures of a table for one side to move."""
+    return outcome_class(counts.legal, counts.wins, counts.draws)
 
 
 def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
@@ -67,13 +72,13 @@ def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> 
     legal = counts.legal or 1
     return Entry(
         Material.parse(figures.material),
-        outcome_class(counts),
+        class_of(counts),
         counts.wins / legal,
         counts.draws / legal,
         counts.losses / legal,
         figures.max_distance,
         figures.rule_decided_rate,
-        None if other is None else outcome_class(other.red_to_move),
+        None if other is None else class_of(other.red_to_move),
         None if other is None else other.red_to_move.wins / (other.red_to_move.legal or 1),
     )
 
