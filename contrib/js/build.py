@@ -14,12 +14,14 @@ import argparse
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PACKAGE = "zstandard"
+sys.path.insert(0, str(HERE.parent))
+
+from distributions import fetch  # noqa: E402
+
 PAGES = ("xqprobe.js", "xqprobe.d.ts", "example.html")
 SMALL = ("HUF_FORCE_DECOMPRESS_X1", "ZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT", "ZSTD_NO_INLINE",
          "ZSTD_STRIP_ERROR_STRINGS")  # fmt: skip
@@ -31,24 +33,13 @@ LINKING = ("no-entry", "gc-sections", "strip-all", "allow-undefined", "export=__
 """The last one keeps every function from being wrapped in what opens and closes files."""
 
 
-def fetch(directory: Path) -> Path:
-    """Download the package's source, and unpack its one file of zstd."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command = [*pip, "--no-binary", PACKAGE, "--dest", str(directory), PACKAGE]
-    if subprocess.run(command).returncode:
-        raise SystemExit(f"{PACKAGE} cannot be downloaded: name a decoder by --decoder")
-    (archive,) = directory.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(directory, filter="data")
-    (decoder,) = directory.glob("*/zstd/zstd.c")
-    return decoder
-
-
 def build(directory: Path, decoder: Path | None, clang: str) -> None:
     """Compile the reader and copy what uses it."""
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        zstd = (decoder or fetch(Path(folder))).resolve()
+        if decoder is None:
+            decoder = fetch("zstandard", "zstd/zstd.c", Path(folder), "name one by --decoder")
+        zstd = decoder.resolve()
         command = [clang, "--target=wasm32-wasi", "-mexec-model=reactor", "-nostartfiles"]
         command += ["-std=c99", "-Oz", "-flto", f"-I{HERE.parent}"]
         command += [f"-D{name}" for name in (*SMALL, *ONE_THREAD, "NDEBUG", "XQ_REMOTE")]

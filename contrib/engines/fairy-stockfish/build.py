@@ -15,29 +15,14 @@ import argparse
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
+from distributions import fetch  # noqa: E402
 from insert import insert  # noqa: E402
-
-PACKAGE = "pyffish"
-
-
-def fetch(directory: Path) -> Path:
-    """Download and unpack the source distribution; returns its folder src."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command = [*pip, "--no-binary", PACKAGE, "--dest", str(directory), PACKAGE]
-    if subprocess.run(command).returncode:
-        raise SystemExit(f"{PACKAGE} cannot be downloaded: name an unpacked source by --source")
-    (archive,) = directory.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(directory, filter="data")
-    (source,) = directory.glob("*/src")
-    return source
 
 
 def build(directory: Path, source: Path | None, jobs: int, variables: list[str]) -> Path:
@@ -45,7 +30,9 @@ def build(directory: Path, source: Path | None, jobs: int, variables: list[str])
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "changed"
-        shutil.copytree(source or fetch(Path(folder)), copy)
+        if source is None:
+            source = fetch("pyffish", "src", Path(folder), "name an unpacked source by --source")
+        shutil.copytree(source, copy)
         insert(copy)
         make = ["make", "-s", f"-j{jobs}", "-C", str(HERE)]
         command = [*make, f"SRC={copy}", f"OUT={directory.resolve()}", *variables]
