@@ -32,6 +32,18 @@ class Choice:
 
 def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """`MATERIAL... --men N --attackers N`, as the parameter `wanted`: the materials, each once."""
+    return _arguments(function, "wanted", materials_of)
+
+
+def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The arguments of `material_arguments` as a parameter `choice`, for tables that are there."""
+    return _arguments(function, "choice", Choice)
+
+
+def _arguments(
+    function: Callable[..., Any], name: str, chosen: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Give `function` what `chosen` makes of materials, men and attackers, as parameter `name`."""
 
     @wraps(function)
     def with_materials(
@@ -41,35 +53,14 @@ def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
         attackers: int | None,
         **others: Any,
     ) -> Any:
-        wanted = materials_of(materials, men, attackers)
-        return function(*arguments, wanted=wanted, **others)
+        others[name] = chosen(materials, men, attackers)
+        return function(*arguments, **others)
 
-    return _arguments(with_materials)
-
-
-def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The arguments of `material_arguments` as a parameter `choice`, for tables that are there."""
-
-    @wraps(function)
-    def with_choice(
-        *arguments: Any,
-        materials: tuple[str, ...],
-        men: int | None,
-        attackers: int | None,
-        **others: Any,
-    ) -> Any:
-        choice = Choice(materials, men, attackers)
-        return function(*arguments, choice=choice, **others)
-
-    return _arguments(with_choice)
-
-
-def _arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--attackers", type=click.IntRange(1, MAX_ATTACKERS), metavar="N",
         help="All materials of at most N attackers (rooks, knights, cannons, pawns) of both sides; "
         "with --men or MATERIAL..., those of them.",
-    )(command)  # fmt: skip
+    )(with_materials)  # fmt: skip
     command = click.option(
         "--men", type=click.IntRange(3, MAX_MEN), metavar="N",
         help="All materials of at most N men, kings included; with MATERIAL..., those of them.",
