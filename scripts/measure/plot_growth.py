@@ -59,13 +59,13 @@ FITTED_SLOTS = 10_000_000
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
 """Materials of so many men with no more are measured, of seven those that have `FITTED_SLOTS`."""
 
-Point = tuple[str, float, float]
-"""A table: its material, and where it stands on the two axes."""
+Point = tuple[float, float]
+"""The place of a table on the two axes."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Named points of one generator."""
+    """Points of one generator, one for each table."""
 
     label: str
     points: Sequence[Point]
@@ -94,7 +94,7 @@ class Panel:
 
 def power_law(series: Series) -> list[Law]:
     """The power law through the larger tables; none for fewer than two sizes."""
-    large = [(slots, cost) for _, slots, cost in series.points if slots >= FITTED_SLOTS]
+    large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
     factor, exponent = fit_power([slots for slots, _ in large], [cost for _, cost in large])
@@ -105,17 +105,17 @@ def power_law(series: Series) -> list[Law]:
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
     """The line of the larger tables' median cost a slot; none without such."""
-    large = [(slots, cost) for _, slots, cost in series.points if slots >= FITTED_SLOTS]
+    large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []
     each = median(cost / slots for slots, cost in large)
-    low, high = (bound(slots for _, slots, _ in series.points) for bound in (min, max))
+    low, high = (bound(slots for slots, _ in series.points) for bound in (min, max))
     return [Law(f"{each * scale:.3g} {unit} a slot", lambda x: each * x, low, high)]
 
 
 def slope_law(series: Series) -> list[Law]:
     """The straight line of least squares; none for fewer than two places across."""
-    across, up = ([point[n] for point in series.points] for n in (1, 2))
+    across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
     slope, start = linear_regression(across, up)
@@ -138,7 +138,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
         figure, places = pyplot.subplots(1, len(panels), figsize=(4.4 * len(panels), 4.2))
         for panel, place in zip(panels, np.atleast_1d(places), strict=True):
             for series, mark in zip(panel.series, ("o", "s"), strict=False):
-                _, across, up = zip(*series.points, strict=True)
+                across, up = zip(*series.points, strict=True)
                 place.plot(across, up, mark, markersize=2, label=series.label, rasterized=True)
             for law in panel.laws:
                 ends = [law.low, law.high]
@@ -158,15 +158,15 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
     """The diagrams of seconds, of bytes, and of orders."""
     # A build record has four decimals: what took no tick of the clock has no logarithm.
-    seconds = [Series("tbgen", [(row.material, row.index_size, row.cpu_seconds)
+    seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
-    sizes = [Series("tbgen", [(row.material, row.index_size, row.file_bytes) for row in rows])]
+    sizes = [Series("tbgen", [(row.index_size, row.file_bytes) for row in rows])]
     if peers:
         seconds.append(Series("other generator", [
-            (name, peer.index_size, peer.cpu) for name, peer in peers.items() if peer.cpu
+            (peer.index_size, peer.cpu) for peer in peers.values() if peer.cpu
         ]))  # fmt: skip
         sizes.append(Series("other generator", [
-            (name, peer.index_size, peer.file_bytes) for name, peer in peers.items()
+            (peer.index_size, peer.file_bytes) for peer in peers.values()
         ]))  # fmt: skip
     panels = []
     for title, scale, unit, listed in (
@@ -177,7 +177,7 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
         laws += even_law(listed[0], scale, unit)
         panels.append(Panel(title, "index slots for each side to move", True, listed, laws))
     large = Series("tbgen", [
-        (row.material, row.orders, 1e9 * row.cpu_seconds / row.index_size)
+        (row.orders, 1e9 * row.cpu_seconds / row.index_size)
         for row in rows if row.index_size >= FITTED_SLOTS
     ])  # fmt: skip
     if large.points:

@@ -178,7 +178,7 @@ def test_the_plot_has_every_point_and_its_laws(tmp_path: Path) -> None:
 
 
 def test_an_order_has_its_price() -> None:
-    points = [("A", 0, 100.0), ("B", 10, 150.0), ("C", 20, 200.0)]
+    points = [(0, 100.0), (10, 150.0), (20, 200.0)]
     (law,) = plot_growth.slope_law(plot_growth.Series("tbgen", points))
     assert law.label == "100 + 5.0 for each order, 3 tables"
     assert law.at(4) == pytest.approx(120)
