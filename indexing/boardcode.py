@@ -74,20 +74,6 @@ _CASE_NUMBERS = {
 }
 
 
-def to_array(board: Sequence[int]) -> list[list[int]]:
-    """The paper's 10x9 array of piece codes, row 0 Black's back rank, from a 90-square board."""
-    return [list(board[9 * rank : 9 * rank + FILES]) for rank in range(RANKS - 1, -1, -1)]
-
-
-def from_array(rows: Sequence[Sequence[int]]) -> bytes:
-    """The 90-square board of a 10x9 array; raises `PositionError`."""
-    if len(rows) != RANKS or any(len(row) != FILES for row in rows):
-        raise PositionError("the array is not 10 rows of 9", "row 0 is Black's back rank")
-    codes = [code for row in reversed(rows) for code in row]
-    _check_pieces(codes)
-    return bytes(codes)
-
-
 def encode(board: Sequence[int]) -> BoardCode:
     """The six integers of a 90-square board; kings may be absent.
 

@@ -1,7 +1,6 @@
-"""Moves and un-moves of a side, and whether a move is legal.
+"""Moves of a side, and the test of a move for legality.
 
     generate_moves    pseudo-legal moves, captures included, king's safety aside
-    generate_unmoves  quiet moves backwards: where may each piece have come from
     is_legal_move     pseudo-legal, and the mover's king is safe afterwards
 
 Scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. The position
@@ -20,9 +19,7 @@ from tbgen.rules.board import (
     Board,
     MutableBoard,
     Squares,
-    forward,
     is_on_board,
-    is_own_half,
 )
 
 
@@ -107,82 +104,6 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 def _is_open_to(board: Board, side: int, square: int) -> bool:
     """Return whether a piece of the side may come to a square: empty, or an opponent's."""
     return board[square] == EMPTY or piece_side(board[square]) != side
-
-
-@scalar
-def _append(source: int, target: int, sources: Squares, targets: Squares, count: int) -> int:
-    """Write one move; returns the new count."""
-    sources[count] = source
-    targets[count] = target
-    return count + 1
-
-
-@scalar
-def generate_unmoves(board: Board, side: int, sources: Squares, targets: Squares) -> int:
-    """Write every quiet un-move of a side; returns how many.
-
-    The piece that stands on `sources[i]` may have come from the empty square `targets[i]` by a
-    pseudo-legal move that captured nothing; both squares lie in the piece's area. Whether the
-    position before was legal (the other king not in check then) is for the caller to ask.
-    `sources` and `targets` need room for `board.MAX_MOVES`.
-    """
-    count = 0
-    for square in range(SQUARES):
-        code = board[square]
-        if code == EMPTY or piece_side(code) != side:
-            continue
-        kind = piece_kind(code)
-        rank, file = square // 9, square % 9
-        if kind == PieceType.ROOK or kind == PieceType.CANNON:
-            for rank_step, file_step in STEPS:
-                from_rank, from_file = rank + rank_step, file + file_step
-                while is_on_board(from_rank, from_file):
-                    if board[9 * from_rank + from_file] != EMPTY:
-                        break
-                    count = _append(square, 9 * from_rank + from_file, sources, targets, count)
-                    from_rank += rank_step
-                    from_file += file_step
-        elif kind == PieceType.KNIGHT:
-            # The leg lies beside the square that the knight left, not beside where it stands.
-            for rank_step, file_step, leg_rank, leg_file in LEAPS:
-                from_rank, from_file = rank - rank_step, file - file_step
-                if (
-                    is_on_board(from_rank, from_file)
-                    and board[9 * from_rank + from_file] == EMPTY
-                    and board[9 * (from_rank + leg_rank) + from_file + leg_file] == EMPTY
-                ):
-                    count = _append(square, 9 * from_rank + from_file, sources, targets, count)
-        elif kind == PieceType.PAWN:
-            count = _pawn_unmoves(board, square, sources, targets, count)
-        else:
-            # Kings, advisors and elephants step back as they step forward, within their area.
-            for rank_step, file_step in STEPS if kind == PieceType.KING else DIAGONALS:
-                distance = 2 if kind == PieceType.ELEPHANT else 1
-                from_rank, from_file = rank + distance * rank_step, file + distance * file_step
-                if (
-                    is_on_board(from_rank, from_file)
-                    and board[9 * from_rank + from_file] == EMPTY
-                    and attacks(board, square, 9 * from_rank + from_file)
-                ):
-                    count = _append(square, 9 * from_rank + from_file, sources, targets, count)
-    return count
-
-
-@scalar
-def _pawn_unmoves(board: Board, square: int, sources: Squares, targets: Squares, count: int) -> int:
-    """Append where the pawn on `square` may have come from; returns the new count."""
-    side = piece_side(board[square])
-    rank, file = square // 9, square % 9
-    from_rank = rank - forward(side)
-    # A pawn starts on its side's fourth rank, and keeps to files a, c, e, g, i before the river.
-    may_stand_behind = not is_own_half(side, from_rank) or (file % 2 == 0 and 3 <= from_rank <= 6)
-    if may_stand_behind and is_on_board(from_rank, file) and board[9 * from_rank + file] == EMPTY:
-        count = _append(square, 9 * from_rank + file, sources, targets, count)
-    if not is_own_half(side, rank):
-        for from_file in (file - 1, file + 1):
-            if 0 <= from_file < 9 and board[9 * rank + from_file] == EMPTY:
-                count = _append(square, 9 * rank + from_file, sources, targets, count)
-    return count
 
 
 @scalar

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from tbgen.indexing import START_FEN, Position, PositionError, Side
-from tbgen.indexing.boardcode import CASES, decode, encode, from_array, to_array
+from tbgen.indexing.boardcode import CASES, decode, encode
 from tbgen.indexing.squares import PieceType, area, parse_square, piece_code
 from tests.kits.strategies import positions
 
@@ -56,21 +56,12 @@ def test_worked_example() -> None:
     assert decode(START_CODE) == START.board
 
 
-def test_array_is_the_papers() -> None:
-    array = to_array(START.board)
-    assert [len(array), *{len(row) for row in array}] == [10, 9]
-    assert array[0][0] == piece_code(Side.BLACK, PieceType.ROOK)  # the paper's 01
-    assert array[9][4] == piece_code(Side.RED, PieceType.KING)  # 95
-    assert from_array(array) == START.board
-
-
 @settings(max_examples=300, deadline=None)
 @given(positions(legal=False))
 def test_round_trip(position: Position) -> None:
     code = encode(position.board)
     assert decode(code) == position.board
     assert all(0 <= value < 2**31 for value in code)
-    assert from_array(to_array(position.board)) == position.board
 
 
 @pytest.mark.parametrize("square", area(Side.RED, PieceType.KING))
@@ -162,6 +153,3 @@ def test_bad_boards() -> None:
     ):
         with pytest.raises(PositionError, match=message):
             encode(squares)
-    for rows in ([[0] * 9] * 9, [[0] * 8] * 10, [[99] * 9] * 10, [[-1] * 9] * 10):
-        with pytest.raises(PositionError):
-            from_array(rows)

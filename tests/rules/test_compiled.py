@@ -32,14 +32,13 @@ def k_perft(board, side, depth, buffer):
 
 @kernel
 def k_tables(board, side, moves_out, attacks_out, legal_out):
-    """Every answer at once: moves and un-moves, attacked squares, legal moves."""
+    """Every answer at once: moves, attacked squares, legal moves."""
     count = moves.generate_moves(board, side, moves_out[0], moves_out[1])
-    back = moves.generate_unmoves(board, side, moves_out[2], moves_out[3])
     for square in range(SQUARES):
         attacks_out[square] = attacks.is_attacked(board, square, side)
         for target in range(SQUARES):
             legal_out[square, target] = moves.is_legal_move(board, side, square, target)
-    return count, back, attacks.in_check(board, side)
+    return count, attacks.in_check(board, side)
 
 
 def board_of(position):
@@ -59,7 +58,7 @@ def test_compiled_and_plain_agree():
         position = random_position(rng, ENDGAMES)
         for side in Side:
             compiled = (
-                np.zeros((4, MAX_MOVES), np.int64),
+                np.zeros((2, MAX_MOVES), np.int64),
                 np.zeros(SQUARES, np.bool_),
                 np.zeros((SQUARES, SQUARES), np.bool_),
             )

@@ -88,20 +88,6 @@ def test_attackers_are_found_from_either_end(position):
                 assert {(s, target) for s in attackers} == {c for c in captures if c[1] == target}
 
 
-@given(positions(legal=False))
-def test_unmoves_are_the_inverse_of_quiet_moves(position):
-    for side in Side:
-        unmoves = generated(moves.generate_unmoves, position, side)
-        assert len(unmoves) == len(set(unmoves)) <= MAX_MOVES
-        for stands, came_from in unmoves:
-            before = position.after(stands, came_from)  # a Position: each piece in its area
-            assert (came_from, stands) in generated(moves.generate_moves, before, side)
-        for source, target in generated(moves.generate_moves, position, side):
-            if position.board[target] == EMPTY:
-                after = position.after(source, target)
-                assert (target, source) in generated(moves.generate_unmoves, after, side)
-
-
 @given(positions())
 def test_generated_moves_are_those_that_reach(position):
     expected = {
