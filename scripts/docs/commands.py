@@ -1,16 +1,16 @@
-"""Write docs/commands.md: every command with its arguments, options and examples, from the program.
+"""Write docs/commands.md: the commands with their arguments and options, from `tbgen.cli`.
 
     python scripts/docs/commands.py
 
-What is written comes from the commands themselves (`tbgen.cli`), so that the page says what
-`--help` says. `tests/docs/test_generated.py` keeps it current.
+`tests/docs/test_generated.py` compares. Details and examples are left to `tbgen COMMAND --help`.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from click import Argument, Choice, Command, Context, IntRange, Option, Parameter
@@ -25,33 +25,37 @@ PAGE = ROOT / "docs" / "commands.md"
 
 HEAD = """# Commands
 
-Reference for users of the command line, written by `python scripts/docs/commands.py` from
-`tbgen COMMAND --help`. Options that several commands have are in
-[Common options](#common-options); tables, exit status and completion are under
-[In a shell](#in-a-shell).
+Reference for users of the command line, written by `python scripts/docs/commands.py`.
+`tbgen COMMAND --help` adds details and examples. Options of several commands are
+[below](#common-options).
 """
 
-ARGUMENTS = "## Common arguments\n"
+COMMON = """## Common options
 
-COMMON = """
-## Common options
-
-| option | |
-|---|---|"""
+MATERIAL is one as in KRNKR, a pattern as in `'KR*KN*'`, the set `practical` (two attackers against
+any defenders) or `table1`, or `@FILE`, which lists any of these. POSITION is a FEN, Pai's string,
+the six-integer board code or a board of ten lines ([notations](notations.md)); `probe`, `convert`
+and `judge` read standard input for `-`.
+"""
 
 FOOT = """
 ## In a shell
 
-All commands use the tables of `--tables DIR` (else `$TBGEN_TABLES`, else `./egtb`) under
-`--rules`; tables of different rules or options never mix.
+Tables of different rules or options never mix. An error is one line on stderr and a hint; with
+`--json` also an object on stdout. `TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`,
+`probe` and `verify` end with a suggestion.
 
-Exit status: 0 ok, 1 findings (a mismatch, a missing table, a failed verification), 2 usage or bad
-input, no space or no memory, 3 a corrupt file, 130 interrupted; with `build --keep-going` that of
-the first table that failed. An error is one line on stderr and a hint; with `--json`
-also an object on stdout. `TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`, `probe`
-and `verify` end with a suggestion; pipes and files get the answer alone.
+| exit status | |
+|---|---|
+| 0 | ok |
+| 1 | findings: a mismatch, a missing table, a failed verification |
+| 2 | usage or bad input, no space or no memory |
+| 3 | a corrupt file |
+| 130 | interrupted |
 
-**Completion.** One line in the shell's own file lets Tab complete commands, options and choices:
+With `build --keep-going` the status is that of the first table that failed.
+
+Tab completes commands, options and choices after one line in the shell's own file:
 
 | shell | file | line |
 |---|---|---|
@@ -59,6 +63,9 @@ and `verify` end with a suggestion; pipes and files get the answer alone.
 | zsh | `~/.zshrc` | `eval "$(_TBGEN_COMPLETE=zsh_source tbgen)"` |
 | fish | `~/.config/fish/completions/tbgen.fish` | `_TBGEN_COMPLETE=fish_source tbgen \\| source` |
 """
+
+MEANINGS = re.compile(r": none = [^.]*\.")
+"""Meanings of all rule sets, for which the page has a link."""
 
 
 def kind(parameter: Parameter) -> str:
@@ -89,28 +96,24 @@ def arguments(command: Command) -> str:
     return " ".join(["", *words])
 
 
-def cell(text: str) -> str:
-    """Text inside a table."""
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def row(option: Option) -> str:
-    """The row of a table about an option."""
+def item(option: Option) -> str:
+    """The line about an option."""
     text = option.help or f"Default: {option.show_default}."
-    return f"| `{cell(names(option))}` | {cell(text)} |"
+    text = MEANINGS.sub(" ([rule sets](referee.md)).", text)
+    return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
 def options(command: Command) -> dict[str, str]:
-    """The rows of a command's options by their first name."""
+    """The lines of a command's options by their first name."""
     return {
-        max(option.opts, key=len): row(option)
+        max(option.opts, key=len): item(option)
         for option in command.params
         if isinstance(option, Option)
     }
 
 
-def common_rows(commands: dict[str, Command]) -> dict[str, list[str]]:
-    """Rows that several commands share, with the names of these commands."""
+def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
+    """Lines that several commands share, with the names of these commands."""
     users: dict[str, list[str]] = {}
     for name, command in commands.items():
         for line in options(command).values():
@@ -123,7 +126,7 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
     yield COMMON
     defaults: dict[str, dict[str, list[str]]] = {}
     for line, users in sorted(shared.items()):
-        text, _, default = line.removesuffix(" |").partition(" Default: ")
+        text, _, default = line.partition(" Default: ")
         defaults.setdefault(text, {})[default] = users
     uses = Counter(text.split()[1] for text in defaults)
     for text, several in defaults.items():
@@ -133,59 +136,33 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
             + (f" ({', '.join(users)})" if named else "")
             for default, users in several.items()
         ]
-        yield f"{text} {'; '.join(said)} |".replace("  ", " ")
+        yield f"{text} {'; '.join(said)}".replace("  ", " ").rstrip()
 
 
-def paragraphs(command: Command) -> list[str]:
-    """The help of a command by paragraphs, without its exit status."""
-    texts = [" ".join(text.split()) for text in (command.help or "").strip().split("\n\n")]
-    return [text for text in texts if not text.startswith("Exit status: ")]
-
-
-def common_paragraphs(commands: Iterable[Command]) -> list[str]:
-    """Paragraphs of help that several commands share."""
-    count = Counter(text for command in commands for text in paragraphs(command))
-    return [text for text, number in count.items() if number > 1]
-
-
-def section(
-    name: str, command: Command, shared: dict[str, list[str]], said: list[str]
-) -> Iterator[str]:
-    """The section of a command; rows of `shared` and paragraphs of `said` are left out."""
+def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
+    """The section of a command; lines of `shared` are named, and left out."""
+    page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
-    yield f"`tbgen {name}{arguments(command)}`\n"
-    texts = paragraphs(command)
-    yield from (f"{text}\n" for text in texts if text not in said)
-    if any(text in said for text in texts):
-        yield "Arguments: see [common arguments](#common-arguments).\n"
-    yield "| option | |\n|---|---|"
+    yield f"`tbgen {name}{arguments(command)}`: {COMMANDS[name]} More: [{page}]({page}).\n"
     rows = options(command)
-    yield from (line for line in rows.values() if line not in shared)
+    own = [line for line in rows.values() if line not in shared]
+    if own:
+        yield "\n".join([*own, ""])
     common = ", ".join(f"`{option}`" for option, line in rows.items() if line in shared)
-    yield f"| {common} | [common options](#common-options) |"
-    lesson = LESSONS[name]
-    yield "\n| example | |\n|---|---|"
-    for line, meaning in lesson.examples:
-        yield f"| `{cell(line)}` | {cell(meaning)} |"
-    page = lesson.page.removeprefix("docs/")
-    yield f"\nMore: [{page}]({page})\n"
+    yield f"[Common](#common-options): {common}.\n"
 
 
 def page() -> str:
     """The whole page."""
-    lines = [HEAD, "| command | does |\n|---|---|"]
-    lines.extend(f"| [{name}](#{name}) | {cell(does)} |" for name, does in COMMANDS.items())
-    lines.append("")
+    lines = [HEAD]
     context = Context(main)
     commands = {
         name: main.get_command(context, name)  # type: ignore[attr-defined]
         for name in COMMANDS
     }
-    shared = common_rows(commands)
-    said = common_paragraphs(commands.values())
+    shared = common_items(commands)
     for name, command in commands.items():
-        lines.extend(section(name, command, shared, said))
-    lines += [ARGUMENTS, "\n\n".join(said)]
+        lines.extend(section(name, command, shared))
     lines.extend(common_options(shared))
     return "\n".join(lines) + "\n" + FOOT
 

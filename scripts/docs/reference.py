@@ -1,4 +1,4 @@
-"""Write docs/python.md: what is public, with signatures and docstrings as text.
+"""Write docs/python.md: public names with signatures, summaries and errors.
 
     python scripts/docs/reference.py
 
@@ -13,7 +13,7 @@ import importlib
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,10 +26,12 @@ _JOINT = "\0"
 
 HEAD = """# Python
 
-Written by `python scripts/docs/reference.py` from signatures and docstrings. All that is public is
-here; what is not listed may change. Most names are in `tbgen` itself, typed, and loaded when they
-are used. [Probe from Python](probing.md), [Research](research.md) and [Find positions](find.md)
-show them at work. A FEN is taken wherever a position is.
+Reference of the public names, for programs in Python; written by
+`python scripts/docs/reference.py`. `help(name)` has the whole docstring and examples. A name that
+is not listed may change. Text is taken for a `Position` (a FEN), `Material`, `Move`, `Rules`,
+`Metric`, `Offence` and `Path`; a parameter without a type has that
+of its default, else that of its name; each whose default is None may be None. In use:
+[Probe from Python](probing.md), [Research](research.md), [Find positions](find.md).
 """
 
 
@@ -110,62 +112,61 @@ def page() -> str:
     for section in SECTIONS:
         module = importlib.import_module(section.module)
         parts.append(f"## {section.title}\n")
-        if section.text:
-            parts.append(f"{section.text}\n")
-        parts.append(f"```python\n{_import_line(section)}\n```\n")
+        parts.append(f"In `{section.module}`. {section.text}".strip() + "\n")
         found = [(name, getattr(module, name)) for name in section.names]
-        if all(inspect.isclass(each) and issubclass(each, BaseException) for _, each in found):
-            parts.append("".join(
-                f"- `{name}({', '.join(base.__name__ for base in each.__bases__)})`: "
-                f"{_sentences(each)}\n" for name, each in found
-            ))  # fmt: skip
-            continue
+        plain = [
+            (name, each) for name, each in found
+            if not inspect.isclass(each) or issubclass(each, BaseException)
+        ]  # fmt: skip
+        if plain:
+            parts.append(_items(plain))
         for name, each in found:
-            parts += _described(name, each)
+            if (name, each) not in plain:
+                parts += _described(name, each)
     return "\n".join(parts)
 
 
-def _import_line(section: Section) -> str:
-    """The statement that imports the names of a section, in as many lines as it takes."""
-    line = f"from {section.module} import {', '.join(section.names)}"
-    if len(line) <= WIDTH:
-        return line
-    return f"from {section.module} import (\n    " + ",\n    ".join(section.names) + ",\n)"
+def _items(found: Iterable[tuple[str, Any]]) -> str:
+    """Functions, errors or members as a list."""
+    return "".join(f"- `{_line(name, each)}`: {_summary(each)}\n" for name, each in found)
 
 
 def _described(name: str, found: Any) -> Iterator[str]:
-    """The parts about a class or a function."""
+    """The parts about a class."""
     yield f"### {name}\n"
-    if not inspect.isclass(found):
-        yield _signature(name, found)
-        yield _text(found)
-        return
     bases = [base.__name__ for base in found.__bases__ if base is not object]
     if issubclass(found, enum.Enum):
         values = ", ".join(f"{member.name} = {member.value!r}" for member in found)
         yield f"    class {name}({', '.join(bases)}): {values}\n"
-    elif issubclass(found, BaseException | tuple):
-        yield f"    class {name}({', '.join(bases)})\n"
-    else:
-        yield _signature(name, found, bases)
-    yield _text(found)
+    elif {"__init__", "__new__"} & set(vars(found)):
+        yield _block(f"class {_signature(name, found)}")
+    yield f"{_summary(found)}\n"
     members = {
         member: value.__func__ if isinstance(value, classmethod | staticmethod) else value
         for member, value in vars(found).items()
         if not member.startswith("_") and _is_documented(value)
     }
-    properties = {each: value for each, value in members.items() if not callable(value)}
-    if properties:
-        yield "".join(f"- `{each}`: {_sentences(value)}\n" for each, value in properties.items())
-    for member, value in members.items():
-        if member not in properties:
-            yield _signature(f"{name}.{member}", value, method=True)
-            yield _text(value)
+    if members:
+        yield _items(members.items())
 
 
-def _sentences(found: Any) -> str:
-    """A docstring as the text of an item, its lines indented."""
-    return re.sub(r"\n+", "\n  ", inspect.getdoc(found) or "")
+def _line(name: str, found: Any) -> str:
+    """A name in one line: of a function its signature, of an error its bases."""
+    if inspect.isclass(found):
+        return f"{name}({', '.join(base.__name__ for base in found.__bases__)})"
+    return _signature(name, found).replace(_JOINT, " ") if callable(found) else name
+
+
+def _summary(found: Any) -> str:
+    """The first sentence of a docstring, its errors, and types of parameters of kernels."""
+    text = inspect.getdoc(found) or ""
+    first, *more = text.split("\n\n")
+    plain = " ".join(text.split())
+    kept = [re.split(r"(?<=\.)\s+(?=[A-Z`])", first, maxsplit=1)[0]]
+    kept += re.findall(r"(?<=[.] )(Raises .+?\.)(?= [A-Z>]|$)", plain)
+    for entry in re.findall(r"^\w+(?:, \w+)* : (?:.+\n?)+", "\n\n".join(more), re.MULTILINE):
+        kept += [f"`{line}`." for line in re.split(r"\n(?! )", entry.strip())]
+    return " ".join(" ".join(dict.fromkeys(kept)).split())
 
 
 def _is_documented(value: Any) -> bool:
@@ -176,31 +177,39 @@ def _is_documented(value: Any) -> bool:
     return (inspect.isfunction(value) or is_computed) and bool(inspect.getdoc(value))
 
 
-def _signature(name: str, found: Any, bases: list[str] | None = None, method: bool = False) -> str:
-    """An indented block with a name and its parameters."""
+def _signature(name: str, found: Any) -> str:
+    """A name with its parameters and its result, in one line; `_JOINT` inside parameters."""
     signature = inspect.signature(getattr(found, "py_func", found))
-    parameters = [re.sub(r"'", "", str(each)) if "=" not in str(each) else _plain(each)
-                  for each in signature.parameters.values()]  # fmt: skip
     listed = []
     keyword = False
-    for each, text in zip(signature.parameters.values(), parameters, strict=True):
-        if method and each.name in ("self", "cls"):
+    for each in signature.parameters.values():
+        if each.name in ("self", "cls"):
             continue
         if each.kind == each.KEYWORD_ONLY and not keyword:
             listed.append("*")
             keyword = True
-        listed.append(text)
+        text = (
+            re.sub(r"'|ForwardRef\(|\)$", "", str(each)) if "=" not in str(each) else _plain(each)
+        )
+        text = re.sub(r"(?: \| None)?(?= = None$)| \| str\b", "", text)
+        text = re.sub(r": [^=]* = (?!None$|\.\.\.$)", "=", text)
+        same = re.match(rf"{each.name}: {each.name.capitalize()}(?: \| None)?(?= =|$)", text)
+        if same is not None:
+            text = each.name + text[same.end() :]
+        text = text.replace(" = ", "=")
+        listed.append(text.replace(" ", _JOINT))
     returned = signature.return_annotation
-    end = f" -> {returned}" if isinstance(returned, str) and bases is None else ""
-    prefix = "class " if bases is not None else ""
-    line = f"    {prefix}{name}({', '.join(listed)}){end}"
-    if len(line) > WIDTH:
-        begin = f"    {prefix}{name}("
-        line = textwrap.fill(
-            f"{begin}{', '.join(text.replace(' ', _JOINT) for text in listed)}){end}", WIDTH,
-            subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False,
-        ).replace(_JOINT, " ")  # fmt: skip
-    return f"{line}\n"
+    end = f" -> {returned}" if isinstance(returned, str) and not inspect.isclass(found) else ""
+    return f"{name}({', '.join(listed)}){end}"
+
+
+def _block(line: str) -> str:
+    """A signature as an indented block."""
+    text = textwrap.fill(
+        f"    {line}", WIDTH,
+        subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return f"{text.replace(_JOINT, ' ')}\n"
 
 
 def _plain(parameter: inspect.Parameter) -> str:
@@ -215,17 +224,6 @@ def _plain(parameter: inspect.Parameter) -> str:
     if annotation is parameter.empty:
         return f"{parameter.name}={said}"
     return f"{parameter.name}: {annotation} = {said}"
-
-
-def _text(found: Any) -> str:
-    """A docstring, its examples indented as code."""
-    lines, example = [], False
-    for line in (inspect.getdoc(found) or "").splitlines():
-        example = bool(line) and (example or line.startswith(">>> "))
-        if example and lines and line.startswith(">>> ") and not lines[-1].startswith("    "):
-            lines.append("")
-        lines.append(f"    {line}" if example else line)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
 if __name__ == "__main__":

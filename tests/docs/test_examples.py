@@ -28,11 +28,7 @@ TRIED = {
     "pycon": {"*"},  # test_sessions, tests/probing/test_docs.py
     "js": {"docs/web.md"},  # tests/probing/test_web.py
     "sh": {"*"},  # below: they install, serve, or want other machines
-    "python": {
-        "docs/python.md",
-        "docs/tutorial.md",
-        "docs/zh/tutorial.md",
-    },  # below, test_sessions, test_chinese
+    "python": {"docs/tutorial.md", "docs/zh/tutorial.md"},  # test_sessions, test_chinese
     "c": {"docs/engines.md", "docs/zh/engines.md"},  # tests/probing/test_contrib_library.py
     "cpp": {"docs/engines.md", "docs/zh/engines.md"},
     "http": {"docs/http.md"},  # test_openapi
@@ -103,13 +99,6 @@ def test_extras_exist(page: Path) -> None:
 def test_every_extra_is_explained() -> None:
     text = text_of(DOCS / "install.md")
     assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(EXTRAS)
-
-
-def test_imports_of_the_python_page() -> None:
-    examples = blocks(text_of(DOCS / "python.md"), "python")
-    assert len(examples) > 5
-    for example in examples:
-        exec(example, {})
 
 
 @needs_cxx
