@@ -25,7 +25,7 @@ HELP_NAMES = ["-h", "--help"]
 
 _TO_LOAD_NUMPY = 96 << 20
 """Addresses. Beside the 20 MiB of an interpreter, numpy 2.4 could be loaded in as many
-(`python scripts/reliability/limits.py --only addresses`)."""
+(`python -m tests.faults.limits --only addresses`)."""
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:

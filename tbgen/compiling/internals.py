@@ -7,7 +7,7 @@
     has_indices     what `indices` is made of                       else numba asks for their sign
 
 What is not documented may be gone with any version. Only names are looked at here: what they do is
-tried by `python scripts/reliability/versions.py`, with the oldest and the newest numba.
+tried by `python scripts/certify/versions.py`, with the oldest and the newest numba.
 """
 
 from __future__ import annotations

@@ -35,6 +35,6 @@ def test_the_lane_of_certifications_runs_what_is_there() -> None:
     """And in it the oldest and the newest numpy and numba, and the advisories."""
     lane = (ROOT / ".ci" / "certify").read_text("utf-8")
     named = re.findall(r"scripts/[a-z_/]+\.py", lane)
-    assert {"scripts/reliability/versions.py", "scripts/reliability/dependencies.py"} <= {*named}
+    assert {"scripts/certify/versions.py", "scripts/certify/dependencies.py"} <= {*named}
     assert all((ROOT / name).exists() for name in named)
     assert "-m pytest -m certification" in lane

@@ -8,7 +8,7 @@
 Whatever happens, each command does its work or ends in one clear line; no table is wrong, and the
 next build on a directory that is there again comes to the right digests, with nothing beside them.
 
-    python scripts/reliability/directories.py --count 100
+    python -m tests.faults.directories --count 100
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import (
+from tests.faults.campaign import (
     CORRUPT,
     FINDINGS,
     OK,

@@ -16,7 +16,7 @@ import signal
 import time
 from pathlib import Path
 
-from campaign import INTERRUPTED, OK, Ended, Tally, complaint
+from tests.faults.campaign import INTERRUPTED, OK, Ended, Tally, complaint
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 

@@ -9,7 +9,7 @@
 Seconds are those of the machine as it is: say beside them what else ran. The goal of `heavy` is a
 p95 below 100 ms.
 
-    python scripts/reliability/servers.py --only flat --count 100000
+    python -m tests.faults.servers --only flat --count 100000
 """
 
 from __future__ import annotations
@@ -27,15 +27,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from campaign import MIB, OK, Budget, Tally, main, run, tbgen
-
 from tbgen.board.limits import MAX_QUERY
 from tbgen.board.state import MAX_MOVES
 from tbgen.indexing import Position
 from tests.board.test_http import ARRAY, taken_back
+from tests.faults.campaign import MIB, OK, Budget, Tally, main, run, tbgen
 from tests.kits.boardkit import resident_bytes
 
 HEAVY_CLIENTS = 8

@@ -11,7 +11,7 @@ told to look. `oldest` and `newest` try the Python that runs this script, which 
 `quick` and `extras` want one that has the extra `dev`. The upper ends of the extras are what all
 tests run with.
 
-    python scripts/reliability/versions.py --only oldest
+    python scripts/certify/versions.py --only oldest
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ import venv
 from collections.abc import Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from campaign import OK, REFUSED, ROOT, Budget, Tally, complaint, main, run
+from tests.faults.campaign import OK, REFUSED, ROOT, Budget, Tally, complaint, main, run
 
 DIGESTS = ROOT / "docs" / "digests.csv"
 MATERIAL, RULES = "KRKN", "wxf"

@@ -6,7 +6,7 @@
 
 What a command prints must not depend on where it runs: `places` compares it with a plain run.
 
-    python scripts/reliability/oddities.py --count 300
+    python -m tests.faults.oddities --count 300
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import (
+from tbgen.compiling.folder import find_kernel_folder
+from tests.faults.campaign import (
     FINDINGS,
     OK,
     REFUSED,
@@ -37,8 +36,6 @@ from campaign import (
     tables_of,
     tbgen,
 )
-
-from tbgen.compiling.folder import find_kernel_folder
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 

@@ -27,9 +27,9 @@ from pathlib import Path
 from sys import argv
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from campaign import PATIENCE, Ended, listen_to_stops, reap, tbgen
+from tests.faults.campaign import PATIENCE, Ended, listen_to_stops, reap, tbgen
 
 
 class Warm:

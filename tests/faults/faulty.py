@@ -14,9 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import Ended, run
+from tests.faults.campaign import Ended, run
 
 SOURCE = Path(__file__).with_name("faults.c")
 HALF = 0

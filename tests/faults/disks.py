@@ -13,7 +13,7 @@ the time. In the part `kernels`, whose tries are about what is loaded, they have
 build that needs few kernels, since many tries compile all of them.
 The part `ways` compares forks with processes that are started from nothing.
 
-    python scripts/reliability/disks.py --count 2000
+    python -m tests.faults.disks --count 2000
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import (
+from tbgen.compiling.folder import find_kernel_folder
+from tests.faults.campaign import (
     CORRUPT,
     FINDINGS,
     OK,
@@ -51,10 +50,8 @@ from campaign import (
     tables_of,
     tbgen,
 )
-from faulty import HALF, Disk, missing_tool
-from warm import Warm
-
-from tbgen.compiling.folder import find_kernel_folder
+from tests.faults.faulty import HALF, Disk, missing_tool
+from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):

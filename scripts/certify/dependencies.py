@@ -7,7 +7,7 @@ What the board (`web`) runs on counts, too. What only tests run on (`dev`) is li
 licences that ask more: nothing of it is distributed. Advisories of what tbgen runs on need
 pip-audit and a network; without them the line says so, which fails only if --advisories asks.
 
-    python scripts/reliability/dependencies.py --advisories
+    python scripts/certify/dependencies.py --advisories
 """
 
 from __future__ import annotations

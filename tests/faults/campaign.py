@@ -6,7 +6,7 @@
     Tally            counts, largest figures, findings; the line of figures at the end
     main(...)        arguments, the parts of a campaign, their lines, and exit status 1 for findings
 
-What is tried, and what must hold after it, is in the scripts beside this one.
+What is tried, and what must hold after it, is in the modules beside this one.
 """
 
 from __future__ import annotations

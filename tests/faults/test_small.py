@@ -2,7 +2,7 @@
 
 Those that start many processes are certifications:
 
-    .venv/bin/python -m pytest -m certification tests/reliability
+    .venv/bin/python -m pytest -m certification tests/faults
 """
 
 from __future__ import annotations
@@ -19,21 +19,16 @@ import pytest
 
 from tests.kits.paths import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts" / "reliability"))
+sys.path.insert(0, str(ROOT / "scripts" / "certify"))
 
 import dependencies
-import directories
-import disks
-import kills
-import limits
-import mutants
-import oddities
-import texts
 import versions
-from campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
-from faulty import HALF, Disk, missing_tool
-from limits import KRK
-from warm import Warm
+
+from tests.faults import directories, disks, kills, limits, mutants, oddities, texts
+from tests.faults.campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
+from tests.faults.faulty import HALF, Disk, missing_tool
+from tests.faults.limits import KRK
+from tests.faults.warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:

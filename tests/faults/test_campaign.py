@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts" / "reliability"))
-
-from campaign import (
+from tests.faults.campaign import (
     FINDINGS,
     INTERRUPTED,
     OK,

@@ -19,8 +19,8 @@ with the state of tables saved as often as may be. Killed, with -9, is the build
 processes: after the former the next try goes on, the latter costs its table no more than time.
 Without the extra there are no dask workers, and no figures of theirs in the line.
 
-    python scripts/reliability/kills.py --count 500 --seed 1
-    python scripts/reliability/kills.py --count 50 --only sets
+    python -m tests.faults.kills --count 500 --seed 1
+    python -m tests.faults.kills --count 50 --only sets
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from campaign import (
+from tbgen.cli.workshop import RULES, SMALL
+from tests.faults.campaign import (
     OK,
     REFUSED,
     Budget,
@@ -55,9 +53,7 @@ from campaign import (
     tables_of,
     tbgen,
 )
-from killing import SIGNALS, alive_after, descendants, look, send
-
-from tbgen.cli.workshop import RULES, SMALL
+from tests.faults.killing import SIGNALS, alive_after, descendants, look, send
 
 MATERIAL = "KRKN"
 ROUND = 4

@@ -8,8 +8,8 @@ survives if both pass. Rows that are there are kept, so that the command goes on
 The clone and its cache of kernels stay in DIRECTORY. Some mutations change nothing that can be
 seen (a margin, a bound of work); survivors are read by people.
 
-    python scripts/reliability/mutation_testing.py DIRECTORY --count 300 --seed 1
-    python scripts/reliability/mutation_testing.py DIRECTORY --again   # survivors, on today's tests
+    python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
+    python scripts/certify/mutation_testing.py DIRECTORY --again   # survivors, on today's tests
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A text is a sound one of some notation with a few changes: characters lost, doub
 replaced by strange ones, parts of another text, numbers made enormous. What a function may raise
 is in its docstring; a command answers every failure by one clear line, and with --json by JSON.
 
-    python scripts/reliability/texts.py --count 1000000 --only functions
+    python -m tests.faults.texts --count 1000000 --only functions
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import CORRUPT, FINDINGS, OK, REFUSED, Budget, Tally, complaint, main, run, tbgen
 from click.testing import CliRunner
 
 from tbgen.board.editor import read_sketch
@@ -46,6 +42,18 @@ from tbgen.referee.diagram import Diagram
 from tbgen.tables import TableName
 from tbgen.tables.certificates import Certificate
 from tbgen.tables.statistics import TableStatistics
+from tests.faults.campaign import (
+    CORRUPT,
+    FINDINGS,
+    OK,
+    REFUSED,
+    Budget,
+    Tally,
+    complaint,
+    main,
+    run,
+    tbgen,
+)
 
 MOST_SECONDS = 0.05
 FENS = (

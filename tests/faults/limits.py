@@ -8,7 +8,7 @@
 Every try is a command and a limit, drawn evenly in the logarithm. A build that has succeeded has
 the right tables, and one that has not has left nothing half-written.
 
-    python scripts/reliability/limits.py --count 200 --only addresses
+    python -m tests.faults.limits --count 200 --only addresses
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from campaign import (
+from tests.faults.campaign import (
     MIB,
     OK,
     REFUSED,

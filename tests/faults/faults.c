@@ -8,7 +8,7 @@
  *     FAULT_LASTS   1 if all calls from that one on fail, as on a full disk
  *     FAULT_LOG     a file that gets, when the process ends, how many calls were counted
  *
- * Built and used by scripts/reliability/faulty.py.
+ * Built and used by tests/faults/faulty.py.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -7,7 +7,7 @@ but nothing may crash, hang or take memory by what the file claims. The rest are
 every value that is read of them must be the one that was written. The C reader runs under the
 address and undefined behaviour sanitizers, from files and from memory.
 
-    python scripts/reliability/mutants.py --count 100000 --only numba
+    python -m tests.faults.mutants --count 100000 --only numba
 """
 
 from __future__ import annotations
@@ -23,14 +23,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from campaign import MIB, Budget, Tally, main, run
-
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase, TablebaseError, TableFile
+from tests.faults.campaign import MIB, Budget, Tally, main, run
 from tests.kits.boards import exchanged, random_boards
 from tests.kits.cprograms import ADDRESSES, harness, missing_tool, records_of, results_of
 from tests.kits.mutations import mutants
