@@ -22,7 +22,7 @@ from tbgen.board.names import material_name, piece_name
 from tbgen.board.panels import longest_boards, rules_boards
 from tbgen.board.starting import starters
 from tbgen.board.state import View
-from tbgen.board.words import proof_in_words, time_in_words
+from tbgen.board.words import explain_distance, proof_in_words, time_in_words
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
@@ -131,8 +131,8 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
     )  # fmt: skip
     head = [text(language, key) for key in columns]
     sections = [
-        f"<section><h2>{escape(text(language, f'type_{name}'))}</h2>"
-        f"{table(head, rows, 'endgames')}</section>"
+        f"<section><details open><summary><h2>{escape(text(language, f'type_{name}'))}</h2> "
+        f"<small>{len(rows)}</small></summary>{table(head, rows, 'endgames')}</details></section>"
         for name, rows in groups.items()
         if rows
     ]
@@ -198,9 +198,9 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         time = time_in_words(float(str(seconds)), language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
-        farthest = f"{figures.max_rule_distance} {text(language, 'plies')}"
+        farthest = explain_distance(figures.max_rule_distance, language)
         rule += f"{text(language, 'list_stop')}{text(language, 'longest')} {farthest}"
-    longest = [("longest", f"{figures.max_distance} {text(language, 'plies')}")]
+    longest = [("longest", explain_distance(figures.max_distance, language))]
     rows = [
         ("class", text(language, f"class_{kind}")),
         ("rules", text(language, f"rules_{library.tables.rule_set.unlimited}")),

@@ -18,7 +18,7 @@ from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
 from tbgen.board.ladders import ladder_panel, whole_ladder
-from tbgen.board.layout import link, page
+from tbgen.board.layout import link, page, screen_button
 from tbgen.board.library import Library
 from tbgen.board.panels import pairs, share_panel
 from tbgen.board.state import View
@@ -153,6 +153,7 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
         f'step="100"></label>'
     )
     found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
+    found.append(screen_button(language))
     return f'<div class="controls">{"".join(found)}</div>'
 
 

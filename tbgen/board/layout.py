@@ -109,6 +109,15 @@ def copy_button(content: str, language: str) -> str:
     )
 
 
+def screen_button(language: str) -> str:
+    """A button that shows the board on the whole screen; only where scripts run."""
+    enter, leave = (escape(text(language, key)) for key in ("whole_screen", "leave_screen"))
+    return (
+        f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
+        f'data-leave="{leave}">{enter}</button>'
+    )
+
+
 def _navigation(view: View, on_board: bool) -> str:
     """The modes of the board, the other pages, and the box that finds."""
     language = view.language

@@ -90,11 +90,16 @@ def starters(library: Library, view: View, back: str) -> str:
         return f'<section class="card">{progress_card(library, view, back)}</section>'
     language = view.language
     cards = []
+    present = {entry.material for entry in library.available()}
     for key, materials in workshop.starters.items():
+        if present.issuperset(materials):
+            continue
         heading = escape(text(language, f"start_{key}"))
         offer = _offer(library, materials, {"set": key}, view, back)
         cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
     failed = _failed(library, None, language)
+    if not cards:
+        return f"{failed}<p>{escape(text(language, 'start_done'))}</p>"
     return f"<p>{escape(text(language, 'starters'))}</p>{failed}{''.join(cards)}"
 
 
@@ -185,7 +190,7 @@ def _offer(
 def _takes(cost: Cost, language: str) -> str:
     return text(
         language, "missing_cost",
-        time=time_in_words(cost.seconds, language),
+        time=time_in_words(max(1.0, cost.seconds), language),
         memory=size(cost.memory_bytes), disk=size(cost.disk_bytes),
     )  # fmt: skip
 

@@ -34,6 +34,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "start_over": ("Start over", "重新开始"),
     "flip": ("Flip board", "翻转棋盘"),
     "stop": ("Stop", "停止"),
+    "whole_screen": ("Full screen", "全屏"),
+    "leave_screen": ("Leave full screen", "退出全屏"),
     "export": ("Export the line", "导出棋谱"),
     "switch_sides": ("Play the other side", "换边"),
     "you_play": ("You play {side}.", "您执{side}。"),
@@ -69,7 +71,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{side} is in check, but {mover} is to move",
         "{side}正被将军，却轮到{mover}走棋",
     ),
-    "paste": ("FEN, Pai's string, six-integer code", "FEN、Pai 记法、六整数编码"),
+    "paste": ("FEN, Pai's string, six-integer code", "FEN、白氏记法、六整数编码"),
     "set": ("Set up", "设置"),
     "mirror": ("Mirror", "左右镜像"),
     "swap": ("Swap colours", "红黑互换"),
@@ -339,9 +341,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "shares": ("shares", "比例"),
     "keys": (
         "Keys, while the board has the focus: arrows move the cursor, Enter chooses, space plays "
-        "the best move, backspace takes back, Home goes to the beginning, f turns the board.",
+        "the best move, backspace takes back, Home goes to the beginning, f turns the board, F "
+        "takes the whole screen.",
         "按键（焦点在棋盘上时）：方向键移动光标，回车选择，空格走最佳着法，退格悔棋，「Home」键回到开头，"
-        "「f」翻转棋盘。",
+        "「f」翻转棋盘，「F」全屏。",
     ),
     "metric_note": ("Rules: {rules}. Numbers count {to}", "规则：{rules}。步数计{to}"),
     "order_n": ("order {n}", "{n}阶"),

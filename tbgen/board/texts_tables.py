@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "missing_card": (
-        "{name} has not been built. It needs {n} tables, of which {here} are here.",
+        "{name} has not been built. It needs {n} tables; {here} of them here.",
         "尚未生成{name}。需要{n}个残局库，已有{here}个。",
     ),
     "missing_card_one": (
@@ -49,6 +49,10 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "Every position of an endgame is solved once, and known from then on. Choose what to begin "
         "with:",
         "一个残局只需生成一次，此后每个局面都有答案。请选择从哪里开始：",
+    ),
+    "start_done": (
+        "The endgames to begin with are all here.",
+        "供开始使用的残局库都已在这里。",
     ),
     "start_small": (
         "A few small endgames of every kind",

@@ -151,6 +151,13 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
     if not study.moves:
         side = text(language, study.position.side.name.lower())
         return f'<p class="notice">{escape(text(language, "no_moves", side=side))}</p>'
+    if study.result is None and all(move.outcome is None for move in study.moves):
+        names = "".join(move_link(study, view, move) for move in study.moves)
+        heading = f"{text(language, 'moves')} ({len(study.moves)})"
+        return (
+            f'<div id="moves"><section class="group"><h2>{escape(heading)}</h2>'
+            f'<p class="chips">{names}</p></section></div>'
+        )
     found = []
     kept = study.result.outcome if study.result is not None else study.moves[0].outcome
     for outcome in (Outcome.WIN, Outcome.DRAW, None, Outcome.LOSS):

@@ -19,7 +19,7 @@ from tbgen.board.diagram import Arrow, Marks, Point, draw
 from tbgen.board.embed import card
 from tbgen.board.http import HTML, Answer
 from tbgen.board.i18n import text
-from tbgen.board.layout import link, page, with_settings
+from tbgen.board.layout import link, page, screen_button, with_settings
 from tbgen.board.library import Library, Study
 from tbgen.board.names import piece_name
 from tbgen.board.panels import (
@@ -94,7 +94,7 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
         return ""
     language, side = view.language, view.position.side
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
-    what, hint = complain(str(fault), fault.hint, language)
+    what, hint = complain(fault.message, fault.hint, language)
     said = text(language, "game_fault", n=number, side=text(language, side.name.lower()), what=what)
     return (
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
@@ -202,6 +202,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
         href = view.href(mode="line", chosen=None, where=None, plays=plays)
         found.append(link(href, text(language, key), "button film-link"))
     found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
+    found.append(screen_button(language))
     return f'<div class="controls">{"".join(found)}</div>'
 
 

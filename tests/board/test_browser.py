@@ -148,6 +148,27 @@ def test_a_film_fits_the_screen_of_a_class_with_its_caption(page: Any) -> None:
         page.set_window_size(1200, 900)
 
 
+def test_a_class_has_the_board_on_the_whole_screen(page: Any) -> None:
+    open_page(page, f"/?{LOOP}&mode=line&at=2")
+    shown = """const box = (css) => document.querySelector(css).getBoundingClientRect();
+        const [board, caption] = [box(".stage .board"), box(".caption")];
+        return [document.fullscreenElement !== null, board.height / innerHeight,
+            caption.left >= board.right && caption.bottom <= innerHeight,
+            box("header").height]"""
+    before = page.execute_script(shown)
+    assert not before[0]
+    assert before[3] > 0
+    one(page, ".whole-screen").click()
+    until(lambda: one(page, ".whole-screen").text == "Leave full screen")
+    whole, part, beside, header = page.execute_script(shown)
+    assert (whole, beside, header) == (True, True, 0)
+    assert part > 0.95
+    page.find_element(By.CSS_SELECTOR, ".board").send_keys(Keys.SHIFT, "f")
+    until(lambda: page.execute_script(shown)[0] is False)
+    until(lambda: one(page, ".whole-screen").text == "Full screen")
+    no_complaints(page)
+
+
 def test_a_piece_that_cannot_move_says_so(page: Any) -> None:
     open_page(page, KNIGHT)
     click(page, "a0")
@@ -307,6 +328,10 @@ def test_a_phone(page: Any) -> None:
         verdict, board = one(phone, "h1").rect, one(phone, ".board").rect
         assert verdict["y"] < board["y"]
         assert board["y"] + board["height"] < 750
+        for above in (".home", ".find input"):
+            box = one(phone, above).rect
+            assert 0 <= box["y"] < verdict["y"], above
+            assert box["width"] > 100
         touch(phone, "a0")
         assert until(lambda: count(phone, ".target")) == 2
         touch(phone, "b2")
@@ -314,9 +339,19 @@ def test_a_phone(page: Any) -> None:
         until(lambda: "Black" in one(phone, ".turn").text)
         touch(phone, "e7", "e8")
         until(lambda: moves_made(phone) == ["a0b2", "e7e8"])
-        phone.execute_script("scrollTo(0, 0)")
+        open_page(phone, "/endgames")
+        assert not count(phone, "details[open] .endgames")
+        one(phone, "input.filter").send_keys("krkn")
+        until(lambda: one(phone, ".endgames tbody tr:not([hidden]) a").is_displayed())
     finally:
         phone.quit()
+    small = {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", small)
+    try:
+        open_page(page, "/api")
+        assert page.execute_script("return document.documentElement.scrollWidth") <= 320
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_without_scripts() -> None:

@@ -21,6 +21,7 @@ from tbgen.board.construction import ENTRY, KEY, TOKEN, Cost, Limits, Progress, 
 from tbgen.board.limits import MAX_BODY
 from tbgen.board.server import create_app
 from tbgen.indexing import Material
+from tests.kits.boardkit import demo
 from tests.kits.languages import misfits
 
 KRNKR = "9/9/5k3/9/9/9/9/Nr7/9/R2K5_w"
@@ -139,6 +140,19 @@ def test_the_first_visit_offers_sets_to_begin_with(
     assert post(client, fields).status_code == 303
     assert workshop.asked == [["KRKN", "KRKR"]]
     assert "2 of 5 tables" in page(client, "/")
+
+
+def test_endgames_that_are_here_are_not_offered(workshop: FakeWorkshop) -> None:
+    workshop.starters = {"small": [Material.parse("KRKN")], "rules": [Material.parse("KRRKNN")]}
+    with open_tablebase(demo().tables) as tables:
+        app = create_app(tables, demo().tables, loopback_only=True, workshop=workshop)
+        found = TestClient(app, base_url="http://localhost")
+        found.get(ENTRY)
+        offered = page(found, "/build")
+        assert form(offered)["set"] == "rules"
+        assert offered.count('<form class="build"') == 1
+        del workshop.starters["rules"]
+        assert "are all here" in page(found, "/build")
 
 
 def test_one_build_at_a_time(client: TestClient) -> None:

@@ -376,6 +376,9 @@ def test_a_game_with_a_bad_move_keeps_those_before_it(client: TestClient) -> Non
     assert found.status_code == 400
     assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text
     assert "The 2 plies before it are shown." in found.text
+    assert found.text.count("write h2e2") == 1
+    assert "Moves (" in found.text  # of a position that no table can hold
+    assert '<b class="num unknown">' not in found.text
     assert "moves=h2e2,h9i7" in found.text
     chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
     assert "第1回合黑方：" in chinese.text

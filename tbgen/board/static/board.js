@@ -3,6 +3,7 @@
 //
 //   picture  squares, marks, arrows        travel  links        moves, setup  what a press does
 //   film     lines that play themselves    keys    keyboard     here          clicks and drags
+//   screen   the whole screen, for classes
 //
 // All knowledge is the server's: every page says in data attributes where each move leads.
 
@@ -11,6 +12,7 @@ import { address, arrive, follows, go, onArrival, state } from "./travel.js";
 import { choose, moves, press } from "./moves.js";
 import { edit, editing, takePiece } from "./setup.js";
 import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
+import { wholeScreen } from "./screen.js";
 import "./keys.js";
 import "./lists.js";
 import "./building.js";
@@ -26,6 +28,7 @@ document.addEventListener("click", (event) => {
   }
   if (element.closest(".autoplay")) return void autoplay();
   if (element.closest(".play-line")) return void playFilm();
+  if (element.closest(".whole-screen")) return void wholeScreen();
   if (element.closest(".stage svg.board") && !element.closest("a.heat")) {
     event.preventDefault();  // the links on the board are for readers without scripts
     return undefined;

@@ -4,6 +4,7 @@ import { board, cells, clear, main, mark, say, square } from "./picture.js";
 import { go, onArrival, state } from "./travel.js";
 import { choose, press } from "./moves.js";
 import { edit, editing } from "./setup.js";
+import { wholeScreen } from "./screen.js";
 import { filming, playFilm, seek, stopPlaying } from "./film.js";
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -64,6 +65,7 @@ document.addEventListener("keydown", (event) => {
     stopPlaying();
     if (!editing()) choose(null);
   } else if (key === "f") main().querySelector("a.flip")?.click();
+  else if (key === "F") wholeScreen();
   else done = filming() ? filmKey(key) : boardKey(key);
   if (done) event.preventDefault();
 });

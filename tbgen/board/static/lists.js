@@ -15,6 +15,7 @@ function narrow(event) {
       shown += !row.hidden;
     }
     section.hidden = !shown;
+    if (words.length || chosen.length) section.querySelector("details").open = true;
   }
 }
 
@@ -63,8 +64,13 @@ async function copy(button) {
   }
 }
 
+const narrowScreen = matchMedia("(max-width: 52rem)");
+
 onArrival(() => {
   for (const boxes of main().querySelectorAll(".filters")) boxes.hidden = false;
+  if (narrowScreen.matches) {
+    for (const kind of main().querySelectorAll("section > details:has(.endgames)")) kind.open = false;
+  }
   for (const head of main().querySelectorAll("table.endgames th")) {
     head.tabIndex = 0;
     head.onkeydown = (event) => event.key === "Enter" && sort(head);

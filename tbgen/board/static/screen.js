@@ -1,0 +1,23 @@
+// The whole screen for a class: the board at its full height, what is said of it beside it in large letters.
+
+import { main } from "./picture.js";
+import { onArrival } from "./travel.js";
+
+const root = document.documentElement;
+
+export function wholeScreen() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if (document.fullscreenEnabled) root.requestFullscreen();
+}
+
+function show() {
+  const whole = document.fullscreenElement === root;
+  root.classList.toggle("class-room", whole);
+  const button = main().querySelector(".whole-screen");
+  if (!button) return;
+  button.hidden = !document.fullscreenEnabled;
+  button.textContent = whole ? button.dataset.leave : button.dataset.enter;
+}
+
+document.addEventListener("fullscreenchange", show);
+onArrival(show);
