@@ -2,12 +2,9 @@
 
 Read it in this order; docs/proof.md has the argument.
 
-    keys       values as comparable numbers, the same for every table
+    values     keys, the same for every table, and ranks, whose maximum is the best
     planes     the codes of tables, unpacked, as places in palettes
-    ranks      values as small numbers, whose maximum is the best
-    captures   which tables captures lead to, and in which slots
-    arrays     a table and its supporting tables as flat arrays
-    loading    how the arrays come about
+    arrays     a table and those that captures lead to, as flat arrays
     index      every position in turn, and the slot that a move leads to
     complete   whole planes: legality, images, captures
     best       the best of a position's moves
@@ -16,13 +13,12 @@ Read it in this order; docs/proof.md has the argument.
     marks      perpetual checks, by rows
     passes     these passes, by several threads
     moves      one position, and all its moves
-    ranges     nodes, a range for each task
+    nodes      lists and sets of positions
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chase      perpetual chases, as `checks`
     prove      the driver
+    files      table files: checksums, the proof, the stored figures, certificates
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
-    files      table files: checksums, the proof, the stored figures
-    certify    certificates beside proven tables
     closure    many tables, bottom-up, each once
     report     what was found
 
@@ -61,8 +57,7 @@ Parameters of kernels, unless a kernel says otherwise:
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`
 """
 
-from tbgen.verify.certify import certify
-from tbgen.verify.files import FileProof, verify_file
+from tbgen.verify.files import FileProof, certify, verify_file
 from tbgen.verify.prove import verify
 from tbgen.verify.report import Finding, SideTotals, VerifyReport
 

@@ -40,7 +40,10 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
 from tbgen.verify.index import Desk, Index
-from tbgen.verify.keys import (
+from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
+from tbgen.verify.nodes import Ranges, contains, cut, in_check, stored_keys
+from tbgen.verify.report import Wrong
+from tbgen.verify.values import (
     MATE,
     NEVER,
     ORDER,
@@ -48,17 +51,6 @@ from tbgen.verify.keys import (
     order_of_key,
     orders_of_keys,
 )
-from tbgen.verify.moves import (
-    contains,
-    in_check,
-    list_moves,
-    load_key,
-    set_up,
-    slot_after,
-    stored_keys,
-)
-from tbgen.verify.ranges import Ranges, cut
-from tbgen.verify.report import Wrong
 
 Edges = NDArray[np.int64]
 """int64 (edges, 2)."""

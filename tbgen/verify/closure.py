@@ -26,8 +26,7 @@ from tbgen.tables.certificates import (
     renew_certificate,
 )
 from tbgen.tables.proofs import Find, in_directory
-from tbgen.verify.certify import certify
-from tbgen.verify.files import open_checked, supporting_names, verify_file
+from tbgen.verify.files import certify, open_checked, supporting_names, verify_file
 from tbgen.verify.report import VerifyReport
 
 _PROCESS = 300 << 20

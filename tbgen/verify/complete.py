@@ -23,10 +23,10 @@ from tbgen.indexing.squares import (
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
 from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
-from tbgen.verify.bits import has_bit, set_bit
 from tbgen.verify.index import NOWHERE, clear_board, set_lead, set_row
+from tbgen.verify.nodes import has_bit, set_bit
 from tbgen.verify.planes import rank_after_capture
-from tbgen.verify.ranks import CHASE, CHECK, FREE
+from tbgen.verify.values import CHASE, CHECK, FREE
 
 _KNIGHT = int(PieceType.KNIGHT)
 

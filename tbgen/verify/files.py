@@ -1,11 +1,14 @@
-"""Proving a table file: its bytes, its values, its figures.
+"""Proving a table file: its bytes, its values, its figures; and the certificate that says so.
 
     file  ->  every block read and checked, once  ->  every position  ->  the statistics recounted
               CorruptTableError                       findings            file problems
+          ->  FileProof    proven    the certificate beside the table (`tbgen.tables.certificates`)
+                           refuted   none, and one that says otherwise of these contents goes
 
 The supporting tables are taken as they are, but their digests are computed from the bytes that are
 read, so that a proof can say what it rests on. A table that counts to mate leans on tables that
-count to mate; one that counts to conversion on any. Nothing here writes: `certify` does.
+count to mate; one that counts to conversion on any. `certify` alone writes. A directory that cannot
+be written to is no reason to fail: a proof is a proof, and what was not written is said.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tbgen import __version__
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -27,10 +31,18 @@ from tbgen.tables import (
     longest_codes,
 )
 from tbgen.tables.blocks import Codes, NumbersOf
-from tbgen.tables.certificates import Premise, leans_on_metric
+from tbgen.tables.certificates import (
+    Certificate,
+    CertificateError,
+    Premise,
+    certificate_path,
+    leans_on_metric,
+    read_certificate,
+    write_certificate,
+)
 from tbgen.tables.proofs import Find
 from tbgen.verify.prove import verify
-from tbgen.verify.report import Progress, VerifyReport, no_progress
+from tbgen.verify.report import METHOD, Progress, VerifyReport, no_progress
 
 
 class FileTable:
@@ -227,3 +239,40 @@ def _shorten(figure: object) -> str:
     """A figure for a message."""
     text = str(figure)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def certify(proof: FileProof) -> list[str]:
+    """Let the certificate beside a table say what a proof found; what is to be noted, as lines."""
+    path = certificate_path(proof.path)
+    try:
+        if proof.report.ok:
+            write_certificate(proof.path, certificate_of(proof), proof.modified)
+        elif _claims(proof):
+            path.unlink(missing_ok=True)
+            return [f"{path.name} claimed a proof of these contents, and has been removed"]
+    except OSError as error:
+        if proof.report.ok:
+            return [f"{path.name} could not be written: {error.strerror}"]
+        return [f"{path.name} claims a proof, and could not be removed: {error.strerror}"]
+    return []
+
+
+def certificate_of(proof: FileProof) -> Certificate:
+    """The certificate of a proof without findings."""
+    return Certificate(
+        table=proof.name,
+        digest=proof.digest,
+        supporting=proof.supporting,
+        method=METHOD,
+        tbgen=__version__,
+        seconds=round(proof.report.seconds, 3),
+    )
+
+
+def _claims(proof: FileProof) -> bool:
+    """Return whether the certificate beside the table is one of these contents."""
+    try:
+        found = read_certificate(proof.path)
+    except CertificateError:
+        return False
+    return found is not None and found.digest == proof.digest

@@ -19,18 +19,19 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.arrays import ManyNumbers
 from tbgen.verify.best import best_move
-from tbgen.verify.bits import set_bit
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import NOWHERE, clear_board, set_lead, set_row
-from tbgen.verify.keys import (
+from tbgen.verify.nodes import set_bit
+from tbgen.verify.rowbest import best_of_row
+from tbgen.verify.values import (
+    CHASE,
+    CHECK,
     DECIDED_BY_RULES,
     MATE,
     ORDER,
     is_open,
     key_after_move,
 )
-from tbgen.verify.ranks import CHASE, CHECK
-from tbgen.verify.rowbest import best_of_row
 
 CHASERS, CLAIMS, FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, COUNTS = range(7)
 """Entries of `Look.counts`."""

@@ -37,12 +37,12 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.best import best_move
-from tbgen.verify.bits import has_bit
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import clear_board, set_lead, set_row
 from tbgen.verify.judge import _place_outer
-from tbgen.verify.keys import MATE, NEVER, ORDER, orders_of_keys
+from tbgen.verify.nodes import has_bit
 from tbgen.verify.rowbest import best_of_row
+from tbgen.verify.values import MATE, NEVER, ORDER, orders_of_keys
 
 WON, LOST = 0, 1
 """Marks of order 0: the first and the last."""

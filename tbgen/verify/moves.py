@@ -11,13 +11,10 @@ there is 0 for the other side to move.
 
 from __future__ import annotations
 
-import numpy as np
-
 from tbgen.compiling.jit import part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.arrays import Arrays, Numbers
 from tbgen.verify.index import (
     EYE,
     FIRST_SLOT,
@@ -99,42 +96,3 @@ def slot_after(n, desk, index):
 def load_key(side, slot, index, arrays):
     """The key of what stands in a slot of this table."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
-
-
-@part
-def search(nodes, node):
-    """The place of the first of some nodes that is not smaller than a node."""
-    low, high = 0, nodes.size
-    while low < high:
-        middle = (low + high) // 2
-        if nodes[middle] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@part
-def contains(nodes, node):
-    """Return whether a node is among some nodes."""
-    at = search(nodes, node)
-    return at < nodes.size and nodes[at] == node
-
-
-def places_of(nodes: Numbers, slots: int) -> Numbers:
-    """Return where in the planes nodes stand."""
-    return nodes % 2 * slots + nodes // 2
-
-
-def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """The keys of what stands in the planes for nodes, int64 (n,)."""
-    slots = int(arrays.tables[0, 1])
-    keys: Numbers = arrays.values.keys[nodes % 2, arrays.ranks[places_of(nodes, slots)]]
-    return keys
-
-
-def in_check(nodes: Numbers, arrays: Arrays) -> np.ndarray:
-    """Return whether the sides to move are in check, bool (n,)."""
-    slots = int(arrays.tables[0, 1])
-    flags: np.ndarray = arrays.ranks[places_of(nodes ^ 1, slots)] == 0
-    return flags

@@ -36,7 +36,6 @@ from tbgen.verify.judge import (
     Look,
     k_judge,
 )
-from tbgen.verify.keys import DECIDED_BY_RULES
 from tbgen.verify.marks import (
     CHECK,
     CLAIM,
@@ -59,11 +58,11 @@ from tbgen.verify.marks import (
     k_settle,
     make_marks,
 )
-from tbgen.verify.moves import stored_keys
+from tbgen.verify.nodes import Ranges, cut, narrowed, stored_keys
 from tbgen.verify.planes import BYTE, widened
-from tbgen.verify.ranges import Ranges, cut, narrowed
 from tbgen.verify.report import Progress
 from tbgen.verify.rowbest import LANES
+from tbgen.verify.values import DECIDED_BY_RULES
 
 _TASK_SLOTS = 1 << 19
 """Slots of a task, about."""

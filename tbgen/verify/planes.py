@@ -6,8 +6,8 @@
 Each side of a table has a palette of its own, since a side rarely has more than the 256 different
 values that a byte tells apart. Of the table that is proven the places are written where its ranks
 are to be. What captures lead to is only looked up: it stays as places, and of a table only the
-sides are there that a capture gives the move to. What the places are worth is in `ranks`, what else
-the proof holds in `arrays`.
+sides are there that a capture gives the move to. What the places are worth is in `values`, what
+else the proof holds in `arrays`.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Supports(NamedTuple):
     """bool (T, 2): whether a plane has more than 256 different codes."""
     ranks: NDArray[Any]
     """ranks (T, 2, 2, places): what the places of a plane, by the side to move there, are worth
-    where Red or Black is to move here (`ranks`): the other one where colours are swapped."""
+    where Red or Black is to move here (`values`): the other one where colours are swapped."""
 
 
 @part

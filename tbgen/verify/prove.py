@@ -23,14 +23,11 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Numbers
+from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
-from tbgen.verify.keys import MATE, NEVER, orders_of_keys, value_of_key
-from tbgen.verify.loading import Loaded, gather
 from tbgen.verify.passes import Found, Passes, Suspects
 from tbgen.verify.planes import Supporting, Table
-from tbgen.verify.ranks import keys_of_palette
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -40,6 +37,7 @@ from tbgen.verify.report import (
     describe,
     no_progress,
 )
+from tbgen.verify.values import MATE, NEVER, keys_of_palette, orders_of_keys, value_of_key
 
 
 def verify(

@@ -40,13 +40,11 @@ from tbgen.tables import (
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
-from tbgen.verify.arrays import Arrays, Numbers
-from tbgen.verify.keys import MATE
-from tbgen.verify.loading import gather
+from tbgen.verify.arrays import Arrays, Numbers, gather
 from tbgen.verify.passes import Passes
 from tbgen.verify.planes import Table
-from tbgen.verify.ranks import NO_RANK, Values, keys_of_palette
 from tbgen.verify.report import Progress, no_progress
+from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_palette
 
 _SPACE = CodeSpace(1)
 """Outcomes as codes of this space, of which the proof reads nothing but the sign."""

@@ -17,13 +17,12 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import NOBODY, Numbers
+from tbgen.verify.arrays import NOBODY, Numbers, gather
 from tbgen.verify.chase.chasers import NUMBER, list_chasers
 from tbgen.verify.chase.patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
-from tbgen.verify.loading import gather
+from tbgen.verify.nodes import cut
 from tbgen.verify.planes import Table
-from tbgen.verify.ranges import cut
 from tests.kits.verifykit import canonical, completed
 
 

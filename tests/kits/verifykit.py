@@ -12,11 +12,11 @@ from tbgen.retrograde.solution import Solution
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
-from tbgen.verify.loading import Loaded
+from tbgen.verify.arrays import Loaded
 from tbgen.verify.passes import Found, Passes
 from tbgen.verify.planes import Table
-from tbgen.verify.ranks import keys_of_palette
 from tbgen.verify.report import no_progress
+from tbgen.verify.values import keys_of_palette
 
 
 @dataclass

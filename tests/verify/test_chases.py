@@ -24,9 +24,9 @@ from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
-from tbgen.verify.chase.game import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.chase.patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.nodes import cut
 from tbgen.verify.passes import Passes
-from tbgen.verify.ranges import cut
 from tests.kits.built import Silence
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded

@@ -14,9 +14,9 @@ from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
 from tbgen.verify.checks import Graph
-from tbgen.verify.keys import NEVER
+from tbgen.verify.nodes import cut
 from tbgen.verify.passes import Passes, Suspects
-from tbgen.verify.ranges import cut
+from tbgen.verify.values import NEVER
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
 

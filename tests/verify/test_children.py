@@ -12,10 +12,10 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import EMPTY
 from tbgen.rules import in_check
 from tbgen.tables.names import RuleSet
+from tbgen.verify.arrays import gather
 from tbgen.verify.index import Desk
-from tbgen.verify.keys import key_of_code
-from tbgen.verify.loading import gather
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
+from tbgen.verify.values import key_of_code
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, completed
 from tests.oracles import fairy_stockfish as oracle

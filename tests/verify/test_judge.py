@@ -13,7 +13,7 @@ from tbgen.rules import is_legal, legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
-from tbgen.verify.keys import MATE, key_after_move
+from tbgen.verify.values import MATE, key_after_move
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
 

@@ -14,10 +14,10 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
+from tbgen.verify.arrays import gather
 from tbgen.verify.chase import patterns
 from tbgen.verify.chase.edges import CHASER, NODE_AFTER
 from tbgen.verify.chase.patterns import ChasePatterns
-from tbgen.verify.loading import gather
 from tests.kits.solutions import solution
 from tests.kits.verifykit import completed, recoded
 

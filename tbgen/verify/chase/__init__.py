@@ -1,11 +1,8 @@
 """Perpetual chases, proven: what should be a chase pattern is one, and nothing else is.
 
-    bench      boards on which chases are tried, and what a move attacks anew
-    chasers    who may have to chase one piece for ever
-    edges      his chases, and the answers to them
-    victims    whom those answers chase themselves
-    game       the game of the chase pattern, on numbers alone
-    patterns   the proof
+    chasers    who may have to chase one piece for ever, and what a move attacks anew
+    edges      his chases, the answers to them, and whom those chase themselves
+    patterns   the proof: a game on numbers alone
 
 Perpetual checks are none of its business (`tbgen.verify.checks`). Its independent twin is
 `tbgen.retrograde.chase`; the two share no code.
