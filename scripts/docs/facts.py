@@ -33,8 +33,11 @@ PICTURES = ROOT / "docs" / "diagrams"
 BOARD = "http://127.0.0.1:8064/?fen="
 """Where `tbgen serve` shows a position, unless it is told otherwise."""
 
-LISTED = 20
+LISTED = 8
 """Rows of a list; the CSV has all."""
+
+DIFFERENT = 3
+"""Rows of the list of a pair of rule sets."""
 
 DRAWN = 2
 """Positions that are drawn for each pair of rule sets."""
@@ -159,7 +162,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
         listed = [
             [row.material, f"{row.differ:,}", f"{row.differ / row.legal:.4%}", link(row.fen),
              row.first_outcome, row.second_outcome]
-            for row in found[:LISTED]
+            for row in found[:DIFFERENT]
         ]  # fmt: skip
         gist = f"### {first} and {second}\n\nOf {len({row.material for row in rows})} materials "
         gist += f"{len(found)} differ, in {total:,} positions.\n"
@@ -224,22 +227,20 @@ def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
 
 PAGE_TEXT = """# What the tables say about xiangqi
 
-{materials} materials of at most {men} men, each under all rule sets. Every figure is here
-as CSV, too: [facts.csv](facts.csv), [facts-zugzwangs.csv](facts-zugzwangs.csv),
-[facts-loops.csv](facts-loops.csv), [facts-rules.csv](facts-rules.csv),
-[facts-moves.csv](facts-moves.csv). A position opens on your own [board](board.md), while
-`tbgen serve --tables DIRECTORY --rules wxf` runs; `tbgen line` takes it, too.
+Figures for players and researchers: {materials} materials of at most {men} men, under wxf unless a
+section says otherwise. Lists show the first {listed} rows; all are in [facts.csv](facts.csv),
+[facts-zugzwangs.csv](facts-zugzwangs.csv), [facts-loops.csv](facts-loops.csv),
+[facts-rules.csv](facts-rules.csv) and [facts-moves.csv](facts-moves.csv). Positions open on your
+own [board](board.md) while `tbgen serve --tables DIRECTORY --rules wxf` runs.
 
-Written by `python scripts/docs/facts.py DIRECTORY`, from tables that were built at commit {commit},
-by `tbgen build --men 5 --jobs auto --tables DIRECTORY --rules none`, the same with `check`,
-`wxf`, `computer` and `taiwan`, `tbgen build KRBKCP --tables DIRECTORY` for the last section, and
-larger tables of Table 1 under `check` and `wxf`.
+Written by `python scripts/docs/facts.py DIRECTORY` from tables of commit {commit}: `tbgen build
+--men 5` under `none`, `check`, `wxf`, `computer` and `taiwan`, `tbgen build KRBKCP`, and larger
+tables of Table 1 under `check` and `wxf`.
 
 ## Who wins
 
-Red to move, under wxf. *Won* and *drawn* are materials in which more than {decided:.0%} of the
-legal positions are so, a capture on the first move included; otherwise the share of positions
-that Red wins. Red is the side that a material's name has first.
+Red (the side named first) to move. *Won* and *drawn*: more than {decided:.0%} of the legal
+positions; otherwise the share that Red wins.
 
 {bare}
 Red's pieces (down) against one of Black's (across):
@@ -250,65 +251,51 @@ One piece of Red's (across) against two of Black's (down):
 {two}
 ## What the rules of repetition change
 
-Draws of both sides to move under each rule set, mirror images once, and the share of the draws
-under `none` by which there are fewer under `wxf`.
+Draws of both sides to move, mirror images once; the last column is the share of the draws under
+`none` that `wxf` decides.
 
 {compared}
 ## Position by position
 
-How many positions have another outcome under one rule set than under another: `check`, `wxf` and
-`computer` in pairs, and `taiwan` against `wxf`, both sides to move and mirror images once. Left out
-are materials in which only one side can attack: no rule changes them. The position has the least
-order, and the fewest plies to its loop, of those that differ; its outcomes are those of the side to
-move. All rows are in [facts-rules.csv](facts-rules.csv).
+Positions with different outcomes under two rule sets, mirror images once, of materials in which
+both sides can attack (rules change no others). The position shown has the least order and the
+fewest plies to its loop.
 
 {pairs}
 ## When the check rule is enough
 
-Fang (2004) compared tables that know perpetual check alone with the Asian rules, which also
-forbid perpetual chase: 24 of his 50 are right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu
-2002, under `check` and `wxf`, all orders:
+Fang (2004) compared tables that know perpetual check alone with the Asian rules: 24 of his 50 are
+right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and `wxf`, all orders:
 
 {by_check}
-The tables that are left have seven men; they fit into 1.0 GiB, and take some minutes under either
-rule set (`tbgen plan KRNKRAA KRKNPAA`).
-
 ## The longest wins
 
-By mate or conversion, under wxf; the loser resists as long as he can. Distances are plies (to
-conversion where the metric is dtc), and either side may be to move.
+By mate or conversion, against the longest resistance; plies to conversion where the metric is dtc.
 
 ![The longest win of these tables](diagrams/facts-longest.svg)
 
 {longest}
 ## Decided by repetition
 
-Positions that mate does not decide and the rules do, under wxf: how many, in how many orders,
-how many of them are direct wins by perpetual check and by perpetual chase, and the longest
-forced way to a loop, with what is forced (see [Values](values.md)).
+Positions of order 1 and above: how many, in how many orders, direct wins by perpetual check and by
+perpetual chase, and the longest forced way to a loop ([Values](values.md)).
 
 ![The longest way to a forced loop](diagrams/facts-by-rules.svg)
 
 {by_rules}
 ## Neither wants to move
 
-Zugzwangs both ways, under wxf: placements without a check in which either side would rather
-have the other one move. *Red wins* and *Black wins* count those that this side wins if the
-other is to move, and only draws if he is to move himself; in *mover loses* both lose by having
-to move. The position is one of the hardest, with a side to move that loses, and in how many
-plies.
+Zugzwangs both ways, without a check. *Red wins*: Red wins if Black is to move, and only draws if he
+moves himself; *mover loses*: both lose by having to move. The position is one of the hardest.
 
 {zugzwangs}
-{zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} have
-none.
+{zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} none.
 
 ## One winning move
 
-Under wxf, either side to move: won positions, those in which one move alone wins, of several, and
-*studies*, in which one alone wins again after every defence that resists longest, to mate, a
-capture or a loop; *plies* is the length of the longest ([its position](longest-studies.md)). All
-rows are in [facts-moves.csv](facts-moves.csv), which `python scripts/docs/studies.py DIRECTORY`
-measures.
+Won positions, those with one winning move of several, and *studies*: one winning move again after
+every longest defence, to mate, a capture or a loop; *plies* is the length of the longest
+([positions](longest-studies.md)). Measured by `python scripts/docs/studies.py DIRECTORY`.
 
 {one_move}
 Of {won:,} won positions of {measured} materials {unique:,} have one winning move of several,
@@ -316,9 +303,8 @@ and {studies:,} are studies.
 
 ## Where referees and tables meet
 
-Loops of the federation's book (D) and of other programs' tests whose first position is in these
-tables. The referee judges what was played, the table what best play makes of the first
-position: where a side loses the loop and draws or wins in the table, he had better moves.
+Loops of the federation's book (D) and of other programs' tests. The referee judges the moves
+played, the table the first position: a side that loses the loop and not the table had better moves.
 
 {loops}"""
 
@@ -354,6 +340,7 @@ def page(commit: str) -> str:
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
         commit=commit,
+        listed=LISTED,
         decided=SURE,
         **who_wins(wxf),
         compared=rules_compared(rows),

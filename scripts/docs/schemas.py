@@ -24,27 +24,28 @@ PAGE = ROOT / "docs" / "json.md"
 HEAD = """# JSON
 
 Reference for programs that read answers, written by `python scripts/docs/schemas.py`. With `--json`
-every command but `engine` prints one object on one line; so does the [HTTP API](http.md).
-[answers.schema.json](answers.schema.json) is the same as JSON Schema 2020-12: `#/$defs/probe` is
-the answer of `probe`. [openapi.json](openapi.json) has the addresses of the HTTP API.
+every command but `engine` prints one object on one line; so does the [HTTP API](http.md)
+([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) says the same as JSON
+Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
 
-Fields may be added; none goes away or changes its meaning without a line in the changelog.
-Outcomes, values, orders and plies are defined in [Values](values.md), materials in
-[The table file](format.md#names).
+A field without a type is a string; numbers are 0 or more. Fields may be added; none goes away or
+changes its meaning without a line in the changelog. Outcomes, values, orders and plies are defined
+in [Values](values.md), materials in [The table file](format.md#names).
 """
 
 
 def kind(schema: Schema) -> str:
-    """The type of a field, as the page says it."""
+    """The type of a field in brackets; nothing for a string that is never null."""
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     name = {"integer": "number", "array": "list"}.get(types[0], types[0])
     if "enum" in schema:
         name = ", ".join(f"`{choice}`" for choice in schema["enum"] if choice)
-    return name + (" or null" if "null" in types else "")
+    name += " or null" if "null" in types else ""
+    return "" if name == "string" else f" ({name})"
 
 
-def rows(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str]:
-    """The rows of a table about an object, those of objects inside it below their field.
+def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str]:
+    """The lines about an object, those of objects inside it below their field.
 
     An object whose fields an earlier one has names that one; `seen` has them by their fields.
     """
@@ -53,16 +54,16 @@ def rows(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str
         fields = json.dumps(inner.get("properties", {}))
         like = seen.get(fields)
         note = f"; fields as `{like}`" if like else ""
-        yield f"| `{prefix}{name}` | {kind(field)} | {field['description']}{note} |"
+        yield f"- `{prefix}{name}`{kind(field)}: {field['description']}{note}"
         if "properties" in inner and not like:
             seen[fields] = f"{prefix}{name}"
             mark = "[]." if "items" in field else "."
-            yield from rows(inner, seen, f"{prefix}{name}{mark}")
+            yield from items(inner, seen, f"{prefix}{name}{mark}")
 
 
 def names(repeated: list[str]) -> str:
-    """The fields of rows; those inside an object or list that is named are left out."""
-    fields = [row.split("`")[1] for row in repeated]
+    """The fields of lines; those inside an object or list that is named are left out."""
+    fields = [line.split("`")[1] for line in repeated]
     return ", ".join(
         f"`{field}`"
         for field in fields
@@ -71,21 +72,20 @@ def names(repeated: list[str]) -> str:
 
 
 def page() -> str:
-    """The page for people; a row that an earlier answer has is a reference to it."""
+    """The page for people; a line that an earlier answer has is a reference to it."""
     parts = [HEAD]
     first: dict[str, str] = {}
     for name, schema in ANSWERS.items():
-        parts.append(f"## {name}\n\n{schema['description'].capitalize()}.\n")
-        parts[-1] += "\n| field | type | |\n|---|---|---|"
         lines, earlier = [], defaultdict(list)
-        for row in rows(schema, {}):
-            if row in first:
-                earlier[first[row]].append(row)
+        for line in items(schema, {}):
+            if line in first:
+                earlier[first[line]].append(line)
             else:
-                lines.append(row)
+                lines.append(line)
         first.update(dict.fromkeys(lines, name))
-        lines += [f"| {names(of)} | | as in [{one}](#{one}) |" for one, of in earlier.items()]
-        parts.append("\n".join(lines) + "\n")
+        lines += [f"- as in [{one}](#{one}): {names(of)}" for one, of in earlier.items()]
+        head = f"## {name}\n\n{schema['description'].capitalize()}.\n\n"
+        parts.append(head + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
