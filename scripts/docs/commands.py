@@ -99,7 +99,7 @@ def arguments(command: Command) -> str:
 def item(option: Option) -> str:
     """The line about an option."""
     text = option.help or f"Default: {option.show_default}."
-    text = MEANINGS.sub(" ([rule sets](referee.md)).", text)
+    text = MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
     return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
