@@ -27,6 +27,7 @@ from answers import (
     RULES,
     SIDE,
     Schema,
+    counted,
     flag,
     number,
     or_null,
@@ -67,6 +68,8 @@ PROBE = with_optional(
 )
 TABLE_FIGURES = {
     "legal": or_null(whole("legal positions")),
+    "red_to_move": or_null(counted("Red")),
+    "black_to_move": or_null(counted("Black")),
     "max_distance": or_null(whole("longest distance of order 0")),
     "rule_decided": or_null(whole("of order 1 and above")),
     "bytes_on_disk": or_null(whole("the file")),

@@ -26,6 +26,7 @@ from tbgen.board.diagram import Marks, draw
 from tbgen.board.flipbook import flipbook
 from tbgen.board.http import GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.library import MAX_LINE, Library, Study
+from tbgen.board.names import read_material
 from tbgen.board.pgn import game_text
 from tbgen.board.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.state import View, position_text, read_view
@@ -134,8 +135,15 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """The tables here; one that cannot be read is listed with its error."""
-        return Answer({"tables": [self._entry(name) for name in self._names()]})
+        """The tables here, or those of one endgame in any spelling of its name.
+
+        One that cannot be read is listed with its error.
+        """
+        names, asked = self._names(), request.query_params.get("name")
+        if asked is not None:
+            material = read_material(asked)
+            names = [name for name in names if name.material == material]
+        return Answer({"tables": [self._entry(name) for name in names]})
 
     def table(self, request: Request) -> Answer:
         """The figures of one table, as `tbgen stats --json` has them."""
@@ -234,7 +242,8 @@ class Api:
     def _entry(self, name: TableName) -> dict[str, Any]:
         """A table in the list of tables."""
         kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
-                "max_distance", "rule_decided", "bytes_on_disk", "build_seconds")  # fmt: skip
+                "red_to_move", "black_to_move", "max_distance", "rule_decided",
+                "bytes_on_disk", "build_seconds")  # fmt: skip
         try:
             figures = self._figures(name.material)
             proof = self._library.proof(name.material)

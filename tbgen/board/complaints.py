@@ -83,7 +83,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"a FEN looks like .*|give a FEN.*", "请写标准局面串、六整数编码或白氏记法"),
     (r"the board is at /", "请回到棋盘"),
     (r"name an endgame with an attacker", "请选有进攻子力的残局"),
-    (r"such as KRKN, .*", "可写「KRKN」、局面串或着法"),
+    (r"such as KRKN, .*", "可写「KRKN」、「车对马」、局面串或着法"),
     (r"see the server's log", "详情见服务器日志"),
     (r"load it again", "请重新打开"),
     (r"open the address that its terminal shows", "请打开终端里显示的地址"),

@@ -2,7 +2,7 @@
 
 KNPKAABB        knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4           the rook on e4                                             五路车
-material text   KRNKR, krn-kr, 车马对车, rook knight v rook ...            ->  Material
+material text   KRNKR, krn-kr, 车马对车, rook and knight against rook ...   ->  Material
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ _DIGITS = "一二三四五六七八九"
 _READ = {"车": "R", "俥": "R", "車": "R", "马": "N", "馬": "N", "傌": "N", "炮": "C", "砲": "C",
          "包": "C", "兵": "P", "卒": "P", "士": "A", "仕": "A", "象": "B", "相": "B", "将": "K",
          "將": "K", "帅": "K", "帥": "K"}  # fmt: skip
+_WORDS = {
+    **{name: LETTERS[kind] for kind, name in zip(PieceType, ENGLISH, strict=True)},
+    "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
+}  # fmt: skip
+_NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _COUNTS = {"单": 1, "單": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 
 
@@ -87,7 +92,8 @@ def material_name(material: Material, language: str) -> str:
 def read_material(words: str) -> Material | None:
     """The material that a text names in any spelling; None if it names none.
 
-    `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`, `馬兵對士象全`.
+    `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`, `馬兵對士象全`,
+    `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
     if re.search(r"[一-鿿]", plain):
@@ -96,12 +102,30 @@ def read_material(words: str) -> Material | None:
         if len(spelt) != 2 or None in spelt:
             return None
         return _material(f"K{spelt[0]}K{spelt[1]}")
+    armies = [_army(half) for half in re.split(r" (?:against|versus|vs?\.?) |/", plain.lower())]
+    if len(armies) == 2 and None not in armies:
+        return _material(f"K{armies[0]}K{armies[1]}")
     letters = re.sub(r"(?:[\s_:/+-]|[Vv]s?\.?)+", "/", plain).strip("/").upper()
     if not re.fullmatch(r"[A-Z]*/?[A-Z]*", letters) or not letters:
         return None
     if "/" in letters:
         letters = "".join(f"K{half.removeprefix('K')}" for half in letters.split("/"))
     return _material(letters)
+
+
+def _army(words: str) -> str | None:
+    """The letters of one army in English words, its king left out; None for any other text."""
+    found, count = "", 1
+    for word in re.findall(r"[^\s,]+", words):
+        letter = _WORDS.get(word) or _WORDS.get(word.removesuffix("s"))
+        if word in _NUMBER_WORDS:
+            count = _NUMBER_WORDS[word]
+        elif letter is not None:
+            found += "" if letter == "K" else letter * count
+            count = 1
+        elif word not in ("and", "bare", "lone"):
+            return None
+    return found if words.strip() else None
 
 
 def _letters(words: str) -> str | None:

@@ -77,6 +77,12 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {"enum": ["1"]},
         "1",
     ),
+    "name": (
+        "an endgame in any spelling",
+        "残局名称，任何写法",
+        {"type": "string", "maxLength": 100},
+        "rook against knight",
+    ),
     "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
     "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
 }
@@ -154,7 +160,12 @@ ENDPOINTS = (
         ("fen", "moves", "notation", "lang"),
         "text/plain",
     ),
-    Endpoint("/v1/tables", "All tables with their main figures", "全部残局库"),
+    Endpoint(
+        "/v1/tables",
+        "All tables, or one by its name, with their main figures",
+        "全部残局库",
+        ("name",),
+    ),
     Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据"),
     Endpoint(
         "/v1/tables/{material}/histogram", "How many positions have each value", "各值的局面数"

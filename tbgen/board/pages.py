@@ -183,12 +183,15 @@ class Pages:
             try:
                 return self._game(view, read_game(asked))
             except MoveTextError as unreadable:
-                if " " in asked:
+                numbered = any(map(str.isdigit, asked))  # as every position is
+                if " " in asked and (numbered or not asked.isascii()):
                     raise
-                if any(map(str.isdigit, asked)):  # as every position has
+                if numbered:
                     raise error from unreadable
                 wrong = f"{excerpt(asked)} is no endgame, position or game"
-                raise RequestError(400, wrong, "such as KRKN, a FEN, or moves") from None
+                raise RequestError(
+                    400, wrong, "such as KRKN, rook against knight, a FEN, or moves"
+                ) from None
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
 

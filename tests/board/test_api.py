@@ -170,6 +170,10 @@ def test_picture_and_export(client: TestClient) -> None:
 def test_tables(client: TestClient) -> None:
     listed = {entry["material"] for entry in get(client, "/v1/tables")["tables"]}
     assert {"KRKN", "KRKR", "KNKA", "KPKA"} <= listed
+    (named,) = get(client, "/v1/tables", name="rook against knight")["tables"]
+    assert named["material"] == "KRKN"
+    assert named["red_to_move"]["wins"] > named["black_to_move"]["wins"]
+    assert get(client, "/v1/tables", name="rook")["tables"] == []
     figures = get(client, "/v1/tables/krkn")
     assert figures["material"] == "KRKN"
     assert figures["rule_decided"] == 1597

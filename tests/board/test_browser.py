@@ -297,6 +297,10 @@ def test_endgame_pages_in_three_languages(page: Any) -> None:
     open_page(page, "/endgames")
     one(page, "input.filter").send_keys("krkn")
     assert page.find_elements(By.LINK_TEXT, "Rook against rook") == []
+    one(page, "input.filter").clear()
+    one(page, "input.filter").send_keys("r v n")
+    shown = ".endgames tbody tr:not([hidden]) code"
+    until(lambda: [row.text for row in page.find_elements(By.CSS_SELECTOR, shown)] == ["KRKN"])
     page.find_element(By.LINK_TEXT, "Rook against knight").click()
     until(lambda: "KRKN" in one(page, "h1").text)
     assert count(page, ".mini-board") >= 3

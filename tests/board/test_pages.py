@@ -167,9 +167,12 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
         answer = client.get("/find", params={"q": words}, follow_redirects=False)
         return str(answer.headers.get("location"))
 
-    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "rook"):
+    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "Chariot versus a horse", "rook"):
         expected = "None" if words == "rook" else "/endgames/KRKN"
         assert found(words) == expected, words
+    one_side = page(client, "/find", 400, q="rook and knight")
+    assert "is no endgame, position or game" in one_side
+    assert "rook against knight" in one_side
     assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
     assert "「nonsense」不是残局、局面或棋谱" in page(
         client, "/find", 400, q="nonsense", lang="zh-Hans"
@@ -183,7 +186,7 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
 @pytest.mark.parametrize("name", ["KRNKR", "KNPKAABB", "KRRKA", "KCPABKAB", "KPPPKAABB", "KRK"])
 def test_names_of_endgames_are_read_again(name: str) -> None:
     material = Material.parse(name)
-    for language in ("zh-Hans", "zh-Hant"):
+    for language in LANGUAGES:
         assert read_material(material_name(material, language)) == material
     assert read_material(name.lower()) == material
 

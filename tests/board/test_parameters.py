@@ -60,7 +60,7 @@ def test_an_unknown_parameter_is_refused(client: TestClient, path: str) -> None:
         ("/v1/tables/KRKN/search", "zugswang", "write zugzwang"),
         ("/v1/probe", "fenn", "write fen"),
         ("/v1/mainline", "ply", "write play"),
-        ("/v1/tables", "x", "it has none"),
+        ("/healthz", "x", "it has none"),
         ("/v1/tables/KRKN/search", "x", "it has turn, outcome, decided, order, least, most, only"),
     ],
 )

@@ -1,17 +1,20 @@
 // Lists and texts: the endgames filtered as one types and sorted by a column, codes copied.
 
 import { main } from "./picture.js";
-import { onArrival } from "./travel.js";
+import { onArrival, within } from "./travel.js";
 
-function narrow(event) {
-  if (!event.target.matches(".filter")) return;
+// Rows that have each word of the filter; or one endgame alone, where the filter is its name in
+// any spelling, as the box takes them.
+function narrow(material) {
   const words = main().querySelector("input.filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = [...main().querySelectorAll("select.filter")].map((box) => box.value).filter(Boolean);
   for (const section of main().querySelectorAll("section")) {
     let shown = 0;
     for (const row of section.querySelectorAll("tbody tr")) {
       const text = row.cells[0].textContent.toLowerCase();
-      row.hidden = !(words.every((word) => text.includes(word)) && chosen.every((css) => row.querySelector(css)));
+      const named = material ? row.cells[0].querySelector("code").textContent === material
+        : words.every((word) => text.includes(word));
+      row.hidden = !(named && chosen.every((css) => row.querySelector(css)));
       shown += !row.hidden;
     }
     section.hidden = !shown;
@@ -19,8 +22,29 @@ function narrow(event) {
   }
 }
 
-document.addEventListener("input", narrow);
-document.addEventListener("change", narrow);
+let named = { typed: "", material: null };
+
+// Leaving the field changes nothing: rows must not move under a pointer that is pressing one.
+async function filter(event) {
+  if (!event.target.matches(".filter")) return;
+  const typed = main().querySelector("input.filter").value.trim();
+  const known = typed === named.typed;
+  if (!known) named = { typed, material: null };
+  narrow(named.material);
+  if (known) return;
+  try {
+    const answer = await fetch(within(`/v1/tables?name=${encodeURIComponent(typed)}`));
+    const { tables } = await answer.json();
+    if (!tables?.length || named.typed !== typed || !main().querySelector("input.filter")) return;
+    named.material = tables[0].material;
+    narrow(named.material);
+  } catch {
+    // Without an answer the words are all there is.
+  }
+}
+
+document.addEventListener("input", filter);
+document.addEventListener("change", filter);
 
 function number(cell) {
   const found = cell.textContent.match(/^[\d.]+/);
@@ -67,6 +91,7 @@ async function copy(button) {
 const narrowScreen = matchMedia("(max-width: 52rem)");
 
 onArrival(() => {
+  named = { typed: "", material: null };
   for (const boxes of main().querySelectorAll(".filters")) boxes.hidden = false;
   if (narrowScreen.matches) {
     for (const kind of main().querySelectorAll("section > details:has(.endgames)")) kind.open = false;
