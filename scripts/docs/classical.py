@@ -39,7 +39,7 @@ RULES = "wxf"
 LEAST = 0.005
 """Smaller shares are left out."""
 
-RECORDS = 10
+RECORDS = 6
 """Rows of a list of records."""
 
 
@@ -207,17 +207,13 @@ def records(rows: Sequence[Endgame]) -> dict[str, str]:
 
 TEXT = """# Classical endgames
 
-For players and authors: endgames that books give a verdict on, beside the tables' result under
-the rules of repetition (`wxf`); then the records of all tables there.
+For players and authors: verdicts of books beside the tables' results under `wxf`, then records.
+Written by `python scripts/docs/classical.py DIRECTORY` from {tables} tables of at most {men} men
+([classical.csv](classical.csv), [classical-books.csv](classical-books.csv)).
 
-Written by `python scripts/docs/classical.py DIRECTORY`, from {tables} tables of at most {men}
-men. Figures of every table: [classical.csv](classical.csv). Verdicts of books:
-[classical-books.csv](classical-books.csv).
-
-Red is the side named first, with the attackers. Shares are of all legal positions, mirror images
-once, a capture on the first move included: *won* and *drawn* stand for more than {decided:.0%} of
-them. *Longest* counts plies to mate (dtm) or to conversion (dtc). *By repetition* is the share of
-positions that a perpetual check or chase decides.
+Red is the side named first. Shares are of all legal positions, mirror images once: *won* and
+*drawn* stand for more than {decided:.0%}. *Longest* counts plies to mate (dtm) or to conversion
+(dtc). *By repetition* is the share that a perpetual check or chase decides.
 
 ## What books say
 

@@ -44,23 +44,18 @@ BOARD = "http://127.0.0.1:8064/?fen="
 
 ENDS = {
     "mate": "mate",
-    "stalemate": "no move is left",
-    "capture": "a capture",
-    "loop": "a loop that the rules decide",
+    "stalemate": "no move left",
+    "capture": "capture",
+    "loop": "forced loop",
 }
 
 TEXT = """# The longest studies
 
-For composers and teachers: of each of {shown} endgames a position whose solution is unique for as
-long as in any other. One move alone wins, and again one alone after every defence that resists
-longest, until mate, a capture, or a loop that the rules (wxf) decide ([Find
-positions](find.md#studies)). *Plies* counts them, of the shortest line where several defences
-resist alike; the one that is shown may be longer. Red has the pieces that the material names first.
-
-Written by `python scripts/docs/studies.py DIRECTORY`, from the tables of `tbgen build --men 5
---tables DIRECTORY`. All {measured} materials are in [facts-moves.csv](facts-moves.csv);
-`tbgen find KNKPP --study --sort=-length` lists the studies of one. A position opens on your own
-[board](board.md), while `tbgen serve --tables DIRECTORY` runs.
+For composers and teachers: of each of {shown} endgames the position with the longest unique
+solution under wxf ([what counts](find.md#studies)). *Plies* are those of the shortest line where
+several defences resist alike; the line shown may be longer. Written by
+`python scripts/docs/studies.py DIRECTORY`; all {measured} materials are in
+[facts-moves.csv](facts-moves.csv).
 
 {studies}"""
 
@@ -129,8 +124,7 @@ def page(rows: list[Moves]) -> str:
         parts.append(
             f"## {row.material}: {row.length} plies\n\n"
             f"![{who} to move wins](diagrams/study-{row.material}.svg)\n\n"
-            f"{who} to move wins: [`{board} {side}`]({BOARD}{board}_{side}). "
-            f"{row.line}; the end is {ENDS[row.end]}.\n"
+            f"[`{board} {side}`]({BOARD}{board}_{side}): {row.line} ({ENDS[row.end]})\n"
         )
     return TEXT.format(shown=len(parts), measured=len(rows), studies="\n".join(parts))
 
