@@ -30,7 +30,7 @@ from os import path as _path  # and not pathlib, which takes longer to load than
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tbgen.board.diagram import picture
+    from tbgen.board.drawing.diagram import picture
     from tbgen.finding.search import Found, Search, find
     from tbgen.indexing.errors import InputError, MaterialError, MoveTextError, PositionError
     from tbgen.indexing.material import Material
@@ -68,7 +68,7 @@ if not _path.isdir(_path.join(_folder, "indexing")):
 __version__ = "1.0.0"
 
 _HOMES = {
-    "board.diagram": ("picture",),
+    "board.drawing.diagram": ("picture",),
     "finding.search": ("Found", "Search", "find"),
     "indexing.errors": ("InputError", "MaterialError", "MoveTextError", "PositionError"),
     "indexing.material": ("Material",),

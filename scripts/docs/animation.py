@@ -20,10 +20,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tbgen.board.diagram import Look, draw, draw_arrow  # noqa: E402
-from tbgen.board.motion import Pace, keyframes, shown_between, walks  # noqa: E402
-from tbgen.board.scenery import HEIGHT, VIEW_BOX, WIDTH, place  # noqa: E402
-from tbgen.board.verdict import checkers  # noqa: E402
+from tbgen.board.drawing.diagram import Look, draw, draw_arrow  # noqa: E402
+from tbgen.board.drawing.motion import Pace, keyframes, shown_between, walks  # noqa: E402
+from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place  # noqa: E402
+from tbgen.board.drawing.story import checkers  # noqa: E402
 from tbgen.indexing import Move, Position  # noqa: E402
 from tbgen.indexing.squares import square_name  # noqa: E402
 from tbgen.referee import judge  # noqa: E402

@@ -80,9 +80,14 @@ def imported(module: str) -> Iterator[str]:
 
 
 def package_of(module: str) -> str:
-    """`rows` of `tbgen.rows.frame`; empty for `tbgen` itself and `tbgen.__main__`."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else ""
+    """`rows` of `tbgen.rows.frame`, `board.web` of `tbgen.board.web.pages`.
+
+    Empty for `tbgen` itself, `tbgen.__main__` and `tbgen.board`, whose packages count each.
+    """
+    parts = module.split(".")[1:]
+    if parts[:1] == ["board"]:
+        return ".".join(parts[:2]) if len(parts) > 1 else ""
+    return parts[0] if parts and parts[0] != "__main__" else ""
 
 
 def package_imports() -> Edges:

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tbgen.board.diagram import Look, Marks, draw  # noqa: E402
+from tbgen.board.drawing.diagram import Look, Marks, draw  # noqa: E402
 from tbgen.indexing import Move, Position  # noqa: E402
 
 FOLDER = ROOT / "docs" / "diagrams"

@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
 import figures  # noqa: E402
 from figures import PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs  # noqa: E402
 
-from tbgen.board.diagram import Look, draw  # noqa: E402
+from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
 from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402

@@ -2,9 +2,9 @@
 
     python scripts/docs/openapi.py
 
-Addresses and parameters are those that the board itself tells (`tbgen.board.openapi`). Answers are
-those of the command line (`scripts/docs/answers.py`) with what the board adds; the page for people
-is docs/http.md. `tests/docs/test_openapi.py` asks every example.
+Addresses and parameters are those that the board itself tells (`tbgen.board.web.openapi`).
+Answers are those of the command line (`scripts/docs/answers.py`) with what the board adds; the
+page for people is docs/http.md. `tests/docs/test_openapi.py` asks every example.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from answers import (
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tbgen.board.http import JSON  # noqa: E402
-from tbgen.board.openapi import description  # noqa: E402
+from tbgen.board.web.http import JSON  # noqa: E402
+from tbgen.board.web.openapi import description  # noqa: E402
 
 FILE = ROOT / "docs" / "openapi.json"
 

@@ -25,7 +25,7 @@ import figures  # noqa: E402
 from figures import Moves  # noqa: E402
 
 from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_tablebase  # noqa: E402
-from tbgen.board.diagram import Look, draw  # noqa: E402
+from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
 from tbgen.finding.moves import NO_MOVE, only_moves  # noqa: E402
 from tbgen.finding.search import arrays_of, wins_by_one_move  # noqa: E402

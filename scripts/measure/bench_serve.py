@@ -138,7 +138,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     cpu = cpu_seconds(pid) - cpu
     again = [await get(port, path) for path in paths]
     maps = [await get(port, path) for path in heats]
-    static = Path(__file__).resolve().parents[2] / "tbgen" / "board" / "static"
+    static = Path(__file__).resolve().parents[2] / "tbgen" / "board" / "web" / "static"
     files = [await get(port, f"/static/{file.name}") for file in sorted(static.iterdir())]
     done = asyncio.Event()
 

@@ -8,7 +8,7 @@
     draw
 
 One ply is a move of one side; one move, in brackets, is a move of the winner. English is here;
-another language is another `Words` (`tbgen.board.words`).
+another language is another `Words` (`tbgen.board.language.words`).
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from tbgen.board import raster
-from tbgen.board.diagram import Look, Marks, draw
-from tbgen.board.pieces import PIECE_SETS
+from tbgen.board.drawing import raster
+from tbgen.board.drawing.diagram import Look, Marks, draw
+from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.options import json_option
 from tbgen.indexing import InputError

@@ -124,13 +124,12 @@ def _columns(found: Search) -> tuple[str, ...]:
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
     """A game per position: best play from it."""
-    from tbgen.board.library import Library
-    from tbgen.board.pgn import game_text
-    from tbgen.board.state import View
+    from tbgen.board.knowledge.library import Library
+    from tbgen.board.knowledge.pgn import game_text
 
     library = Library(tables)
     for each in found:
-        sys.stdout.write(f"{game_text(library, View(each.position))}\n")
+        sys.stdout.write(f"{game_text(library, [each.position], [])}\n")
 
 
 _WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty, Queue
 
-from tbgen.board.http import RequestError
+from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.indexing import Move, Position
 from tbgen.indexing.systems import own_python
 
@@ -40,7 +40,7 @@ class Opponent:
         self._said: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """A move after a game; raises `RequestError` where there is no answer."""
+        """A move after a game; raises `NoReplyError` where there is no answer."""
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"
@@ -51,9 +51,9 @@ class Opponent:
                 words = self._answer().split()
             except (OSError, Empty) as error:
                 self._end()
-                raise RequestError(503, "the engine does not answer", "try again") from error
+                raise NoReplyError("the engine does not answer", "try again") from error
         if words[:1] != ["bestmove"]:
-            raise RequestError(503, "the engine does not answer", "try again")
+            raise NoReplyError("the engine does not answer", "try again")
         return Move.from_iccs(words[1])
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from tbgen.indexing import InputError
 from tbgen.tables import Rules, RuleSet
 
 if TYPE_CHECKING:
-    from tbgen.board.construction import Limits
+    from tbgen.board.knowledge.workshop import Limits
     from tbgen.play.tablebase import GameTablebase
 
 _LEAST_DESCRIPTORS = 8
@@ -84,9 +84,9 @@ def serve(
     _require_extra()
     if files:
         _require_index(selection)
-    from tbgen.board.construction import ENTRY
-    from tbgen.board.limits import is_loopback
-    from tbgen.board.server import make_server
+    from tbgen.board.web.construction import ENTRY
+    from tbgen.board.web.limits import is_loopback
+    from tbgen.board.web.server import make_server
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
 
@@ -168,7 +168,7 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
 
 def _limits(minutes: int, memory: int) -> Limits:
     """Of the builds that readers may ask for."""
-    from tbgen.board.construction import Limits
+    from tbgen.board.knowledge.workshop import Limits
     from tbgen.building.allowance import usable_memory
 
     return Limits(60.0 * minutes, memory or usable_memory().memory // 2)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import tbgen.answers.mechanism
 from tbgen.answers.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
 from tbgen.answers.reasons import ENGLISH, English, explain_move, explain_position
-from tbgen.board import words
+from tbgen.board.language import words
 from tbgen.cli import main
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import PieceType, parse_square, piece_kind, piece_side
@@ -131,8 +131,8 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:
     """The board draws who chases whom: in the position, and at every move of the offender."""
     pytest.importorskip("starlette", reason="the extra `web` is not installed")
-    from tbgen.board.story import frames_of_line
-    from tbgen.board.verdict import chase_arrows
+    from tbgen.board.drawing.story import frames_of_line
+    from tbgen.board.web.verdict import chase_arrows
 
     position = Position.from_fen(CHASE)
     found = find_mechanism(chases, position)

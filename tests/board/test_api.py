@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
-from tbgen.board import i18n, words
-from tbgen.board.server import create_app
+from tbgen.board.language import i18n, words
+from tbgen.board.web.server import create_app
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
 from tests.kits.boardkit import ROOT, demo

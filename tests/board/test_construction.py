@@ -17,9 +17,10 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.construction import ENTRY, KEY, TOKEN, Cost, Limits, Progress, Stage
-from tbgen.board.limits import MAX_BODY
-from tbgen.board.server import create_app
+from tbgen.board.knowledge.workshop import Cost, Limits, Progress, Stage
+from tbgen.board.web.construction import ENTRY, KEY, TOKEN
+from tbgen.board.web.limits import MAX_BODY
+from tbgen.board.web.server import create_app
 from tbgen.indexing import Material
 from tests.kits.boardkit import demo
 from tests.kits.languages import misfits

@@ -19,7 +19,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.server import HEADER_SECONDS, create_app
+from tbgen.board.web.server import HEADER_SECONDS, create_app
 from tbgen.cli.workshop import Workshop
 from tests.kits.boardkit import demo, resident_bytes
 

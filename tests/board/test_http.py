@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from tbgen import open_tablebase
-from tbgen.board import http
-from tbgen.board.http import Answer, Gate, Lane
-from tbgen.board.library import Library
-from tbgen.board.limits import is_loopback
-from tbgen.board.server import create_app
-from tbgen.board.state import MAX_MOVES
+from tbgen.board.knowledge.library import Library
+from tbgen.board.web import http
+from tbgen.board.web.http import Answer, Gate, Lane
+from tbgen.board.web.limits import is_loopback
+from tbgen.board.web.server import create_app
+from tbgen.board.web.state import MAX_MOVES
 from tbgen.indexing import Move, Position
 from tbgen.referee import record
 from tbgen.rules import legal_moves

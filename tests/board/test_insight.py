@@ -18,10 +18,10 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.i18n import text as words
-from tbgen.board.library import Library
-from tbgen.board.puzzles import find_puzzle
-from tbgen.board.server import create_app
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.puzzles import find_puzzle
+from tbgen.board.language.i18n import text as words
+from tbgen.board.web.server import create_app
 from tbgen.finding.handbook import entry_of
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, Rules

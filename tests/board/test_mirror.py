@@ -25,8 +25,8 @@ from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.mirror import Download
-from tbgen.board.server import create_app
+from tbgen.board.web.mirror import Download
+from tbgen.board.web.server import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
 from tbgen.publishing.index import index_of, read_index, write_index

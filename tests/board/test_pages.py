@@ -15,14 +15,14 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board import pages
-from tbgen.board.i18n import LANGUAGES, traditional
-from tbgen.board.layout import with_settings
-from tbgen.board.names import material_name, read_material
-from tbgen.board.server import create_app
-from tbgen.board.state import View
-from tbgen.board.texts import TEXTS
-from tbgen.board.texts_tables import TABLE_TEXTS
+from tbgen.board.language.i18n import LANGUAGES, traditional
+from tbgen.board.language.names import material_name, read_material
+from tbgen.board.language.texts import TEXTS
+from tbgen.board.language.texts_tables import TABLE_TEXTS
+from tbgen.board.web import pages
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.server import create_app
+from tbgen.board.web.state import View
 from tbgen.indexing import Material, Position
 from tbgen.rules import legal_moves
 from tbgen.tables import Metric
@@ -306,7 +306,7 @@ def test_every_message_is_said_somewhere() -> None:
     """Keys are written out, or put together as in `f"class_{kind}"`."""
     code = "".join(
         path.read_text("utf-8")
-        for path in (ROOT / "tbgen" / "board").glob("*.py")
+        for path in (ROOT / "tbgen" / "board").rglob("*.py")
         if not path.name.startswith("texts")
     )
     written = set(re.findall(r"[\"']([\w-]+)[\"']", code)) | set(Metric)

@@ -15,11 +15,11 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.http import RequestError
-from tbgen.board.library import Library
-from tbgen.board.practice import answer
-from tbgen.board.puzzles import LEVELS, find_puzzle, level_of
-from tbgen.board.server import create_app
+from tbgen.board.knowledge.errors import NoReplyError
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.practice import answer
+from tbgen.board.knowledge.puzzles import LEVELS, find_puzzle, level_of
+from tbgen.board.web.server import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
@@ -39,7 +39,7 @@ class FakeOpponent:
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
         if self.silent:
-            raise RequestError(503, "the engine does not answer", "try again")
+            raise NoReplyError("the engine does not answer", "try again")
         for move in moves:
             start = start.after(*move)
         return sorted(legal_moves(start))[0]
@@ -115,7 +115,9 @@ def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPa
     found = set()
     for day in range(1, 4):
         for module in ("chosen", "pages", "routes"):
-            monkeypatch.setattr(f"tbgen.board.{module}.today", lambda day=day: date(2026, 1, day))
+            monkeypatch.setattr(
+                f"tbgen.board.web.{module}.today", lambda day=day: date(2026, 1, day)
+            )
         answers = {client.get("/puzzle", follow_redirects=False).headers["location"] for _ in "ab"}
         assert len(answers) == 1
         found |= answers

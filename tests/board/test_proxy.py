@@ -27,8 +27,8 @@ pytest.importorskip("starlette", reason="the extra `web` is not installed")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.assets import assets, bundle
-from tbgen.board.routes import create_app
+from tbgen.board.web.assets import assets, bundle
+from tbgen.board.web.routes import create_app
 from tests.kits.boardkit import demo
 from tests.kits.paths import DOCS, ROOT
 from tests.kits.sessions import blocks

@@ -23,11 +23,11 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.mechanism import Offence
-from tbgen.board.helpers import Helper, Helpers, Shelf
-from tbgen.board.http import AbandonedError, RequestError
-from tbgen.board.library import Library
-from tbgen.board.search import search
-from tbgen.board.server import create_app
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.search import search
+from tbgen.board.web.helpers import Helper, Helpers, Shelf
+from tbgen.board.web.http import AbandonedError, RequestError
+from tbgen.board.web.server import create_app
 from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import PositionError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.board.http import RequestError
+from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.cli.opponent import Opponent
 from tbgen.indexing import Position
 from tbgen.rules import legal_moves
@@ -47,11 +47,11 @@ def test_no_answer_is_an_error_in_one_line(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("tbgen.cli.opponent.PATIENCE", 0.2)
     opponent = Opponent(tmp_path, "wxf")
     opponent._command = ["sleep", "60"]
-    with pytest.raises(RequestError, match="does not answer"):
+    with pytest.raises(NoReplyError, match="does not answer"):
         opponent(Position.from_fen(FEN), [])
     assert opponent._process is None
     opponent._command = [str(tmp_path / "nothing")]
-    with pytest.raises(RequestError, match="does not answer"):
+    with pytest.raises(NoReplyError, match="does not answer"):
         opponent(Position.from_fen(FEN), [])
 
 

@@ -33,7 +33,7 @@ def test_its_moves_are_the_line_of_the_readme() -> None:
 
 def test_every_piece_ends_where_the_moves_lead() -> None:
     """The last place of each animated piece is one of the last position, as the board draws it."""
-    from tbgen.board.diagram import Look, draw
+    from tbgen.board.drawing.diagram import Look, draw
     from tbgen.indexing import Move, Position
 
     position = Position.from_fen(animation.START)

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.server import create_app
+from tbgen.board.web.server import create_app
 from tests.docs.test_schemas import closed
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))

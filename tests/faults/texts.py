@@ -25,10 +25,10 @@ from functools import partial
 
 from click.testing import CliRunner
 
-from tbgen.board.editor import read_sketch
-from tbgen.board.games import follows_position, read_game
-from tbgen.board.names import read_material
-from tbgen.board.state import preferred_language, read_view
+from tbgen.board.knowledge.games import follows_position, read_game
+from tbgen.board.language.names import read_material
+from tbgen.board.web.editor import read_sketch
+from tbgen.board.web.state import preferred_language, read_view
 from tbgen.building.sets import materials_of
 from tbgen.cli import main as command_line
 from tbgen.engine.ucci import Ucci

@@ -17,7 +17,7 @@ from tbgen import (
     find,
     open_tablebase,
 )
-from tbgen.board.search import good_moves
+from tbgen.board.knowledge.search import good_moves
 from tbgen.cli import main
 from tbgen.indexing.squares import piece_code
 from tbgen.probing.columns import sampled_columns

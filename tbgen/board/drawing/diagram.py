@@ -1,0 +1,260 @@
+"""A position as SVG: pieces on the board of `scenery`, and what is drawn over them.
+
+    last move, arrows (best move, checks, chases), points with outcomes, links on the squares
+
+The colours of a picture on a page are the style sheet's; one that stands alone brings its own.
+Pieces are symbols: a page has them once, whatever it draws with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from math import hypot
+
+from tbgen.board.drawing.pieces import piece_id, piece_path
+from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import piece_name, point_name
+from tbgen.indexing import Move, Position, Side, as_position
+from tbgen.indexing.squares import LETTERS, SQUARES, PieceType, piece_code, square_name
+
+STYLE = """
+.wood{fill:#eed7a6}.frame{fill:none;stroke:#5b3a1a;stroke-width:3}
+.line{stroke:#5b3a1a;stroke-width:3;fill:none}
+.river path,.numeral{fill:none;stroke:#7a5a34;stroke-width:8;stroke-linecap:round}
+.river .thin{stroke-width:5}
+.disc{fill:#fbf0d5;stroke:#b9945a;stroke-width:2}.shade{fill:#000;opacity:.28}
+.rim{fill:none;stroke-width:3}
+.glyph{fill:none;stroke-width:10;stroke-linecap:round;stroke-linejoin:round}.thin{stroke-width:7}
+.red .rim,.red .glyph{stroke:#b01818}.black .rim,.black .glyph{stroke:#1c1c1c}
+.coordinate{font:26px sans-serif;fill:#6b4c29;text-anchor:middle}
+.last{fill:none;stroke:#2769c4;stroke-width:6;opacity:.75}
+.arrow{opacity:.8}.arrow.best{fill:#2f7d32}.arrow.check{fill:#c62828}.arrow.chase{fill:#d9730d}
+"""
+"""Colours of a picture that stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """From one square to another; `kind` is "best", "check" or "chase"."""
+
+    source: int
+    target: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point's meaning: an outcome ("win", ..., "unknown"), a short text, the link."""
+
+    outcome: str
+    label: str
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks beside the position on a diagram.
+
+    `last` is the move that led here. `links` are addresses by square, `targets` squares of a move
+    being made, with what it is worth; `selected` is the piece that makes it. `heat` has a point for
+    each square on which a piece is tried; `checked` is the square of a king in check, `bad` are
+    squares with something wrong.
+    """
+
+    last: Move | None = None
+    links: Mapping[int, str] = field(default_factory=dict)
+    selected: int | None = None
+    targets: Mapping[int, Point] = field(default_factory=dict)
+    arrows: Collection[Arrow] = ()
+    heat: Mapping[int, Point] = field(default_factory=dict)
+    checked: int | None = None
+    bad: Collection[int] = ()
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of a board: its direction, pieces, coordinates and wood."""
+
+    flip: bool = False
+    pieces: str = "zh"
+    notation: str = "iccs"
+    board: str = "wood"
+    language: str = "en"
+
+
+def draw(
+    position: Position,
+    look: Look,
+    marks: Marks | None = None,
+    *,
+    alone: bool = False,
+    width: int | None = None,
+) -> str:
+    """The picture; one that stands `alone` brings its colours and symbols along.
+
+    `width` is in pixels; without it a picture is as wide as the place that it is shown in.
+    """
+    marks = marks or Marks()
+    space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
+    inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
+    size = f' width="{width}" height="{width * HEIGHT // WIDTH}"' if width else ""
+    side = text(look.language, position.side.name.lower())
+    turn = text(look.language, "to_move", side=side)
+    label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"
+    return "".join(
+        [
+            f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}"{size} role="group" '
+            f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
+            f'data-fen="{escape("_".join(position.fen.split()[:2]))}">{inside}',
+            scenery(look.flip, look.notation),
+            *_under(marks, look.flip),
+            '<g class="pieces">',
+            *(_piece(code, square, look, marks) for code, square in position.pieces()),
+            "</g>",
+            *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
+            *_points(marks.heat, look),
+            *_targets(position, marks, look),
+            "</svg>",
+        ]
+    )
+
+
+def picture(position: Position | str, *, width: int = 320) -> str:
+    """The SVG of a position, or of a FEN, that needs nothing else: what notebooks show.
+
+    `width` is in pixels. Raises `PositionError` for what is no FEN.
+    """
+    return draw(as_position(position), Look(), alone=True, width=width)
+
+
+def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) -> str:
+    """A small board for a page that has the symbols; hidden from readers of the screen."""
+    uses = []
+    for code, square in position.pieces():
+        x, y = place(square, look.flip)
+        placed = f"translate({x} {y}) scale(1.25)"
+        uses.append(f'<use href="#{piece_id(code)}" transform="{placed}"/>')
+    return (
+        f'<svg class="board mini {look.board}" viewBox="{VIEW_BOX}" aria-hidden="true">'
+        f'<use href="#empty-board"/>{"".join(uses)}'
+        f"{''.join(draw_arrow(arrow, look.flip) for arrow in arrows)}</svg>"
+    )
+
+
+def symbols(pieces: str, *, with_board: bool = False) -> str:
+    """The definitions of the fourteen pieces, and of an empty board for thumbnails."""
+    found = [_symbol(piece_code(side, kind), pieces) for side in Side for kind in PieceType]
+    if with_board:
+        found.append(f'<g id="empty-board">{scenery(False, "")}</g>')
+    return f"<defs>{''.join(found)}</defs>"
+
+
+def _symbol(code: int, pieces: str) -> str:
+    """The definition of a piece, drawn around the origin."""
+    side, kind = Side(code >> 3), PieceType((code & 7) - 1)
+    heavy, thin = piece_path(side, kind, pieces)
+    return (
+        f'<g id="{piece_id(code)}" class="{side.name.lower()}">'
+        f'<circle class="shade" cx="2" cy="5" r="46"/><circle class="disc" r="45"/>'
+        f'<circle class="rim" r="38"/>'
+        f'<g transform="scale({0.58 if pieces == "zh" else 0.46})">'
+        f'<path class="glyph" d="{heavy}"/><path class="glyph thin" d="{thin}"/></g></g>'
+    )
+
+
+def names_of_pieces(language: str) -> str:
+    """Return the names of pieces for scripts, as JSON: `{"K": "Red king"}`, `{"e0": "e0"}`."""
+    pieces = {
+        piece_id(code).removeprefix("p-"): piece_name(code, language)
+        for code in (piece_code(side, kind) for side in Side for kind in PieceType)
+    }
+    points = {square_name(square): point_name(square, language) for square in range(SQUARES)}
+    return json.dumps(
+        {"pieces": pieces, "points": points, "stop": text(language, "list_stop")},
+        separators=(",", ":"), ensure_ascii=False,
+    )  # fmt: skip
+
+
+def _under(marks: Marks, flip: bool) -> list[str]:
+    """Marks below the pieces: the squares of the last move, the king in check, the chosen."""
+    found = []
+    for square, css, radius in (
+        *((square, "last", 50) for square in marks.last or ()),
+        *((square, "checked", 58) for square in (marks.checked,)),
+        *((square, "selected", 51) for square in (marks.selected,)),
+        *((square, "bad", 52) for square in marks.bad),
+    ):
+        if square is not None:
+            x, y = place(square, flip)
+            found.append(f'<circle class="{css}" cx="{x}" cy="{y}" r="{radius}"/>')
+    return found
+
+
+def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
+    """A piece; a link if it can be chosen."""
+    x, y = place(square, look.flip)
+    stop = text(look.language, "list_stop")
+    name = f"{piece_name(code, look.language)}{stop}{point_name(square, look.language)}"
+    use = (
+        f'<use href="#{piece_id(code)}" transform="translate({x} {y})" '
+        f'data-square="{square_name(square)}" data-code="{LETTERS[(code & 7) - 1]}"'
+    )
+    if square in marks.links and square not in marks.targets:
+        label = f"{name}{stop}{text(look.language, 'may_move')}"
+        href = escape(marks.links[square])
+        return f'<a href="{href}" tabindex="-1" aria-label="{escape(label)}">{use}/></a>'
+    return f'{use} role="img" aria-label="{escape(name)}"/>'
+
+
+def draw_arrow(arrow: Arrow, flip: bool) -> str:
+    """An arrow between two points, ending short of the second."""
+    (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
+    length = hypot(x1 - x0, y1 - y0) or 1
+    ux, uy = (x1 - x0) / length, (y1 - y0) / length
+    tip = 12 if arrow.kind == "best" else 26
+    begin, neck, end = 24, length - tip - 34, length - tip
+    corners = (
+        (begin, -7), (neck, -9), (neck, -24), (end, 0), (neck, 24), (neck, 9), (begin, 7)
+    )  # fmt: skip
+    points = " ".join(
+        f"{x0 + along * ux - off * uy:.0f},{y0 + along * uy + off * ux:.0f}"
+        for along, off in corners
+    )
+    return f'<polygon class="arrow {arrow.kind}" points="{points}"/>'
+
+
+def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
+    """The points of a heat map: a coloured disc with a short text on each."""
+    found = []
+    for square, point in sorted(heat.items()):
+        x, y = place(square, look.flip)
+        title = point_name(square, look.language) + text(look.language, "colon")
+        title += text(look.language, point.outcome)
+        found.append(
+            f'<a class="heat {point.outcome}" href="{escape(point.href)}" '
+            f'aria-label="{escape(title)} {escape(point.label)}" transform="translate({x} {y})">'
+            f'<circle r="31"/><text y="10">{escape(point.label)}</text></a>'
+        )
+    return found
+
+
+def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
+    """Targets of the selected piece, as links, with the worth of each move."""
+    found = []
+    for square, point in sorted(marks.targets.items()):
+        x, y = place(square, look.flip)
+        kind = "take" if position.board[square] else "go"
+        label = point_name(square, look.language)
+        if point.outcome:
+            label += text(look.language, "colon") + text(look.language, point.outcome)
+        label = escape(f"{label} {point.label}".strip())
+        shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
+        found.append(
+            f'<a class="target {kind} {point.outcome}" href="{escape(marks.links[square])}" '
+            f'aria-label="{label}" transform="translate({x} {y})"><circle r="31"/>{shown}</a>'
+        )
+    return found

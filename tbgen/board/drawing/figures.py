@@ -1,0 +1,151 @@
+"""Pictures of figures: how long wins take, and how an endgame ends.
+
+histogram   positions by plies, logarithmic; Red's wins above the line, Black's below
+share_bar   wins, draws and losses as one bar, with the shares in words
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from html import escape
+from math import log10
+
+from tbgen.board.language.i18n import text
+from tbgen.indexing import Position, Side
+from tbgen.tables import Outcome, ProbeResult, TableStatistics
+from tbgen.tables.statistics import SideCounts
+
+_HEIGHT = 90
+"""Units of the picture above the line, and below it."""
+_STEP = 8
+"""Units for each ply."""
+_LABEL = 16
+"""Units that the number below a tick needs."""
+_WIDEST = 1600
+"""Units; longer ways to go are drawn closer together."""
+
+
+def orders_of(figures: TableStatistics) -> list[int]:
+    """The orders that occur in a table's histogram."""
+    return sorted({line.order for line in figures.histogram if line.plies is not None})
+
+
+def histogram(
+    figures: TableStatistics,
+    order: int,
+    language: str,
+    here: tuple[Side, int] | None = None,
+    address: Callable[[Side, int], str] = lambda winner, plies: "",
+) -> str:
+    """The picture of one order; `here` marks the bar of a winner and so many plies.
+
+    `address` says where a bar leads, if it leads anywhere.
+    """
+    bars: dict[tuple[Side, int], int] = defaultdict(int)
+    for line in figures.histogram:
+        if line.plies is not None and line.order == order:
+            winner = line.side if line.outcome == Outcome.WIN else line.side.other
+            bars[winner, line.plies] += line.positions
+    if not bars:
+        return ""
+    longest, most = max(plies for _, plies in bars), max(bars.values())
+    step = min(_STEP, _WIDEST / (longest + 1))
+    scale = _HEIGHT / max(1.0, log10(most) + 0.3)
+    parts = []
+    for (winner, plies), count in sorted(bars.items()):
+        height = (log10(count) + 0.3) * scale
+        y = -height if winner == Side.RED else 0
+        mark = " here" if here == (winner, plies) else ""
+        bar = (
+            f'<rect class="{winner.name.lower()}{mark}" x="{plies * step:.1f}" y="{y:.1f}" '
+            f'width="{max(1, step - 1):.1f}" height="{height:.1f}">'
+            f"<title>{plies}: {count:,}</title></rect>"
+        )
+        href = escape(address(winner, plies))
+        parts.append(f'<a href="{href}" aria-label="{plies}: {count:,}">{bar}</a>' if href else bar)
+    if here in bars:
+        x = (here[1] + 0.5) * step
+        y = -_HEIGHT - 4 if here[0] == Side.RED else _HEIGHT + 4
+        up = 8 if here[0] == Side.BLACK else -8
+        parts.append(f'<path class="pointer" d="M{x:.1f} {y}l-6 {up}h12z"/>')
+    width = (longest + 1) * step
+    below = _HEIGHT if any(winner == Side.BLACK for winner, _ in bars) else 0
+    height = _HEIGHT + below + 34
+    return (
+        f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} {height}" '
+        f'width="{width + 60:.0f}" height="{height}" role="group" '
+        f'aria-label="{escape(_label(figures, order, longest, language))}">'
+        f"{_axes(width, longest, step, most, scale, below)}{''.join(parts)}</svg>"
+    )
+
+
+def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
+    """Order, winner and plies of a position that is decided, as its table counts them."""
+    if result is None or result.outcome == Outcome.DRAW or result.plies is None:
+        return None
+    winner = position.side if result.outcome == Outcome.WIN else position.side.other
+    if position.is_swapped:
+        winner = winner.other
+    return result.order, winner, result.plies
+
+
+def share_bar(counts: SideCounts, *, first: str = "win") -> str:
+    """Shares of Red's wins, draws and Black's wins as a bar, with the numbers in words.
+
+    `first` is "win" where the counts are of the side named first, "loss" where of the other: its
+    wins are the first side's losses, and are drawn so.
+    """
+    numbers = [counts.wins, counts.draws, counts.losses]
+    if first == "loss":
+        numbers.reverse()
+    legal, parts, x = counts.legal or 1, [], 0.0
+    for name, number in zip(("red", "draw", "black"), numbers, strict=True):
+        width = 100 * number / legal
+        parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
+        x += width
+    label = " / ".join(f"{number / legal:.1%}" for number in numbers)
+    return (
+        f'<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
+        f'aria-label="{label}">{"".join(parts)}</svg> <small>{label}</small>'
+    )
+
+
+def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
+    """The line, ticks every so many plies, and powers of ten."""
+    apart = next(
+        gap
+        for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)
+        if longest / gap <= 8 and gap * step >= _LABEL
+    )
+    parts = [f'<path class="axis" d="M0 0H{width:.0f}"/>']
+    for plies in range(apart, longest + 1, apart):
+        x = (plies + 0.5) * step
+        parts.append(
+            f'<path class="tick" d="M{x:.1f} -{_HEIGHT}V{below}"/>'
+            f'<text x="{x:.1f}" y="{below + 13}">{plies}</text>'
+        )
+    power = 10 if most < 10**5 else 1000
+    count = power
+    while count <= most:
+        for sign in (-1, 1) if below else (-1,):
+            y = sign * (log10(count) + 0.3) * scale
+            parts.append(f'<path class="tick" d="M0 {y:.1f}H{width:.0f}"/>')
+            if sign < 0:
+                parts.append(f'<text class="count" x="-4" y="{y + 4:.1f}">{_count(count)}</text>')
+        count *= power
+    return "".join(parts)
+
+
+def _count(number: int) -> str:
+    """`10`, `1k`, `1M`."""
+    for size, sign in ((10**9, "G"), (10**6, "M"), (1000, "k")):
+        if number >= size:
+            return f"{number // size}{sign}"
+    return str(number)
+
+
+def _label(figures: TableStatistics, order: int, longest: int, language: str) -> str:
+    order_name = text(language, "of_order", n=order)
+    plies = f"0-{longest} {text(language, 'plies')}"
+    return f"{figures.material}{order_name}{text(language, 'colon')}{plies}"

@@ -1,0 +1,165 @@
+"""A game or a line as a GIF: for chats and slides that show no SVG.
+
+    board, pieces, marks as pixels, each drawn once  ->  put together for each moment  ->  GIF
+
+resvg draws the parts, Pillow puts them together. Where pieces are, and
+when, is in `motion`; what is shown, in `story`; the same as SVG is in `animation`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from tbgen.board.drawing.diagram import STYLE, Arrow, Look, draw_arrow, symbols
+from tbgen.board.drawing.motion import Pace, Walk, walks
+from tbgen.board.drawing.pieces import piece_id
+from tbgen.board.drawing.raster import png
+from tbgen.board.drawing.scenery import VIEW_BOX, WIDTH, place, scenery
+from tbgen.board.drawing.story import Frame
+from tbgen.indexing import Move, Position
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+GLIDES = 3
+"""Pictures of a piece on its way."""
+
+COLOURS = 64
+"""Of a whole GIF: wood, lines, pieces, arrows, and what smooths their edges."""
+
+_HALF = 54
+"""Half of the square that a piece with its shadow needs, in units of the board."""
+
+
+class Moment(NamedTuple):
+    """A picture: when it is taken, for how many seconds it is shown, and what is marked on it."""
+
+    second: float
+    shown: float
+    move: Move | None
+    arrows: tuple[Arrow, ...]
+
+
+def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
+    """The GIF of a game, so many pixels wide, which begins again when it has ended.
+
+    Raises `InputError` where what draws pixels is missing.
+    """
+    easel = _Easel(look, width)
+    from PIL.Image import Dither  # an easel complains where there is no Pillow
+
+    pace = Pace()
+    people = walks(start, [frame.move for frame in frames], pace)
+    moments = moments_of(frames, pace)
+    pictures = [easel.picture(people, moment, pace) for moment in moments]
+    # Colours are chosen once, from pictures that have all there are: else they would flicker.
+    kinds = {
+        "".join(sorted({arrow.kind for arrow in moment.arrows})): picture
+        for moment, picture in zip(moments, pictures, strict=True)
+    }
+    chosen = easel.stacked([pictures[0], *kinds.values()]).quantize(COLOURS)
+    plain = Dither.NONE
+    first, *rest = [picture.quantize(palette=chosen, dither=plain) for picture in pictures]
+    milliseconds = [round(1000 * moment.shown) for moment in moments]
+    out = io.BytesIO()
+    first.save(out, "GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)
+    return out.getvalue()
+
+
+def moments_of(frames: Sequence[Frame], pace: Pace) -> list[Moment]:
+    """The pictures that are taken of a game, the first one before its first move."""
+    return list(_moments(frames, pace))
+
+
+def _moments(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
+    yield Moment(0.0, pace.opening, None, ())
+    step = pace.glide / (GLIDES + 1)
+    for number, frame in enumerate(frames):
+        begins = pace.begins(number)
+        for glide in range(1, GLIDES + 1):
+            yield Moment(begins + glide * step, pace.glide / GLIDES, frame.move, ())
+        closing = pace.closing if number == len(frames) - 1 else 0.0
+        stays = pace.ply - pace.glide + closing
+        yield Moment(begins + pace.glide, stays, frame.move, frame.arrows)
+
+
+class _Easel:
+    """Puts pictures of one look and width together; each part of them is drawn once."""
+
+    def __init__(self, look: Look, width: int) -> None:
+        self._look, self._width, self._scale = look, width, width / WIDTH
+        self._symbols = symbols(look.pieces)
+        self._empty = _on_white(_pixels(scenery(look.flip, look.notation), VIEW_BOX, width))
+        self._ring = self._patch('<circle class="last" r="50"/>')
+        self._pieces: dict[int, Image] = {}
+        self._arrows: dict[tuple[Arrow, ...], Image] = {}
+
+    def picture(self, people: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
+        """The board at a moment: the squares of the move, the pieces, and arrows."""
+        found, flip = self._empty.copy(), self._look.flip
+        for square in moment.move or ():
+            self._put(found, self._ring, place(square, flip))
+        for walk in people:
+            where = walk.at(moment.second, pace, flip)
+            if where is not None:
+                self._put(found, self._piece(walk.code), where)
+        if moment.arrows:
+            if moment.arrows not in self._arrows:
+                drawn = "".join(draw_arrow(arrow, flip) for arrow in moment.arrows)
+                self._arrows[moment.arrows] = _pixels(drawn, VIEW_BOX, self._width)
+            overlay = self._arrows[moment.arrows]
+            found.paste(overlay, (0, 0), overlay)
+        return found
+
+    def stacked(self, pictures: Sequence[Image]) -> Image:
+        """Pictures one below another."""
+        width, height = self._empty.size
+        found = self._empty.resize((width, height * len(pictures)))
+        for number, picture in enumerate(pictures):
+            found.paste(picture, (0, height * number))
+        return found
+
+    def _piece(self, code: int) -> Image:
+        if code not in self._pieces:
+            use = f'{self._symbols}<use href="#{piece_id(code)}"/>'
+            self._pieces[code] = self._patch(use)
+        return self._pieces[code]
+
+    def _patch(self, drawn: str) -> Image:
+        """Something around the origin."""
+        side = 2 * _HALF
+        box = f"-{_HALF} -{_HALF} {side} {side}"
+        return _pixels(drawn, box, round(side * self._scale))
+
+    def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
+        """Put a patch on a picture, its middle at a place of the board."""
+        left, top, *_ = (int(number) for number in VIEW_BOX.split())
+        corner = (
+            round((where[0] - left) * self._scale - patch.width / 2),
+            round((where[1] - top) * self._scale - patch.height / 2),
+        )
+        picture.paste(patch, corner, patch)
+
+
+def _on_white(picture: Image) -> Image:
+    """A picture with nothing behind its round corners, as one that nothing is seen through."""
+    from PIL import Image
+
+    found = Image.new("RGB", picture.size, "white")
+    found.paste(picture, (0, 0), picture)
+    return found
+
+
+def _pixels(drawn: str, box: str, width: int) -> Image:
+    """The pixels of a picture, with those behind transparent ones."""
+    *_, wide, high = box.split()
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'
+        f"<style>{STYLE}</style>{drawn}</svg>"
+    )
+    pixels = png(picture, width)
+    from PIL import Image  # only now: without the extra, `png` has said so
+
+    return Image.open(io.BytesIO(pixels)).convert("RGBA")

@@ -1,0 +1,129 @@
+"""Whole games from text: move lists in any notation, PGN, and the text of DhtmlXQ boards.
+
+    "炮二平五 马８进７"   "1. h2e2 h9g7"   [FEN "..."] 1. C2.5   [DhtmlXQ_binit]...   ->   GameText
+
+A FEN in front of the moves is where they begin; without one it is the beginning of the game. What
+one move is called is for `tbgen.notation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from tbgen.indexing import InputError, Move, Position, Side
+from tbgen.indexing.errors import MoveTextError, excerpt
+from tbgen.indexing.position import START_FEN
+from tbgen.indexing.squares import FILES, SQUARES, PieceType, piece_code
+from tbgen.notation import parse_move
+from tbgen.rules import check_legal, play
+
+MAX_MOVES = 400
+"""Plies of a game that is read: 2 kB of an address."""
+
+Given = TypeVar("Given")
+
+_TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
+_ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
+"""Comments, variations, notes and numbers of moves."""
+_RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
+_FEN = re.compile(
+    r"\s*((?:[1-9A-Za-z]+/){9}[1-9A-Za-z]+)[\s_]+([wrb])(?:\s+(?:-|\d+)(?!\S))*\s+(?:moves\s)?"
+)
+_XQ = re.compile(r"\[DhtmlXQ_(binit|movelist)\](\d*)\[/DhtmlXQ_\1\]")
+
+_BACK = (PieceType.ROOK, PieceType.KNIGHT, PieceType.ELEPHANT, PieceType.ADVISOR, PieceType.KING,
+         PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT, PieceType.ROOK)  # fmt: skip
+_XQ_PIECES = (*_BACK, *(PieceType.CANNON,) * 2, *(PieceType.PAWN,) * 5)
+"""The order of one side's pieces in a DhtmlXQ board; Red's come first."""
+
+
+class GameText(NamedTuple):
+    """A game: where it begins, and its moves, up to the first that is none."""
+
+    start: Position
+    moves: tuple[Move, ...]
+    fault: MoveTextError | None = None
+    """What is wrong with the move after these; None where all are good."""
+
+
+def read_game(given: str) -> GameText:
+    """The game that a text tells, as far as its moves are legal.
+
+    Raises `InputError` where the first move is none, for more than `MAX_MOVES`, and for a text
+    without moves.
+    """
+    parts = dict(_XQ.findall(given))
+    if parts:
+        return _read_xq(parts)
+    tags = {name.upper(): value for name, value in _TAG.findall(given)}
+    text = _TAG.sub(" ", given)
+    fen = tags.get("FEN", START_FEN)
+    leading = _FEN.match(text)
+    if leading:
+        fen, text = f"{leading[1]} {leading[2]}", text[leading.end() :]
+    start = Position.from_fen(fen)
+    check_legal(start)
+    for _ in range(3):  # variations inside variations
+        text = _ASIDE.sub(" ", text)
+    words = [word for word in re.split(r"[\s,，、]+", text) if word and not _RESULT.fullmatch(word)]
+    if not words:
+        raise InputError("the text has no moves", "write moves, with a FEN in front of them")
+    if len(words) > MAX_MOVES:
+        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
+    return _play(start, words, parse_move)
+
+
+def _play(
+    start: Position, given: Sequence[Given], read: Callable[[Position, Given], Move]
+) -> GameText:
+    """The moves, up to the first that is none; raises `MoveTextError` where that is the first."""
+    moves: list[Move] = []
+    position = start
+    for entry in given:
+        try:
+            move = read(position, entry)
+            position = play(position, move)
+        except MoveTextError as error:
+            if not moves:
+                raise
+            return GameText(start, tuple(moves), error)
+        moves.append(move)
+    return GameText(start, tuple(moves))
+
+
+def follows_position(given: str) -> bool:
+    """Return whether a text is a FEN with something behind it that can only be moves."""
+    leading = _FEN.match(f"{given} ")
+    return leading is not None and bool(given[leading.end() :].strip())
+
+
+def _read_xq(parts: dict[str, str]) -> GameText:
+    """A DhtmlXQ board: two digits a piece, file and row from Black's side, and four a move."""
+    board = bytearray(SQUARES)
+    places, moves = parts.get("binit", ""), parts.get("movelist", "")
+    for number in range(len(places) // 2):
+        square = _square(places[2 * number : 2 * number + 2])
+        if square is not None and number < 2 * len(_XQ_PIECES):
+            side, kind = divmod(number, len(_XQ_PIECES))
+            board[square] = piece_code(Side(side), _XQ_PIECES[kind])
+    start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
+    found = []
+    for at in range(0, len(moves) - 3, 4):
+        source, target = _square(moves[at : at + 2]), _square(moves[at + 2 : at + 4])
+        if source is None or target is None:
+            raise MoveTextError(f"{excerpt(moves[at : at + 4])} is no move", "four digits, 7747")
+        found.append(Move(source, target))
+    if found and start.board[found[0].source] >= piece_code(Side.BLACK, PieceType.KING):
+        start = Position(start.board, Side.BLACK)
+    check_legal(start)
+    if len(found) > MAX_MOVES:
+        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
+    return _play(start, found, lambda position, move: move)
+
+
+def _square(digits: str) -> int | None:
+    """A point of a DhtmlXQ text; None for 99, a piece that is not there."""
+    file, row = int(digits[0]), int(digits[1])
+    return None if file >= FILES else FILES * (9 - row) + file

@@ -1,0 +1,372 @@
+"""The tables' answers about a game: the one place where the board asks them.
+
+    positions, moves  ->  Study(result, moves, suggested, judgement)
+    materials       ->  Library.tables, .statistics, .graph
+
+A missing table is no failure here: what is known is told, the rest is unknown. Everything may be
+called from several threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from tbgen import __version__
+from tbgen.answers.mechanism import Mechanism, find_mechanism
+from tbgen.board.knowledge.workshop import Cost, Workshop
+from tbgen.indexing import InputError, Material, Move, Position, Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.play.choice import choose
+from tbgen.play.mainline import Mainline
+from tbgen.play.preference import RootMove
+from tbgen.play.tablebase import GameTablebase
+from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, verdict_on
+from tbgen.rules import check_legal, in_check, legal_moves
+from tbgen.tables import (
+    MissingTableError,
+    ProbeResult,
+    RuleSet,
+    TablebaseError,
+    TableName,
+    TableStatistics,
+    UnsupportedMaterialError,
+    read_build_record,
+)
+from tbgen.tables.certificates import certificate_path
+from tbgen.tables.proofs import Proofs, ProofStatus
+
+MAX_LINE = 1000
+"""Plies of a line of best play that are followed at most."""
+
+REMEMBERED = 128
+"""Answers that took long and are kept: a reader goes back and forth, and turns the board."""
+
+Found = TypeVar("Found")
+
+Opponent = Callable[[Position, Sequence[Move]], Move]
+"""Finds a move after a game; raises `NoReplyError` where it has none to give."""
+
+
+@dataclass(frozen=True)
+class Over:
+    """The end of a game: who has won (None for a draw), and why.
+
+    `why` is "mate", "stalemate", "repetition", or "barren" where no attacker is left.
+    """
+
+    winner: Side | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A position and what is known of it.
+
+    `result` is None if the position's own table is missing: `missing` then says why, and `moves`
+    may still know where captures lead. `suggested` is the move to play, the game's history
+    considered. `forbidden` maps moves that lose at once by repetition to the referee's judgement,
+    by `rules`.
+    """
+
+    position: Position
+    result: ProbeResult | None
+    moves: Sequence[RootMove]
+    missing: MissingTableError | UnsupportedMaterialError | None = None
+    suggested: RootMove | None = None
+    judgement: Judgement | None = None
+    forbidden: dict[Move, Judgement] | None = None
+    rules: Rules = Rules.WXF
+
+    @property
+    def over(self) -> Over | None:
+        """The end of the game, by the board or by the referee; None if it goes on."""
+        if not self.moves:
+            why = "mate" if in_check(self.position) else "stalemate"
+            return Over(self.position.side.other, why)
+        verdict = Verdict.UNDECIDED if self.judgement is None else self.judgement.verdict
+        if verdict != Verdict.UNDECIDED:
+            winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
+            return Over(winners.get(verdict), "repetition")
+        return None if self.position.material.needs_table else Over(None, "barren")
+
+
+class Memory:
+    """The last answers to questions that take long; may be asked from several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+        """The answer of that key: as it is remembered, or as `find` gives it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = find()
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > REMEMBERED:
+                self._kept.popitem(last=False)
+        return found
+
+
+class Library:
+    """The tables of one directory, as the board shows them.
+
+    Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
+    cost of those that are missing, and may build them; `tables_option` completes the command that
+    does. `opponent` plays where no table does. `compared` is another directory, with tables
+    of other rule sets to compare with.
+    """
+
+    def __init__(
+        self,
+        tables: GameTablebase,
+        directory: Path | None = None,
+        workshop: Workshop | None = None,
+        tables_option: str = "",
+        opponent: Opponent | None = None,
+        compared: Path | None = None,
+    ) -> None:
+        self.tables = tables
+        self.workshop = workshop
+        self.opponent = opponent
+        self.tables_option = tables_option
+        self._directories = [folder for folder in (directory, compared) if folder is not None]
+        self._changed: tuple[int, ...] | None = None
+        self._fingerprint = ""
+        self._first_position: Position | None = None
+        self._memory = Memory()
+        self._others: dict[RuleSet, GameTablebase] = {}
+        self._proofs = Proofs(self._find)
+        self._lock = Lock()
+
+    # -- positions ---------------------------------------------------------------------------
+
+    def probe(self, position: Position) -> Study:
+        """The value of a position and of its moves.
+
+        Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
+        """
+        try:
+            return Study(position, *self.tables.probe_with_moves(position))
+        except (MissingTableError, UnsupportedMaterialError) as error:
+            check_legal(position)
+            return Study(position, None, self._known_moves(position), missing=error)
+
+    def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
+        """Probe the last position of a game, with a move to play and the referee's word.
+
+        Moves that the tables call good but the referee would punish are `forbidden`: in the
+        playing mode a reader repeats positions as the tables never would.
+        """
+        plain = self.probe(positions[-1])
+        history = positions[:-1]
+        suggested = None
+        if plain.result is not None:
+            suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
+        rules = self._rules
+        game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
+        return Study(
+            plain.position,
+            plain.result,
+            plain.moves,
+            plain.missing,
+            suggested,
+            judge_game(game, rules=rules) if _repeats(positions) else None,
+            _forbidden(game, rules, positions, plain.moves),
+            rules,
+        )
+
+    def mechanism(self, study: Study) -> Mechanism | None:
+        """The reason for a decision by the repetition rules; raises like `Tablebase.probe`."""
+        if study.result is None or not study.result.order:
+            return None
+        position = study.position
+        key = "mechanism", self.fingerprint, position
+        return self._memory.recall(key, lambda: find_mechanism(self.tables, position))
+
+    def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
+        """Best play of both sides; raises like `Tablebase.probe`."""
+        key = "line", self.fingerprint, position, min(plies, MAX_LINE)
+        return self._memory.recall(
+            key, lambda: self.tables.mainline(position, min(plies, MAX_LINE))
+        )
+
+    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+        """Answers of `find`, remembered as long as the tables stay as they are."""
+        return self._memory.recall((key, self.fingerprint), find)
+
+    def _known_moves(self, position: Position) -> list[RootMove]:
+        """The moves of a position without a table, those first that lead to known values."""
+        found = []
+        for move in legal_moves(position):
+            after = position.after(*move)
+            result, missing = None, after.material.name
+            with contextlib.suppress(UnsupportedMaterialError):
+                result = self.tables.get(after)
+            capture = position.board[move.target] != EMPTY
+            found.append(RootMove(
+                move, after, result, converts=False, capture=capture, check=in_check(after),
+                missing=None if result else missing,
+            ))  # fmt: skip
+        return sorted(found, key=lambda move: move.sort_key)
+
+    # -- repetition --------------------------------------------------------------------------
+
+    def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
+        """The referee's word on a game, by the rules of the tables; by wxf without any."""
+        minor_chases = self.tables.rule_set.minor_chases
+        return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
+
+    @property
+    def _rules(self) -> Rules:
+        return self.tables.rule_set.rules or Rules.WXF
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def others(self) -> list[GameTablebase]:
+        """The tables of every other rule set in the directory, without a limit on orders."""
+        own = self.tables.rule_set
+        _ = self.fingerprint
+        with self._lock:
+            names = [
+                name for name in self.tables.available() if name.rule_set != own and not name.orders
+            ]
+            for name in names:
+                if name.rule_set not in self._others:
+                    self._others[name.rule_set] = GameTablebase(
+                        rules=name.rules, orders=0, minor_chases=name.rule_set.choice
+                    )
+                with contextlib.suppress(KeyError):  # removed at this very moment
+                    self._others[name.rule_set].add_file(self.tables.path(name))
+            return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
+
+    def cost(self, materials: Sequence[Material]) -> Cost | None:
+        """The cost of the missing tables of some materials; None where nobody can tell."""
+        workshop, asked = self.workshop, tuple(materials)
+        if workshop is None:
+            return None
+        return self.recall(("cost", asked), lambda: workshop.cost(asked))
+
+    def available(self) -> list[TableName]:
+        """The tables of the rule set in use, fewest pieces first."""
+        rule_set = self.tables.rule_set
+        return [name for name in self.tables.available() if name.rule_set == rule_set]
+
+    def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
+        """The figures of a table, and file size, build time and digest; raises like `probe`."""
+        file = self.tables.table(material)
+        return file.statistics, {
+            "minor_chases": file.header.spec.name.rule_set.choice,
+            "bytes_on_disk": file.header.file_size,
+            "build_seconds": read_build_record(file.path).get("build_seconds"),
+            "digest": file.header.digest.hex(),
+        }
+
+    def proof(self, material: Material) -> ProofStatus:
+        """The state of a table's proof; raises like `Tablebase.probe`."""
+        name = self.tables.table(material).header.spec.name
+        _ = self.fingerprint
+        return self._proofs.status(name)
+
+    def _find(self, name: TableName) -> Path | None:
+        with contextlib.suppress(KeyError):
+            return self.tables.path(name)
+        return None
+
+    def children(self, material: Material) -> list[tuple[str, Material]]:
+        """Pairs of captured piece (`N` of the second side: `n`) and material after the capture."""
+        letters = "KABRNCP"
+        return [
+            (letters[kind].lower() if side == Side.BLACK else letters[kind], child)
+            for (side, kind), child in material.captures().items()
+        ]
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the tables and with the program: answers of one fingerprint are equal."""
+        with self._lock:
+            changed = tuple(map(_changed, self._directories))
+            if changed != self._changed:
+                self.tables.forget_removed()
+                for directory in self._directories:
+                    with contextlib.suppress(OSError):  # removed: there are no tables then
+                        self.tables.add_directory(directory)
+                self._fingerprint = self._describe()
+                self._first_position = None
+                self._others = {}
+                self._proofs = Proofs(self._find)
+                self._changed = changed
+            return self._fingerprint
+
+    def _describe(self) -> str:
+        digest = hashlib.sha256(__version__.encode())
+        for name in self.tables.available():
+            with contextlib.suppress(OSError, KeyError):  # removed at this moment, or not proven
+                path = self.tables.path(name)
+                for file in (path, certificate_path(path)):
+                    state = file.stat()
+                    digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
+        return digest.hexdigest()[:16]
+
+    @property
+    def first_position(self) -> Position:
+        """The first position of the board: the longest win of the table with the longest one."""
+        first = self._first_position
+        if first is None:
+            self._first_position = first = self._find_first()
+        return first
+
+    def _find_first(self) -> Position:
+        best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
+        for name in self.available()[-64:]:
+            try:
+                figures = self.tables.table(name.material).statistics
+            except (TablebaseError, OSError):
+                continue
+            for entry in figures.longest:
+                if entry.order == 0 and entry.side == Side.RED and entry.value > best:
+                    with contextlib.suppress(InputError):
+                        position = Position.from_fen(entry.fen)
+                        check_legal(position)
+                        best, found = entry.value, position
+        return found
+
+
+def _changed(directory: Path) -> int:
+    """The time of a directory's last change; 0 where there is none."""
+    with contextlib.suppress(OSError):
+        return directory.stat().st_mtime_ns
+    return 0
+
+
+def _forbidden(
+    game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
+) -> dict[Move, Judgement]:
+    """The moves that repeat a position of the game so that their side loses, and why.
+
+    The game has been read once, and is judged with each of the moves at its end in turn.
+    """
+    found = {}
+    seen, lost = set(positions), Verdict.won_by(positions[-1].side.other)
+    for choice in choices:
+        if choice.after in seen:
+            game.push(choice.move)
+            if verdict_on(game, rules=rules) == lost:
+                found[choice.move] = judge_game(game, rules=rules)
+            game.pop()
+    return found
+
+
+def _repeats(positions: Sequence[Position]) -> bool:
+    """Return whether the last position has occurred before."""
+    return positions[-1] in positions[:-1]

@@ -1,0 +1,104 @@
+"""A game, or best play from a position, as the PGN text that xiangqi programs read.
+
+moves given   ->  the game, its result by the board and the referee, and why in a comment
+none given    ->  best play, with the order-value of each position as a comment
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tbgen.board.knowledge.library import Library
+from tbgen.board.language.i18n import text
+from tbgen.board.language.words import explain_judgement, explain_line, order_value
+from tbgen.indexing import Move, Position, Side
+from tbgen.notation import format_move
+from tbgen.play.mainline import Ending, Mainline
+from tbgen.play.preference import RootMove
+from tbgen.rules import check_legal
+from tbgen.tables import MissingTableError, UnsupportedMaterialError
+
+_FORMATS = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
+_RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
+
+
+def game_text(
+    library: Library,
+    positions: Sequence[Position],
+    moves: Sequence[Move],
+    notation: str = "iccs",
+    language: str = "en",
+) -> str:
+    """The text of a game with its headers, two moves to a line.
+
+    positions : those of the game, one more than there are moves
+    notation : of the moves, one of `MOVE_NOTATIONS`
+    language : of the comments
+    Raises like `Tablebase.probe`, but not for a missing table: then no best play is given.
+    """
+    start = positions[0]
+    check_legal(start)
+    rules = library.tables.rule_set
+    if moves:
+        played = zip(positions, moves, strict=False)
+        texts = [format_move(position, move, notation) for position, move in played]
+        result, why = _end_of_game(library, positions, moves, language)
+    else:
+        try:
+            line = library.line(start)
+        except (MissingTableError, UnsupportedMaterialError):
+            texts, result, why = [], "*", ""
+        else:
+            texts = [
+                f"{format_move(each.position, each.choice.move, notation)}{_comment(each.choice)}"
+                for each in line.moves
+            ]
+            result, why = _end_of_line(line), explain_line(line, language)
+    tags = {
+        "Game": "Chinese Chess",
+        "Event": f"{start.material} endgame",
+        "Date": "????.??.??",
+        "Red": "?",
+        "Black": "?",
+        "Result": result,
+        "FEN": start.fen,
+        "Format": _FORMATS.get(notation, notation),
+        "Rules": "none" if rules.rules is None else str(rules),
+    }
+    lines = [f'[{name} "{value}"]' for name, value in tags.items()]
+    reason = [f"{{{why}}}"] if why else []
+    return "\n".join([*lines, "", *_pairs(start, texts), *reason, result, ""])
+
+
+def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
+    """Numbered lines of two moves; one dotted move in front where Black begins."""
+    found = [*(["..."] if start.side == Side.BLACK and moves else []), *moves]
+    return [
+        f"{number // 2 + 1}. {' '.join(found[number : number + 2])}"
+        for number in range(0, len(found), 2)
+    ]
+
+
+def _comment(choice: RootMove) -> str:
+    return "" if choice.value is None else f" {{{order_value(choice.order, choice.value)}}}"
+
+
+def _end_of_game(
+    library: Library, positions: Sequence[Position], moves: Sequence[Move], language: str
+) -> tuple[str, str]:
+    """Result and reason of a game: `*` and nothing while it goes on."""
+    study = library.study(positions, moves)
+    over = study.over
+    if over is None:
+        return "*", ""
+    if over.why == "repetition" and study.judgement is not None:
+        why = explain_judgement(study.judgement, study.rules, language)
+        return _RESULTS[over.winner], why
+    loser = "" if over.winner is None else text(language, over.winner.other.name.lower())
+    return _RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
+
+
+def _end_of_line(line: Mainline) -> str:
+    if line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP):
+        return _RESULTS[line.winner]
+    return "*"

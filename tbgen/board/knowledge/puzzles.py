@@ -1,0 +1,100 @@
+"""Puzzles made from tables: one move alone keeps the win or the draw, and takes nothing.
+
+material, aim, level  ->  random slots  ->  legal, one good move  ->  the playing mode, with a task
+the game so far       ->  whether the task is open, rightly begun, lost or solved
+
+A level is how hard a puzzle is: how many moves there are to choose from, how long the win takes,
+and whether repetition decides.
+"""
+
+from __future__ import annotations
+
+import random
+
+from tbgen.board.knowledge.errors import NothingFoundError
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.knowledge.search import good_moves
+from tbgen.indexing import Material, Position, Side
+from tbgen.rules import is_legal, legal_moves
+from tbgen.tables import Outcome, ProbeResult
+
+SHORTEST = 5
+"""Plies of a win of order 0 that is worth solving."""
+
+LEVELS = ("easy", "medium", "hard")
+"""How hard a puzzle is."""
+
+FEW_MOVES, MANY_MOVES = 4, 10
+"""Legal moves beyond which the choice is harder."""
+
+LONG = 13
+"""Plies beyond which a win is hard to see."""
+
+TRIES = 4000
+"""Slots that are looked at: a second or two, where there is nothing to find."""
+
+
+def level_of(position: Position, result: ProbeResult) -> str:
+    """The level of a puzzle, one of `LEVELS`."""
+    choices = len(legal_moves(position))
+    points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
+    points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
+    return LEVELS[min(2, points // 2)]
+
+
+def find_puzzle(
+    library: Library,
+    material: Material,
+    aim: Outcome = Outcome.WIN,
+    seed: int | None = None,
+    level: str = "",
+) -> Position:
+    """A random position of a material in which one move alone keeps the win, or the draw.
+
+    Wins by repetition count whatever their length. `seed` makes the choice repeatable; without
+    `level`, one of `LEVELS`, any will do. Raises `NothingFoundError` where none is found
+    in `TRIES`, and else like `Tablebase.probe`.
+    """
+    file = library.tables.table(material)
+    chance = random.Random(seed)
+    for _ in range(TRIES):
+        slot, side = chance.randrange(file.header.slots), Side(chance.randrange(2))
+        position = file.layout.position(slot, side)
+        if position is not None and _is_puzzle(library, position, aim, level):
+            return position
+    raise NothingFoundError("no puzzle was found", "try another endgame")
+
+
+def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -> bool:
+    if not is_legal(position):
+        return False
+    found = library.tables.probe(position)
+    if found.outcome != aim:
+        return False
+    if aim == Outcome.WIN and not found.order and (found.plies or 0) < SHORTEST:
+        return False
+    if level and level_of(position, found) != level:
+        return False
+    good = good_moves(library.tables, position)
+    return good is not None and len(good) == 1 and not good[0].capture
+
+
+def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
+    """The state of a puzzle: "open", "right", "lost" or "solved".
+
+    It is lost when what was to be kept is gone, and right while it is kept after the first move. A
+    win is solved by mate, a draw once the move that keeps it has been made.
+
+    human : the side that is to keep what `task` names, "win" or "draw"
+    begun : whether a move has been made
+    """
+    if study.over is not None and study.over.winner == human:
+        return "solved"
+    if study.result is None:
+        return "open"
+    mine = study.result.outcome if study.position.side == human else -study.result.outcome
+    if mine < (Outcome.WIN if task == "win" else Outcome.DRAW):
+        return "lost"
+    if not begun:
+        return "open"
+    return "solved" if task == "draw" else "right"

@@ -1,0 +1,45 @@
+"""Every text of the board except reasons, in English and in both Chinese scripts.
+
+    text("zh-Hant", "moves")   ->   著法
+
+A message is looked up by a short key; simplified Chinese is written in `texts` and `texts_tables`,
+and traditional characters follow from it one by one (`_PAIRS`).
+"""
+
+from __future__ import annotations
+
+from tbgen.board.language.texts import TEXTS
+from tbgen.board.language.texts_tables import TABLE_TEXTS
+
+LANGUAGES = {"en": "English", "zh-Hans": "简体", "zh-Hant": "繁體"}
+"""Languages by their tags, named in themselves."""
+
+_PAIRS = (
+    "习習题題丢丟约約许許运運这這暂暫为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒浅淺点點"
+    "环環离離码碼类類红紅终終结結继繼续續编編联聯胜勝节節规規计計记記设設询詢语語请請谱譜负負败敗赖賴车車转轉轮輪载載边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱"
+    "页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦号號帅帥个個宫宮说說军軍两兩层層处處关關内內写寫别別员員头頭强強态態据據显顯条條来來样樣浏瀏状狀现現称稱筛篩纸紙线線"
+    "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊"
+)
+"""Simplified characters that the package uses, each before its traditional form."""
+
+_TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+
+
+_TEXTS = TEXTS | TABLE_TEXTS
+
+
+def traditional(simplified: str) -> str:
+    """The text in traditional characters."""
+    return simplified.translate(_TRADITIONAL)
+
+
+def localise(language: str, english: str, chinese: str) -> str:
+    """One of two versions of a text; the Chinese one is given in simplified characters."""
+    if language == "en":
+        return english
+    return traditional(chinese) if language == "zh-Hant" else chinese
+
+
+def text(language: str, key: str, **fields: object) -> str:
+    """The message of a key, with its `{fields}` filled in."""
+    return localise(language, *_TEXTS[key]).format(**fields)

@@ -1,0 +1,210 @@
+"""Reasons in the reader's language: `tbgen.answers.reasons` says what, `Chinese` here how.
+
+红方9步（5回合）杀                          order 0, distance to mate
+9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
+和棋
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tbgen.answers import reasons
+from tbgen.answers.mechanism import Mechanism, Offence
+from tbgen.answers.units import duration
+from tbgen.board.language.i18n import localise, text, traditional
+from tbgen.board.language.names import file_name
+from tbgen.indexing import Position, Side
+from tbgen.notation.chinese import piece_name
+from tbgen.play.mainline import Mainline
+from tbgen.play.preference import RootMove
+from tbgen.referee import Judgement, Rules, Verdict
+from tbgen.referee.reasons import Conduct
+from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
+from tbgen.tables import ProbeResult
+from tbgen.tables.proofs import ProofStatus
+
+
+class Chinese(reasons.Words):
+    """Simplified characters; traditional ones follow from them."""
+
+    sentences: ClassVar[Mapping[str, str]] = {
+        "draw": "和棋",
+        "barren": "和棋：双方都没有进攻子力",
+        "leaves_barren": "和棋：不再有进攻子力",
+        "is_mated": "{side}被将死",
+        "is_stalemated": "{side}被困毙，判负",
+        "wins": "{side}{distance}{mates}",
+        "loses": "{other}负：{side}{distance}{mates}",
+        "has_forced": "{other}最顽强的着法是{offence}，判负（{order}阶）",
+        "forces": "{plies}后，{other}最顽强的着法是{offence}，判负（{order}阶）",
+        "offends": "{side}再走{plies}即因{offence}判负（{order}阶）",
+        "move_mates": "将死",
+        "move_stalemates": "困毙，胜",
+        "move_wins": "{distance}{mates}",
+        "move_loses": "负：{distance}{mated}",
+        "move_wins_by_capture": "转入胜局{material}",
+        "move_loses_by_capture": "负：转入败局{material}",
+        "move_keeps": "{other}最多继续{offence}，判负（{order}阶）",
+        "move_forces": "逼对方{offence}（{order}阶），{plies}后",
+        "move_offends": "再走{plies}即因{offence}判负（{order}阶）",
+        "move_unknown": "缺少{material}残局库",
+        "line_mate": "{other}被将死：{side}胜",
+        "line_stalemate": "{other}被困毙：{side}胜",
+        "line_draw": "和棋：双方都无法取胜",
+        "line_cut": "未完：后面还有着法",
+        "line_unknown": "缺少{material}残局库，无法继续",
+        "line_repeats": "局面重复，双方均无单方长打：和棋",
+        "line_drawn_loop": "局面重复，双方均无单方长打：和棋",
+        "line_loop": "着法循环：{other}{offence}，{side}胜",
+        "mates": "杀",
+        "mates_or_converts": "杀或转换",
+        "mated": "内被将死",
+        "mated_or_converted": "内被将死或转换",
+        Offence.CHECK: "长将",
+        Offence.CHASE: "长捉",
+        "check_or_chase": "长将或长捉",
+    }
+
+    def side(self, side: Side) -> str:
+        """`红方`."""
+        return text("zh-Hans", side.name.lower())
+
+    def plies(self, plies: int) -> str:
+        """`9步`."""
+        return f"{plies}步"
+
+    def distance(self, plies: int) -> str:
+        """`9步（5回合）`."""
+        return f"{plies}步（{(plies + 1) // 2}回合）"
+
+    def chase(self, mechanism: Mechanism) -> str:
+        """`炮长捉五路车`."""
+        victim = mechanism.victim
+        assert victim is not None
+        chasers = dict.fromkeys(piece_name(piece.side, piece.kind) for piece in mechanism.by)
+        name = piece_name(victim.side, victim.kind)
+        return f"{''.join(chasers)}长捉{file_name(victim.side, victim.square)}{name}"
+
+
+_CHINESE = Chinese()
+
+
+def explain_position(
+    position: Position, result: ProbeResult, language: str, mechanism: Mechanism | None = None
+) -> str:
+    """The meaning of a position's value."""
+    said = reasons.explain_position(position, result, mechanism, _words(language))
+    return _spell(said, language)
+
+
+def explain_move(
+    root: ProbeResult | None,
+    move: RootMove,
+    language: str,
+    mechanism: Mechanism | None = None,
+) -> str:
+    """The effect of a move; without `root` (its table is missing), the value that it leads to."""
+    if root is not None:
+        said = reasons.explain_move(root, move, mechanism, _words(language))
+    elif move.result is not None:
+        said = reasons.explain_position(move.after, move.result, words=_words(language))
+    else:
+        said = _words(language).say(reasons.Reason("move_unknown", material=move.missing))
+    return _spell(said, language)
+
+
+def explain_line(line: Mainline, language: str) -> str:
+    """The end of a line."""
+    return _spell(reasons.explain_line(line, _words(language)), language)
+
+
+def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
+    """The referee's sentence on a repetition: what both sides did, the verdict, the article."""
+    if language == "en":
+        return judgement.reason
+    return _spell(_judged(judgement, rules), language)
+
+
+def _judged(judgement: Judgement, rules: Rules) -> str:
+    """The words of `tbgen.referee.reasons.explain` in simplified Chinese."""
+    if rules == Rules.NONE:
+        return "局面重复；不计循环规则，判和"
+    red, black = judgement.conducts
+    both = f"{_conduct(red)}，{_conduct(black)}"
+    if judgement.verdict in (Verdict.RED_WINS, Verdict.BLACK_WINS):
+        offender = black if judgement.verdict == Verdict.RED_WINS else red
+        article = "art. 8" if red.checks and black.checks else offender.article
+        return f"{both}：判{text('zh-Hans', offender.side.other.name.lower())}胜{_article(article)}"
+    if red.level == PERPETUAL_CHECK:
+        return f"双方长将：判和{_article('art. 7')}"
+    if red.level == PERPETUAL_CHASE:
+        return f"{both}：互捉，判和（图48）"
+    if not rules.judges_chases and (red.victims or black.victims):
+        return f"{both}：本规则允许长捉，判和"
+    return f"{both}：判和{_article(red.article or black.article or 'art. 5')}"
+
+
+def _conduct(conduct: Conduct) -> str:
+    """One side's conduct, as a clause."""
+    side = text("zh-Hans", conduct.side.name.lower())
+    if conduct.checks == conduct.plies:
+        return f"{side}步步将军"
+    if conduct.victims:
+        chasers = "".join(piece_name(conduct.side, kind) for kind in dict.fromkeys(conduct.chasers))
+        victims = "和".join(
+            ("" if victim.is_only else file_name(conduct.side.other, victim.square))
+            + piece_name(conduct.side.other, victim.kind)
+            for victim in conduct.victims
+        )
+        return f"{side}{chasers}步步捉{victims}"
+    if conduct.checks:
+        return f"{side}{'将捉并用' if conduct.chasing else '部分着将军'}"
+    if conduct.chasing:
+        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '部分着捉子'}"
+    return f"{side}走闲着"
+
+
+def _article(article: str) -> str:
+    """`art. 15` as `（第15条）`."""
+    if "root" in article:
+        return "（捉无真根子）"
+    return f"（第{article.removeprefix('art. ').removeprefix('point ')}条）" if article else ""
+
+
+def explain_distance(plies: int, language: str) -> str:
+    """`9 plies (5 moves)`."""
+    return _spell(_words(language).distance(plies), language)
+
+
+def _words(language: str) -> reasons.Words:
+    return reasons.ENGLISH if language == "en" else _CHINESE
+
+
+def _spell(said: str, language: str) -> str:
+    return traditional(said) if language == "zh-Hant" else said
+
+
+def time_in_words(seconds: float, language: str) -> str:
+    """`12 s`, `12秒`."""
+    for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
+        if seconds < most:
+            return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
+    return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
+
+
+def proof_in_words(status: ProofStatus, language: str) -> str:
+    """`proven from the rules, but for KRK`."""
+    said = text(language, f"proof_{status.state.name.lower()}")
+    if status.gaps:
+        names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
+        said += text(language, "list_stop").join(names)
+    if status.reason:
+        said += text(language, "proof_void")
+    return said
+
+
+def order_value(order: int | None, value: int | None) -> str:
+    """Pai's `oo-vvv`; dashes where it is not known."""
+    return "--" if order is None or value is None else f"{order:02}-{value:03}"

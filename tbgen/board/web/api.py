@@ -1,0 +1,362 @@
+"""The HTTP API: the answers of the command line, as JSON, SVG and text.
+
+    /v1/probe?fen=             value and moves                 /v1/mainline?fen=&plies=
+    /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
+    /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=    .png
+    /v1/animation.svg?fen=     a line or a game that moves      .gif
+    /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
+                                                                .../search?outcome=win&only=1
+    /v1/graph/KRKN.dot         /export.pgn?fen=&moves=          /healthz        /metrics
+
+`fen` and `pos` take any notation of positions, with `_` or `+` for blanks. Moves are given in
+ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
+from tbgen.answers.mechanism import Mechanism, mechanism_of
+from tbgen.board.drawing import raster
+from tbgen.board.drawing.animation import animate
+from tbgen.board.drawing.diagram import Marks, draw
+from tbgen.board.drawing.flipbook import flipbook
+from tbgen.board.knowledge.library import MAX_LINE, Library, Study
+from tbgen.board.knowledge.pgn import game_text
+from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
+from tbgen.board.language.names import read_material
+from tbgen.board.language.words import explain_line, explain_move, explain_position
+from tbgen.board.web.embed import told
+from tbgen.board.web.http import GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.web.state import View, position_text, read_view
+from tbgen.finding.query import read_query
+from tbgen.indexing import Material, Position
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.position import START_FEN
+from tbgen.notation import format_move, parse_position
+from tbgen.play.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.tables import TablebaseError, TableName
+
+DEFAULT_PLIES = 400
+
+PNG_WIDTH, MIN_PNG_WIDTH, MAX_PNG_WIDTH = 640, 64, 2000
+"""Pixels: where none are asked for, and the least and the most."""
+
+MAX_SEED = 99_999
+
+GIF_WIDTH, MAX_GIF_WIDTH = 480, 800
+"""The same for pictures that move, of which there are many in one."""
+
+
+class Api:
+    """The endpoints; each takes a request and returns an `Answer`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    # -- positions ---------------------------------------------------------------------------
+
+    def probe(self, request: Request) -> Answer:
+        """Value and moves of a position, or of the last one of a game."""
+        view = _view(request)
+        if view.moves:
+            study = self._library.study(view.positions, view.moves)
+        else:
+            study = self._library.probe(view.position)
+        explain = request.query_params.get("explain") == "1"
+        mechanism = self._library.mechanism(study) if explain else None
+        answer = study_answer(study, view, mechanism)
+        status = 200
+        if study.missing is not None:
+            failed = _missing(study)
+            answer |= failed
+            status = 404
+        return Answer(answer, status=status)
+
+    def mainline(self, request: Request) -> Answer:
+        """Best play of both sides from a position."""
+        view = _view(request)
+        plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
+        line = self._library.line(view.position, plies)
+        answer = line_answer(line)
+        mechanism = mechanism_of(line)
+        answer["reason"] = explain_position(line.start, line.result, view.language, mechanism)
+        answer["end"] = explain_line(line, view.language)
+        for entry, played in zip(answer["moves"], line.moves, strict=True):
+            entry["text"] = format_move(played.position, played.choice.move, view.notation)
+            entry["reason"] = explain_move(played.result, played.choice, view.language)
+        return Answer(answer)
+
+    def judge(self, request: Request) -> Answer:
+        """The referee's verdict on a game, under the rules of the tables."""
+        view = _view(request)
+        return Answer(self._library.judge(view.start, view.moves).as_json())
+
+    def render(self, request: Request) -> Answer:
+        """A picture of a position."""
+        view = _view(request)
+        last = view.moves[-1] if view.moves else None
+        return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
+
+    def render_png(self, request: Request) -> Answer:
+        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
+        view = _view(request)
+        width = _number(request, "width", PNG_WIDTH, MAX_PNG_WIDTH)
+        last = view.moves[-1] if view.moves else None
+        picture = draw(view.position, view.look, Marks(last), alone=True)
+        return Answer(raster.png(picture, max(MIN_PNG_WIDTH, width)), PNG)
+
+    def animation(self, request: Request) -> Answer:
+        """A game, or best play where there are no moves, as a picture that moves."""
+        view = _view(request)
+        return Answer(animate(*told(self._library, view), view.look), SVG)
+
+    def animation_gif(self, request: Request) -> Answer:
+        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
+        view = _view(request)
+        width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
+        return Answer(
+            flipbook(*told(self._library, view), view.look, max(MIN_PNG_WIDTH, width)), GIF
+        )
+
+    def export(self, request: Request) -> Answer:
+        """The game as a PGN file; best play where there are no moves yet."""
+        view = _view(request)
+        return Answer(
+            game_text(self._library, view.positions, view.moves, view.notation, view.language),
+            TEXT,
+            headers={"content-disposition": 'attachment; filename="line.pgn"'},
+        )
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def tables(self, request: Request) -> Answer:
+        """The tables here, or those of one endgame in any spelling of its name.
+
+        One that cannot be read is listed with its error.
+        """
+        names, asked = self._names(), request.query_params.get("name")
+        if asked is not None:
+            material = read_material(asked)
+            names = [name for name in names if name.material == material]
+        return Answer({"tables": [self._entry(name) for name in names]})
+
+    def table(self, request: Request) -> Answer:
+        """The figures of one table, as `tbgen stats --json` has them."""
+        material = _material(request)
+        answer = self._figures(material)
+        del answer["histogram"]
+        return Answer(answer | {"proof": self._library.proof(material).to_json()})
+
+    def histogram(self, request: Request) -> Answer:
+        """The number of a table's positions with each value."""
+        answer = self._figures(_material(request))
+        return Answer({"material": answer["material"], "histogram": answer["histogram"]})
+
+    def search(self, request: Request) -> Answer:
+        """Positions of a table by what is asked of them; how much of it they stand for."""
+        material, query = _material(request), request.query_params
+        limit = _number(request, "limit", SHOWN, MOST_SHOWN)
+        seed = _number(request, "seed", 0, MAX_SEED)
+        found = search(self._library, material, read_query(query), seed, max(1, limit))
+        return Answer(
+            {
+                "material": material.name,
+                "candidates": found.candidates,
+                "share": found.share,
+                "positions": [
+                    position_answer(position, self._library.tables.probe(position))
+                    for position in found.positions
+                ],
+            }
+        )
+
+    def graph(self, request: Request) -> Answer:
+        """Materials that captures lead to, down to the bare kings."""
+        material = _material(request)
+        present = {name.material for name in self._names()}
+        nodes = [
+            {
+                "material": node.name,
+                "present": node in present,
+                "captures": [
+                    {"taken": taken, "material": child.name, "needs_table": child.needs_table}
+                    for taken, child in self._library.children(node)
+                ],
+            }
+            for node in material.closure()
+        ]
+        return Answer({"material": material.name, "nodes": nodes})
+
+    def dot(self, request: Request) -> Answer:
+        """The graph of captures for Graphviz."""
+        material = _material(request)
+        edges = [
+            f'  "{node}" -> "{child}" [label="{taken}"];'
+            for node in material.closure()
+            for taken, child in self._library.children(node)
+            if child.needs_table
+        ]
+        lines = [f'digraph "{material}" {{', f'  "{material}";', *edges, "}"]
+        return Answer("\n".join(lines) + "\n", TEXT)
+
+    # -- the server --------------------------------------------------------------------------
+
+    def health(self, request: Request) -> Answer:
+        """Return whether the server is well: it can say what every page begins with."""
+        _ = self._library.fingerprint, self._library.first_position
+        return Answer({"status": "ok", "tables": len(self._names())})
+
+    def metrics(self, gate: Gate) -> Answer:
+        """Counts for Prometheus."""
+        cache = self._library.tables.cache_info
+        lines = [
+            "# TYPE tbgen_requests_total counter",
+            *(
+                f'tbgen_requests_total{{endpoint="{name}",status="{status}"}} {count}'
+                for (name, status), count in sorted(gate.requests.items())
+            ),
+            "# TYPE tbgen_cache_hits_total counter",
+            f"tbgen_cache_hits_total {cache.hits}",
+            "# TYPE tbgen_cache_misses_total counter",
+            f"tbgen_cache_misses_total {cache.misses}",
+            "# TYPE tbgen_cache_bytes gauge",
+            f"tbgen_cache_bytes {cache.bytes}",
+            "# TYPE tbgen_tables gauge",
+            f"tbgen_tables {len(self._names())}",
+        ]
+        return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
+
+    def _names(self) -> list[TableName]:
+        return self._library.available()
+
+    def _figures(self, material: Material) -> dict[str, Any]:
+        """Everything that is known of a table."""
+        statistics, file = self._library.statistics(material)
+        return statistics.to_json() | file
+
+    def _entry(self, name: TableName) -> dict[str, Any]:
+        """A table in the list of tables."""
+        kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
+                "red_to_move", "black_to_move", "max_distance", "rule_decided",
+                "bytes_on_disk", "build_seconds")  # fmt: skip
+        try:
+            figures = self._figures(name.material)
+            proof = self._library.proof(name.material)
+        except (TablebaseError, OSError) as error:
+            failed = failure(error).body
+            assert isinstance(failed, dict)
+            figures = dict.fromkeys((*kept, "proof")) | {
+                "material": name.material.name,
+                "rules": str(name.rules),
+                "minor_chases": name.rule_set.choice,
+                "metric": str(name.metric),
+                "orders_limit": name.orders,
+            }
+            return figures | failed
+        return {key: figures[key] for key in kept} | {"proof": proof.to_json()}
+
+
+def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+    """A study as `tbgen probe --json` has a position, with the board's own fields after those.
+
+    Of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Of a move:
+    `fen` after it, its `text`, and `forbidden` (the referee's reason) where it loses by
+    repetition.
+    """
+    position, result = study.position, study.result
+    if result is not None:
+        answer = position_answer(position, result, mechanism)
+        answer["reason"] = explain_position(position, result, view.language, mechanism)
+    else:
+        answer = _unknown_position(position)
+    answer["terminal"] = not study.moves
+    if view.moves:
+        answer["suggested"] = study.suggested.move.iccs if study.suggested else None
+        answer["judgement"] = study.judgement.as_json() if study.judgement else None
+    answer["moves"] = [_move(study, move, view, mechanism) for move in study.moves]
+    return answer
+
+
+def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+    reason = explain_move(study.result, move, view.language, mechanism)
+    if study.result is not None:
+        answer = move_answer(study.position, study.result, move, "iccs")
+        answer["reason"] = reason
+    else:
+        answer = {
+            "move": move.move.iccs,
+            "outcome": outcome_name(move.outcome),
+            "value": move.value,
+            "order": move.order,
+            "plies": move.plies,
+            "capture": move.capture,
+            "check": move.check,
+            "best": False,
+            "reason": reason,
+        }
+    answer["fen"] = move.after.fen
+    if view.notation != "iccs":
+        answer["text"] = format_move(study.position, move.move, view.notation)
+    if study.forbidden and move.move in study.forbidden:
+        answer["forbidden"] = study.forbidden[move.move].reason
+    return answer
+
+
+def _unknown_position(position: Position) -> dict[str, Any]:
+    """The answer where the position's table is missing."""
+    return {
+        "fen": position.fen,
+        "material": position.material.name,
+        "rules": None,
+        "minor_chases": None,
+        "metric": None,
+        "side": position.side.name.lower(),
+        "outcome": outcome_name(None),
+        "value": None,
+        "order": None,
+        "plies": None,
+        "in_check": in_check(position),
+        "reason": f"no table of {position.material.name}",
+        "mechanism": None,
+    }
+
+
+def _missing(study: Study) -> dict[str, str]:
+    """`error` and `hint` of a position without a table, beside its partial answer."""
+    error = study.missing
+    command = getattr(error, "command", "")
+    message = str(error).removesuffix(f"; run: {command}")
+    return {"error": message, "hint": f"run: {command}" if command else ""}
+
+
+def _view(request: Request) -> View:
+    """The view that a request describes; it must name a position."""
+    query = request.query_params
+    if position_text(query) is None:
+        raise InputError("no position is given", "add ?fen= and a position")
+    return read_view(query, parse_position(START_FEN))
+
+
+def _number(request: Request, name: str, default: int, limit: int) -> int:
+    """A number in the query, between 0 and a limit."""
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 8 and int(text) <= limit):
+        raise RequestError(400, f"{name} is no number up to {limit}", f"{name}=40")
+    return int(text)
+
+
+def _material(request: Request) -> Material:
+    """The material in a path, which must be one that has tables."""
+    material = Material.parse(request.path_params["material"])
+    if not material.needs_table:
+        raise RequestError(
+            404, f"{material} has no table: without an attacker all is drawn", "try KRKN"
+        )
+    return material

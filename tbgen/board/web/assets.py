@@ -1,0 +1,105 @@
+"""Script, style and icon of the pages: read once, bundled, and named by their content.
+
+    static/*.js  ->  bundle   board.js: the modules in one file, each in a function of its own
+    address("board.js")       /static/board.js?v=5f0c2a9d: may be kept for a year
+
+A first visit asks for one script and one style. No path of a request reaches the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from tbgen.board.drawing.diagram import STYLE
+from tbgen.board.drawing.pieces import piece_path
+from tbgen.indexing import Side
+from tbgen.indexing.squares import PieceType
+
+ENTRY = "board.js"
+"""The module that a page asks for; it imports the others."""
+
+FOREVER = "public, max-age=31536000, immutable"
+"""`Cache-Control` of an address that has the fingerprint of its content."""
+
+_IMPORT = re.compile(r'import (?:\{([^}]*)\} from )?"\./(\w+)\.js";\n')
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.MULTILINE)
+
+
+class Asset(NamedTuple):
+    """A file that pages ask for: its bytes, its type and the fingerprint of its bytes."""
+
+    content: bytes
+    media_type: str
+    fingerprint: str
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """All files by name."""
+    files = {
+        item.name: item.read_text(encoding="utf-8")
+        for item in (resources.files("tbgen.board.web") / "static").iterdir()
+    }
+    scripts = {name[:-3]: text for name, text in files.items() if name.endswith(".js")}
+    found = {name: text for name, text in files.items() if not name.endswith(".js")}
+    found |= {ENTRY: bundle(scripts, ENTRY[:-3]), "icon.svg": _icon()}
+    return {name: _asset(name, text.encode()) for name, text in found.items()}
+
+
+def address(name: str) -> str:
+    """The address of a file, with its fingerprint."""
+    return f"/static/{name}?v={assets()[name].fingerprint}"
+
+
+def bundle(scripts: Mapping[str, str], entry: str) -> str:
+    """Several modules as one script.
+
+    scripts : text of each module by its name; imports and exports stand on lines of their own
+    Raises ValueError for a circle of imports, which leaves no order.
+    """
+    parts: dict[str, str] = {}
+
+    def add(name: str, waiting: tuple[str, ...]) -> None:
+        if name in waiting:
+            raise ValueError(f"a circle of imports: {' -> '.join((*waiting, name))}")
+        if name in parts:
+            return
+        for match in _IMPORT.finditer(scripts[name]):
+            add(match[2], (*waiting, name))
+        parts[name] = _as_function(name, scripts[name])
+
+    add(entry, ())
+    return "".join(parts.values())
+
+
+def _as_function(name: str, text: str) -> str:
+    """One module as a function that returns its exports."""
+    exports = ", ".join(match[1] for match in _EXPORT.finditer(text))
+    text = _EXPORT.sub("", text)
+    text = _IMPORT.sub(
+        lambda match: f"const {{{match[1]}}} = module_{match[2]};\n" if match[1] else "", text
+    )
+    lines = (line.strip() for line in text.splitlines())
+    body = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return f"const module_{name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
+
+
+def _asset(name: str, content: bytes) -> Asset:
+    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Asset(content, media_type, hashlib.sha256(content).hexdigest()[:8])
+
+
+def _icon() -> str:
+    """The red king."""
+    path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'
+        f'<g class="red"><circle class="disc" r="45"/>'
+        f'<path class="glyph" transform="scale(.58)" d="{path}"/></g></svg>'
+    )

@@ -1,0 +1,172 @@
+"""The composer's page: positions of an endgame by what is asked of them.
+
+/search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, how many were seen
+
+What is searched, and how, is in `search`; the whole question is in the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from urllib.parse import urlencode
+
+from tbgen.answers.mechanism import Offence
+from tbgen.board.knowledge.daily import comparable
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.search import Found, search
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name
+from tbgen.board.web.gallery import small_boards
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import hidden_fields, link, page, with_settings
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import moves_in_words, outcome_word
+from tbgen.finding.query import FIELDS, read_query
+from tbgen.indexing import Material, Position
+from tbgen.tables import Outcome
+
+PRESETS: dict[str, dict[str, str]] = {
+    "only_win": {"outcome": "win", "only": "1", "least": "15"},
+    "only_draw": {"outcome": "draw", "only": "1"},
+    "zugzwang": {"zugzwang": "1"},
+    "by_chase": {"decided": "chase"},
+    "by_check": {"decided": "check"},
+    "differs": {"differs": "1"},
+}
+"""Questions to begin with, by the key of their name: `find_KEY` in the texts."""
+
+
+def search_page(
+    library: Library, view: View, material: Material, query: Mapping[str, str]
+) -> Answer:
+    """The form, and the positions that are found; raises like `Tablebase.probe`."""
+    language = view.language
+    asked = {name: query[name] for name in FIELDS if query.get(name)}
+    seed = _number(query.get("seed", ""), 0)
+    library.tables.table(material)  # which must be there, whatever is asked
+    results = ""
+    if asked:
+        results = _results(library, view, material, asked, seed)
+    heading = f"{text(language, 'find_title')}{text(language, 'colon')}"
+    heading += material_name(material, language)
+    compared = material in comparable(library)
+    presets = " ".join(
+        link(_address(material, preset, view), text(language, f"find_{key}"), "button small")
+        for key, preset in PRESETS.items()
+        if key != "differs" or compared
+    )
+    back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+    main = (
+        f'<div class="wide"><h1>{escape(heading)}</h1><p class="presets">{presets}</p>'
+        f"{_form(material, asked, view, compared)}{results}<p>{back}</p></div>"
+    )
+    address = partial(_address, material, asked)
+    return Answer(page(view, heading, main, address), HTML)
+
+
+def _results(
+    library: Library, view: View, material: Material, asked: Mapping[str, str], seed: int
+) -> str:
+    """The positions, and how much of the table they stand for."""
+    language = view.language
+    found = search(library, material, read_query(asked), seed)
+    boards = small_boards(
+        [(position, _caption(library, position, language)) for position in found.positions], view
+    )
+    others = ""
+    if found.share < 1:
+        href = _address(material, {**asked, "seed": str(seed + 1)}, view)
+        others = f" {link(href, text(language, 'find_others'), 'button small')}"
+    return f'<p class="found">{escape(_said(found, language))}{others}</p>{boards}'
+
+
+def _said(found: Found, language: str) -> str:
+    """The number of positions shown, of how many, and whether that is a sample."""
+    if not found.candidates:
+        return text(language, "find_none")
+    if found.share == 1:
+        return text(
+            language, "find_all", n=len(found.positions), candidates=f"{found.candidates:,}"
+        )
+    share = f"{found.share:.1%}" if found.share >= 0.001 else "< 0.1%"
+    return text(
+        language,
+        "find_sample",
+        n=len(found.positions),
+        share=share,
+        candidates=f"{found.candidates:,}",
+    )
+
+
+def _caption(library: Library, position: Position, language: str) -> str:
+    """Whose turn it is, and what that is worth."""
+    result = library.tables.probe(position)
+    turn = text(language, "to_move", side=text(language, position.side.name.lower()))
+    said = f"{turn}{text(language, 'list_stop')}{text(language, outcome_word(result.outcome))}"
+    if result.outcome != Outcome.DRAW and result.plies:
+        said += text(language, "list_stop") + moves_in_words(result.plies, language)
+    return said + (text(language, "of_order", n=result.order) if result.order else "")
+
+
+def _form(material: Material, asked: Mapping[str, str], view: View, compared: bool) -> str:
+    """All that can be asked; `compared`: there is a table of another rule set."""
+    language = view.language
+    sides = {side: text(language, side) for side in ("red", "black")}
+    outcomes = {name: text(language, name) for name in ("win", "draw", "loss")}
+    offences = {str(name): text(language, f"ply_{name}") for name in Offence}
+    fields = [
+        _choice("turn", text(language, "side"), sides, asked, language),
+        _choice("outcome", text(language, "result"), outcomes, asked, language),
+        _choice("decided", text(language, "find_decided"), offences, asked, language),
+        _count("order", text(language, "order"), asked),
+        _count("least", text(language, "find_least"), asked),
+        _count("most", text(language, "find_most"), asked),
+        _tick("only", text(language, "find_only"), asked),
+        _tick("zugzwang", text(language, "find_zugzwang"), asked),
+        _tick("differs", text(language, "find_differs"), asked) if compared else "",
+    ]
+    return (
+        f'<form class="search" action="/search/{material}" method="get">'
+        f"{hidden_fields(view.settings())}{''.join(fields)}"
+        f'<button type="submit" class="button suggested">{escape(text(language, "find_go"))}'
+        f"</button></form>"
+    )
+
+
+def _choice(
+    name: str, label: str, options: Mapping[str, str], asked: Mapping[str, str], language: str
+) -> str:
+    entries = [("", text(language, "any")), *options.items()]
+    listed = "".join(
+        f'<option value="{value}"{" selected" if asked.get(name, "") == value else ""}>'
+        f"{escape(said)}</option>"
+        for value, said in entries
+    )
+    return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
+
+
+def _count(name: str, label: str, asked: Mapping[str, str]) -> str:
+    value = escape(asked.get(name, ""))
+    return (
+        f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
+        f'pattern="[0-9]*" maxlength="5" value="{value}"></label>'
+    )
+
+
+def _tick(name: str, label: str, asked: Mapping[str, str]) -> str:
+    checked = " checked" if asked.get(name) == "1" else ""
+    return (
+        f'<label class="tick"><input type="checkbox" name="{name}" value="1"{checked}>'
+        f"{escape(label)}</label>"
+    )
+
+
+def _address(material: Material, asked: Mapping[str, str], view: View) -> str:
+    return f"/search/{material}?{urlencode({**asked, **view.settings()})}"
+
+
+def _number(words: str, default: int) -> int:
+    """A number in a query; what is none is as if it were not there."""
+    return int(words) if words.isascii() and words.isdecimal() and len(words) < 6 else default

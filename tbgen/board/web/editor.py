@@ -1,0 +1,353 @@
+"""The editor: any arrangement of pieces, possible or not, and what is wrong with it.
+
+    text  ->  Sketch (a board that may be impossible)  ->  picture, changes as links, complaint
+
+Changes are links to the changed arrangement: without scripts a piece of the palette is chosen
+first, and then every point is a link. What is typed is kept, however wrong it is. Of a possible
+position the verdict is there at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from html import escape
+from urllib.parse import urlencode
+
+from tbgen.board.drawing.diagram import Marks, Point, draw
+from tbgen.board.drawing.pieces import piece_id
+from tbgen.board.knowledge.library import Library
+from tbgen.board.language.complaints import complain
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import piece_name, point_name
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import details, hidden_fields, link, page
+from tbgen.board.web.state import View, position_text
+from tbgen.board.web.verdict import headline
+from tbgen.indexing import Position, Side
+from tbgen.indexing.errors import PositionError, excerpt
+from tbgen.indexing.material import MAX_COUNT
+from tbgen.indexing.position import LETTER_ALIASES
+from tbgen.indexing.squares import (
+    EMPTY,
+    FILES,
+    LETTERS,
+    RANKS,
+    SQUARES,
+    PieceType,
+    area,
+    flip_square,
+    mirror_square,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
+from tbgen.notation import format_position, read_position
+from tbgen.rules import check_legal
+from tbgen.rules.attacks import in_check, kings_face
+
+ERASER = "x"
+"""Chosen in the palette in place of a piece."""
+
+_AREA_FAULTS = {
+    PieceType.KING: "fault_area_king",
+    PieceType.ADVISOR: "fault_area_king",
+    PieceType.ELEPHANT: "fault_area_elephant",
+    PieceType.PAWN: "fault_area_pawn",
+}
+
+
+@dataclass(frozen=True)
+class Sketch(Position):
+    """An arrangement that need not be possible: only its size is certain."""
+
+    def __post_init__(self) -> None:
+        """Refuse nothing: telling what is wrong is for `faults`."""
+
+    def checked(self) -> Position:
+        """Return a legal position; raises `PositionError` if it is none."""
+        position = Position(self.board, self.side)
+        check_legal(position)
+        return position
+
+    def faults(self) -> list[tuple[str, dict[str, object]]]:
+        """Everything that makes it impossible, as messages of `i18n` and their fields."""
+        found: list[tuple[str, dict[str, object]]] = []
+        counts = Counter(code for code, _ in self.pieces())
+        for code, square in self.pieces():
+            side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
+            if square not in area(side, kind):
+                found.append((_AREA_FAULTS[kind], {"piece": code, "square": square}))
+        for side in Side:
+            for kind in PieceType:
+                count = counts[piece_code(side, kind)]
+                king = kind == PieceType.KING
+                if count > MAX_COUNT[kind] or (king and count != 1):
+                    key = "fault_kings" if king else "fault_count"
+                    code, limit = piece_code(side, kind), MAX_COUNT[kind]
+                    found.append((key, {"side": side, "n": count, "piece": code, "limit": limit}))
+        if all(counts[piece_code(side, PieceType.KING)] == 1 for side in Side):
+            if kings_face(self.board):
+                found.append(("fault_facing", {}))
+            elif in_check(self.board, self.side.other):
+                found.append(("fault_check", {"side": self.side.other, "mover": self.side}))
+        return found
+
+    def moved(self, mirror: bool = False, swap: bool = False) -> Sketch:
+        """The left-right mirror image, or the same with the colours exchanged."""
+        board = bytearray(SQUARES)
+        for code, square in self.pieces():
+            target = mirror_square(square) if mirror else square
+            board[flip_square(target) if swap else target] = code ^ 8 if swap else code
+        return Sketch(bytes(board), self.side.other if swap else self.side)
+
+    def with_piece(self, square: int, code: int) -> Sketch:
+        """Return the position with another piece, or none, on a square."""
+        board = bytearray(self.board)
+        board[square] = code
+        return Sketch(bytes(board), self.side)
+
+    @property
+    def address(self) -> str:
+        """The FEN's board and side, as they are written into an address."""
+        return "_".join(self.fen.split()[:2])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as read: as much of the board as could be, and its faults.
+
+    `typed` is the text itself, where it could not be read; `bad` are the squares of a rank that
+    is wrong.
+    """
+
+    sketch: Sketch
+    problem: PositionError | None = None
+    typed: str = ""
+    bad: tuple[int, ...] = ()
+
+
+def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
+    """The arrangement that a query describes.
+
+    A FEN is read as far as it can be. Text of other kinds must be a possible arrangement; where
+    it is none, the board stays as it was (`was`, a FEN), or empty.
+    """
+    given = ""
+    try:
+        given = position_text(query) or ""
+        if not given.strip():
+            return Reading(Sketch(default.board, default.side))
+        if "/" in given:
+            return _read_fen(given)
+        position = read_position(given).position
+    except PositionError as error:
+        before = query.get("was", "")
+        kept = _read_fen(before[:120]).sketch if "/" in before else Sketch(bytes(SQUARES), Side.RED)
+        return Reading(kept, error, given[:400])
+    return Reading(Sketch(position.board, position.side))
+
+
+def editor_page(
+    library: Library, view: View, reading: Reading, chosen: str = "", status: int = 200
+) -> Answer:
+    """The arrangement, what it is worth or what is wrong with it, and the pieces to choose from.
+
+    `chosen` is the palette's piece (a FEN letter, or `ERASER`) for readers without scripts.
+    """
+    language, sketch = view.language, reading.sketch
+    letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
+    links = _placing(view, sketch, letter)
+    marks = Marks(links=links, targets=dict.fromkeys(links, Point("", "")), bad=reading.bad)
+    main = (
+        f'<section class="verdict">{_verdict(library, view, reading)}</section>'
+        f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
+        f'<section class="side"><h2 id="moves">{escape(text(language, "edit"))}</h2>'
+        f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
+    )
+    data = {"mode": "edit", "fen": sketch.address, "edit": _href(view, "@")}
+    title = text(language, "edit")
+    whole = page(
+        view, title, main, lambda other: _href(other, sketch.address), data, css="workspace"
+    )
+    return Answer(whole, HTML, status)
+
+
+def _read_fen(given: str) -> Reading:
+    """The board of a FEN, whatever stands on it; of several faults the first is told."""
+    fields = given.replace("_", " ").replace("+", " ").split()
+    rows = fields[0].translate(LETTER_ALIASES).split("/") if fields else []
+    board = bytearray(SQUARES)
+    bad: tuple[int, ...] = ()
+    problem: PositionError | None = None
+    if len(rows) != RANKS:
+        problem = PositionError(
+            f"the FEN has {len(rows)} ranks", "a xiangqi board has ten, separated by '/'"
+        )
+    for number, row in enumerate(rows[:RANKS]):
+        rank = RANKS - 1 - number
+        fault = _read_rank(row, rank, board)
+        if fault is not None and problem is None:
+            problem, bad = fault, tuple(range(FILES * rank, FILES * rank + FILES))
+    side = fields[1] if len(fields) > 1 else "w"
+    if side not in ("w", "r", "b") and problem is None:
+        problem = PositionError(f"{excerpt(side)} is no side to move", "write w (or r) or b")
+    sketch = Sketch(bytes(board), Side.BLACK if side == "b" else Side.RED)
+    return Reading(sketch, problem, given if problem is not None else "", bad)
+
+
+def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
+    """Put the pieces of a rank onto the board; what is wrong with it."""
+    file, unknown = 0, ""
+    for letter in row:
+        if letter in "123456789":
+            file += int(letter)
+            continue
+        kind = LETTERS.find(letter.upper())
+        if kind < 0:
+            unknown = unknown or letter
+        elif file < FILES:
+            side = Side.RED if letter.isupper() else Side.BLACK
+            board[FILES * rank + file] = piece_code(side, kind)
+        file += 1
+    if unknown:
+        return PositionError(
+            f"{excerpt(unknown)} is no piece letter", "pieces are K A B R N C P, Black's small"
+        )
+    if file != FILES:
+        return PositionError(
+            f"rank {rank} of the FEN has {file} files", "every rank has nine files, a to i"
+        )
+    return None
+
+
+def _verdict(library: Library, view: View, reading: Reading) -> str:
+    """Return whether the position is possible: what it is worth, or what is wrong."""
+    language, sketch = view.language, reading.sketch
+    if reading.problem is not None:
+        what, hint = complain(reading.problem.message, reading.problem.hint, language)
+        heading, faults = text(language, "not_understood"), [what]
+        if hint:
+            faults.append(hint)
+    else:
+        heading = text(language, "impossible")
+        faults = [_fault(language, key, fields) for key, fields in sketch.faults()]
+    if faults:
+        items = "".join(f"<li>{escape(fault)}</li>" for fault in faults)
+        return (
+            f'<div class="notice problem" role="alert"><h1>{escape(heading)}</h1>'
+            f"<ul>{items}</ul></div>"
+        )
+    position = sketch.checked()
+    shown = view.at(position)
+    study = library.probe(position)
+    links = (
+        link(shown.href(mode="read"), text(language, "study"), "button suggested"),
+        link(shown.href(mode="play", human=position.side), text(language, "play"), "button"),
+    )
+    return (
+        f'<div class="fine">{headline(study, replace(shown, mode="read"), None)}'
+        f'<p class="controls">{"".join(links)}</p></div>'
+    )
+
+
+def _fault(language: str, key: str, fields: dict[str, object]) -> str:
+    """A fault in words; sides, pieces and points are named in the language."""
+    named: dict[str, object] = {}
+    for name, value in fields.items():
+        if isinstance(value, Side):
+            named[name] = text(language, value.name.lower())
+        elif name == "piece" and isinstance(value, int):
+            named[name] = piece_name(value, language)
+        elif name == "square" and isinstance(value, int):
+            named[name] = point_name(value, language)
+        else:
+            named[name] = value
+    return text(language, key, **named)
+
+
+def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
+    """Links of the points on which the chosen piece can be put, or from where taken."""
+    if not letter:
+        return {}
+    code = EMPTY if letter == ERASER else _code(letter)
+    return {
+        square: _href(view, sketch.with_piece(square, code).address, letter)
+        for square in range(SQUARES)
+        if (code == EMPTY) == (sketch.board[square] != EMPTY)
+    }
+
+
+def _code(letter: str) -> int:
+    side = Side.RED if letter.isupper() else Side.BLACK
+    return piece_code(side, LETTERS.index(letter.upper()))
+
+
+def _palette(view: View, sketch: Sketch, chosen: str) -> str:
+    """The fourteen pieces and the eraser: links, which the script makes draggable."""
+    language, found = view.language, []
+    for letter in (*LETTERS, *LETTERS.lower(), ERASER):
+        if letter == ERASER:
+            name, picture = text(language, "eraser"), '<text y="14">×</text>'
+        else:
+            name = piece_name(_code(letter), language)
+            picture = f'<use href="#{piece_id(_code(letter))}"/>'
+        found.append(
+            f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
+            f'aria-pressed="{"true" if letter == chosen else "false"}" '
+            f'aria-label="{escape(name)}" title="{escape(name)}" '
+            f'href="{escape(_href(view, sketch.address, letter))}">'
+            f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
+        )
+    note = escape(text(language, "palette"))
+    return f'<div class="palette">{"".join(found)}</div><p class="under">{note}</p>'
+
+
+def _changes(view: View, sketch: Sketch) -> str:
+    """Links to the same arrangement, changed."""
+    language = view.language
+    kings = bytearray(SQUARES)
+    kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
+    other = Sketch(sketch.board, sketch.side.other)
+    side = f"{text(language, 'side')}{text(language, 'colon')}"
+    side += text(language, sketch.side.name.lower())
+    entries = [
+        (side, other, "side"),
+        (text(language, "mirror"), sketch.moved(mirror=True), "mirror"),
+        (text(language, "swap"), sketch.moved(swap=True), "swap"),
+        (text(language, "clear"), Sketch(bytes(kings), Side.RED), "clear"),
+    ]
+    links = [
+        link(_href(view, changed.address), label, f"button {css}")
+        for label, changed, css in entries
+    ]
+    turned = replace(view, flip=not view.flip)
+    links.append(link(_href(turned, sketch.address), text(language, "flip"), "button flip"))
+    return f'<div class="controls">{"".join(links)}</div>'
+
+
+def _form(view: View, reading: Reading) -> str:
+    """A field for the position as text; works without scripts."""
+    language, sketch = view.language, reading.sketch
+    hidden = hidden_fields({"mode": "edit", "was": sketch.address} | view.settings())
+    typed = reading.typed or " ".join(sketch.fen.split()[:2])
+    pai = ""
+    if any(sketch.board) and EMPTY in sketch.board:
+        code = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
+        pai = details("Pai", code)
+    return (
+        f'<form class="text" action="/" method="get">{hidden}'
+        f"<label>{escape(text(language, 'paste'))}"
+        f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">{escape(typed)}'
+        f"</textarea></label>"
+        f'<button type="submit">{escape(text(language, "set"))}</button></form>{pai}'
+    )
+
+
+def _href(view: View, address: str, piece: str = "") -> str:
+    """The editor with another arrangement, and perhaps a piece chosen in the palette."""
+    query = {"fen": address, "mode": "edit"} | view.settings()
+    if piece:
+        query["piece"] = piece
+    return f"/?{urlencode(query, safe='/_@')}"

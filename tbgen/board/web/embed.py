@@ -1,0 +1,108 @@
+"""A position on other people's pages: what an <iframe> shows, and what is told of a link.
+
+    /embed?fen=&moves=         the board, the outcome, a link to all the rest; nothing to press
+    /embed?fen=&mode=line      best play as a picture that moves
+    <meta property="og:...">   the card of a link: endgame, outcome, picture
+
+Every page may frame it: it has no scripts, no forms and no token.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from tbgen.board.drawing.animation import animate
+from tbgen.board.drawing.diagram import Marks, draw
+from tbgen.board.drawing.raster import can_rasterise
+from tbgen.board.drawing.story import MOST_PLIES, Frame, frame_of, frames_of_line, rounds
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name
+from tbgen.board.language.words import explain_position
+from tbgen.board.web.assets import address
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import link
+from tbgen.board.web.limits import SECURITY_HEADERS
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import MOST_NAMED
+from tbgen.indexing import Position
+
+_POLICY = SECURITY_HEADERS["content-security-policy"]
+HEADERS = {
+    "content-security-policy": _POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+}
+"""Of the page that may be framed."""
+
+
+def embed_page(library: Library, view: View) -> Answer:
+    """The page; raises like `Tablebase.probe`, and for a line where its table is missing."""
+    study = library.probe(view.position)
+    if view.mode == "line":
+        picture = animate(*told(library, view), view.look)
+    else:
+        picture = draw(view.position, view.look, Marks(view.moves[-1] if view.moves else None),
+                       alone=True)  # fmt: skip
+    theme = f' data-theme="{view.theme}"' if view.theme else ""
+    title, said = _title(view), _said(library, study, view)
+    href = view.href(chosen=None, where=None)
+    more = link(href, text(view.language, "embed_open"), "", ' target="_blank" rel="noopener"')
+    whole = (
+        f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>"
+        f'<link rel="stylesheet" href="{address("board.css")}"></head>'
+        f'<body class="embedded"><main>{picture}<h1>{escape(title)}</h1>'
+        f"<p>{escape(said)} {more}</p></main></body></html>"
+    )
+    return Answer(whole, HTML, headers=HEADERS)
+
+
+def card(library: Library, study: Study, view: View) -> str:
+    """The tags that tell others what a link to this page is about; empty without an origin."""
+    if not view.origin:
+        return ""
+    shown = view.href(mode="read", chosen=None, where=None)
+    picture = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
+    tags = {
+        "og:type": "website",
+        "og:site_name": text(view.language, "title"),
+        "og:title": _title(view),
+        "og:description": _said(library, study, view),
+        "og:url": view.origin + view.href(chosen=None, where=None),
+        "og:image": view.origin + shown.replace("/?", f"{picture}?", 1),
+    }
+    return "".join(
+        f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()
+    )
+
+
+def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
+    """The game of a view, or best play from its position with its loop gone round.
+
+    At most `MOST_PLIES` of it. Raises like `Tablebase.probe` where there is no game.
+    """
+    if view.moves:
+        moves = view.moves[:MOST_PLIES]
+        plies = library.judge(view.start, moves).plies
+        game = zip(moves, view.positions[1:], plies, strict=False)
+        return view.start, [frame_of(*ply) for ply in game]
+    line = library.line(view.position)
+    return view.position, rounds(frames_of_line(line), line.loop_start)
+
+
+def _title(view: View) -> str:
+    material = view.position.material
+    side = text(view.language, view.position.side.name.lower())
+    turn = text(view.language, "to_move", side=side)
+    name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
+    return f"{name}{text(view.language, 'list_stop')}{turn}"
+
+
+def _said(library: Library, study: Study, view: View) -> str:
+    """The outcome, and why; of a game or a puzzle, what is to be done."""
+    if view.mode == "play":
+        return text(view.language, f"puzzle_{view.task}" if view.task else "shared_game")
+    if study.result is None:
+        return text(view.language, "no_verdict")
+    mechanism = library.mechanism(study)
+    return explain_position(study.position, study.result, view.language, mechanism)

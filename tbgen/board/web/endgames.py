@@ -1,0 +1,326 @@
+"""The pages of tables: all endgames by type, and everything that is known of one.
+
+/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share,
+                    proof
+/endgames/KRKN      longest wins per order, results, distances, captures, files
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+
+from tbgen.answers.units import size as readable
+from tbgen.board.drawing.figures import histogram, orders_of, share_bar
+from tbgen.board.knowledge.library import Library
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name, piece_name
+from tbgen.board.language.words import explain_distance, proof_in_words, time_in_words
+from tbgen.board.web.gallery import bar_href
+from tbgen.board.web.http import HTML, Answer, RequestError
+from tbgen.board.web.layout import details, link, page, table, with_settings
+from tbgen.board.web.matrix import Cell, matrix
+from tbgen.board.web.panels import longest_boards, rules_boards
+from tbgen.board.web.starting import starters
+from tbgen.board.web.state import View
+from tbgen.finding.handbook import class_of
+from tbgen.indexing import Army, Material, Side
+from tbgen.indexing.squares import LETTERS, PieceType, piece_code
+from tbgen.tables import TablebaseError, TableStatistics
+from tbgen.tables.proofs import ProofState, ProofStatus
+
+MAX_NODES = 400
+"""Materials in a dependency graph that is drawn; the list of captures is always given."""
+
+_TYPES = {
+    PieceType.ROOK: "rook",
+    PieceType.KNIGHT: "knight",
+    PieceType.CANNON: "cannon",
+    PieceType.PAWN: "pawn",
+}
+
+
+def endgame_type(army: Army) -> str:
+    """`rook` .. `pawn` if the army attacks with one kind of piece only, else `other`."""
+    kinds = [kind for kind in _TYPES if army.count(kind)]
+    return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
+
+
+def closure_size(material: Material) -> int:
+    """At most how many materials captures can lead to; cheap, unlike the closure itself."""
+    size = 1
+    for army in material.armies:
+        for kind in PieceType:
+            size *= army.count(kind) + 1
+    return size // 4
+
+
+def list_page(library: Library, view: View) -> Answer:
+    """All endgames, by the kind of piece that attacks."""
+    language = view.language
+    key = "list", tuple(view.settings().items()), language
+    overview, sections = library.recall(key, lambda: _overview(library, view))
+    empty = ""
+    if not sections:
+        none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+        empty = starters(library, view, with_settings("/endgames", view)) or none
+    title = text(language, "endgames")
+    main = (
+        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
+        f"{_filters(language)}{sections}"
+        f"<p>{escape(text(language, 'class_note'))}</p>"
+        f'<p class="to-build">'
+        f"{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
+    )
+    return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
+
+
+def material_page(library: Library, view: View, material: Material) -> Answer:
+    """One endgame."""
+    if not material.needs_table:
+        raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
+    figures, file = library.statistics(material)
+    language = view.language
+    name = material.name
+    pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
+    distances = ""
+    if pictures:
+        note = f"<p>{escape(text(language, 'histogram_note'))}</p>"
+        distances = f"<h2>{escape(text(language, 'histogram'))}</h2>{note}"
+        distances += f'<div class="histograms">{pictures}</div>'
+    words = escape(material_name(material, language))
+    main = (
+        f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
+        f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
+        f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
+        f"{rules_boards(library, material, figures, view)}"
+        f"{longest_boards(library, figures, view)}{distances}"
+        f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
+        f"{_graph(library, view, material)}"
+        f'<p class="links">{escape(text(language, "download"))}{text(language, "colon")}'
+        f"{link(f'/v1/tables/{name}', f'{name}.json')} "
+        f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
+        f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
+        f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p></div>"
+    )
+    return Answer(page(view, name, main, partial(with_settings, f"/endgames/{name}")), HTML)
+
+
+# -- parts -----------------------------------------------------------------------------------
+
+
+def _overview(library: Library, view: View) -> tuple[str, str]:
+    """The matrix, and the lists by the kind of piece that attacks; empty without tables."""
+    language = view.language
+    groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    cells = {}
+    for name in library.available():
+        try:
+            figures, file = library.statistics(name.material)
+            proof = library.proof(name.material)
+        except (TablebaseError, OSError) as error:
+            row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
+                   *[""] * 6]  # fmt: skip
+        else:
+            row = _list_row(view, figures, file["bytes_on_disk"], proof)
+            kind = class_of(figures.red_to_move)
+            cells[name.material] = Cell(kind, figures.max_distance)
+        groups[endgame_type(name.material.first)].append(row)
+    columns = (
+        "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
+    )  # fmt: skip
+    head = [text(language, key) for key in columns]
+    sections = [
+        f"<section><details open><summary><h2>{escape(text(language, f'type_{name}'))}</h2> "
+        f"<small>{len(rows)}</small></summary>{table(head, rows, 'endgames')}</details></section>"
+        for name, rows in groups.items()
+        if rows
+    ]
+    overview = ""
+    if len(cells) > 1:
+        book = link(with_settings("/handbook", view), text(language, "handbook"), "button")
+        shown = f"{matrix(cells, view)}<p>{book}</p>"
+        overview = details(text(language, "matrix"), shown, "panel", is_open=True)
+    return overview, "".join(sections)
+
+
+def _filters(language: str) -> str:
+    """Filters of the list, where scripts run: a text, an outcome, the state of proof."""
+    box = escape(text(language, "filter"))
+    classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
+    proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
+    choices = "".join(
+        f'<select class="filter" aria-label="{escape(text(language, name))}">'
+        f'<option value="">{escape(text(language, f"any_{name}"))}</option>'
+        + "".join(
+            f'<option value="{value}">{escape(text(language, key))}</option>'
+            for value, key in options
+        )
+        + "</select> "
+        for name, options in (("class", classes), ("proof", proofs))
+    )
+    return (
+        f'<p class="filters" hidden><input class="filter" aria-label="{box}" '
+        f'placeholder="{box}"> {choices}</p>'
+    )
+
+
+def _css(state: ProofState) -> str:
+    """`proven`, `but_for`, `unproven`."""
+    return state.name.lower()
+
+
+def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
+    language = view.language
+    state = _css(proof.state)
+    kind = class_of(figures.red_to_move)
+    href = with_settings(f"/endgames/{figures.material}", view)
+    material = Material.parse(figures.material)
+    return [
+        f"{link(href, material_name(material, language))} <code>{figures.material}</code>",
+        str(material.men),
+        f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>',
+        share_bar(figures.red_to_move),
+        f"{figures.max_distance} {escape(text(language, 'plies'))}",
+        f"{figures.rule_decided_rate:.1%}",
+        f'<span class="proof {state}" title="{escape(proof_in_words(proof, language))}">'
+        f"{escape(text(language, f'proof_short_{state}'))}</span>",
+        readable(size),
+    ]
+
+
+def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
+    """Everything that is one number."""
+    language = view.language
+    kind = class_of(figures.red_to_move)
+    seconds, time = file["build_seconds"], text(language, "unknown_time")
+    if seconds is not None:
+        time = time_in_words(float(str(seconds)), language)
+    rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
+    if figures.max_rule_distance is not None:
+        farthest = explain_distance(figures.max_rule_distance, language)
+        rule += f"{text(language, 'list_stop')}{text(language, 'longest')} {farthest}"
+    longest = [("longest", explain_distance(figures.max_distance, language))]
+    rows = [
+        ("class", text(language, f"class_{kind}")),
+        ("rules", text(language, f"rules_{library.tables.rule_set.unlimited}")),
+        ("metric", text(language, figures.metric)),
+        ("legal", f"{figures.legal:,}"),
+        *(longest if orders_of(figures) else []),
+        ("rule_decided", rule),
+        ("size", readable(int(str(file["bytes_on_disk"])))),
+        ("build_time", time),
+        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), language)),
+    ]
+    items = "".join(
+        f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
+    )
+    return f'<dl class="facts">{items}</dl>'
+
+
+def _puzzle(figures: TableStatistics, view: View) -> str:
+    """Links to a puzzle and to the search; empty for an endgame that nobody wins."""
+    if not figures.red_to_move.wins + figures.black_to_move.wins:
+        return ""
+    puzzle, search = (
+        link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
+        for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
+    )
+    draw = with_settings(f"/puzzle/{figures.material}", view)
+    draw += ("&" if "?" in draw else "?") + "task=draw"
+    hold = link(draw, text(view.language, "puzzle_draws"), "button")
+    return f'<p class="controls">{puzzle} {hold} {search}</p>'
+
+
+def _results(view: View, figures: TableStatistics) -> str:
+    """Wins of Red, draws and wins of Black, for either side to move."""
+    rows, language = [], view.language
+    for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
+        turn = text(language, "to_move", side=text(language, side))
+        numbers = [counts.wins, counts.draws, counts.losses]
+        if side == "black":
+            numbers.reverse()
+        bar = share_bar(counts, first="win" if side == "red" else "loss")
+        rows.append([escape(turn), bar, *(f"{number:,}" for number in numbers)])
+    names = [
+        text(language, "wins", side=text(language, "red")),
+        text(language, "drawn"),
+        text(language, "wins", side=text(language, "black")),
+    ]
+    head = [text(language, "turn_column"), text(language, "shares"), *names]
+    return table(head, rows, "results")
+
+
+def _picture(figures: TableStatistics, order: int, view: View) -> str:
+    """The histogram of an order, with its name."""
+    name = text(view.language, "order_n", n=order)
+    picture = histogram(
+        figures,
+        order,
+        view.language,
+        address=lambda winner, plies: bar_href(view, figures, winner, order, plies),
+    )
+    return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
+
+
+def _captures(library: Library, view: View, material: Material) -> str:
+    """Materials that each capture leads to, and whether their tables are here."""
+    language = view.language
+    present = {name.material for name in library.available()}
+    items = []
+    for taken, child in library.children(material):
+        name = material_name(child, language)
+        if not child.needs_table:
+            target, note = escape(name), text(language, "no_table_needed")
+        elif child in present:
+            target, note = link(with_settings(f"/endgames/{child}", view), name), ""
+        else:
+            target, note = escape(name), text(language, "table_missing")
+        piece = escape(text(language, "taking", piece=_taken(taken, language)))
+        colon = text(language, "colon")
+        items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
+    return f'<ul class="captures">{"".join(items)}</ul>'
+
+
+def _graph(library: Library, view: View, material: Material) -> str:
+    """All materials that captures lead to, one row for each number of pieces."""
+    if closure_size(material) > MAX_NODES:
+        return ""
+    nodes = material.closure()
+    rows: dict[int, list[Material]] = {}
+    for node in nodes:
+        rows.setdefault(node.men, []).append(node)
+    width = 110 * max(len(row) for row in rows.values())
+    places = {}
+    for level, men in enumerate(sorted(rows, reverse=True)):
+        for number, node in enumerate(rows[men]):
+            places[node] = (int((number + 0.5) * width / len(rows[men])), 24 + 70 * level)
+    lines = [
+        f'<path class="edge" d="M{places[node][0]} {places[node][1] + 14}'
+        f'L{places[child][0]} {places[child][1] - 14}"/>'
+        for node in nodes
+        for _, child in library.children(node)
+        if child in places
+    ]
+    present = {name.material for name in library.available()}
+    boxes = []
+    for node, (x, y) in places.items():
+        css = "node" if node in present else "node absent"
+        box = (
+            f'<rect class="{css}" x="{x - 50}" y="{y - 14}" width="100" height="28" rx="6"/>'
+            f'<text x="{x}" y="{y + 5}">{node}</text>'
+        )
+        href = escape(with_settings(f"/endgames/{node}", view))
+        boxes.append(f'<a href="{href}">{box}</a>' if node in present else box)
+    height = 70 * len(rows) + 10
+    return (
+        f'<svg class="graph" viewBox="0 0 {width} {height}" style="max-width:{width}px" '
+        f'role="group" aria-label="{escape(text(view.language, "graph"))}">'
+        f"{''.join(lines)}{''.join(boxes)}</svg>"
+    )
+
+
+def _taken(letter: str, language: str) -> str:
+    """The name of a piece that is taken, by its FEN letter."""
+    side = Side.RED if letter.isupper() else Side.BLACK
+    return piece_name(piece_code(side, LETTERS.index(letter.upper())), language)

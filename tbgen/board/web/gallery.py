@@ -1,0 +1,145 @@
+"""Positions by what they are worth: those behind a bar of a histogram, the longest win of a side.
+
+    winner, order, plies  ->  whose turn it is, the value  ->  `search`  ->  small boards
+
+For a rare value all of a table is read, so that bars lead to their positions in tables of
+`MAX_SLOTS` at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from urllib.parse import urlencode
+
+from tbgen.board.drawing.diagram import thumbnail
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.search import search
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name
+from tbgen.board.web.http import HTML, Answer, RequestError
+from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import moves_in_words
+from tbgen.finding.query import Query, count_of
+from tbgen.indexing import Material, Position, Side
+from tbgen.tables import Outcome, TableStatistics
+
+MAX_SLOTS = 40_000_000
+"""Slots for each side of a table that is searched: about a second of work."""
+
+
+def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, plies: int) -> str:
+    """The address of a bar's positions; empty where a search would take too long."""
+    if figures.index_size > MAX_SLOTS:
+        return ""
+    query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
+    return f"/endgames/{figures.material}?{urlencode(query | view.settings())}"
+
+
+def behind_bar(winner: Side, order: int, plies: int) -> Query:
+    """The positions that a side wins in so many plies of an order.
+
+    The winner is to move at odd plies of order 0, and at even ones of the others.
+    """
+    own_turn = plies % 2 == (order == 0)
+    side, outcome = (winner, Outcome.WIN) if own_turn else (winner.other, Outcome.LOSS)
+    return Query(side, outcome, (order, order), (plies, plies))
+
+
+@dataclass(frozen=True, slots=True)
+class LongestWin:
+    """A position from which the side to move has its longest win of an order, in plies."""
+
+    position: Position
+    order: int
+    winner: Side
+    plies: int
+
+
+def longest_wins(figures: TableStatistics) -> list[LongestWin]:
+    """The longest wins that the statistics of a table have a position of."""
+    return [
+        LongestWin(
+            Position.from_fen(entry.fen),
+            entry.order,
+            entry.side,
+            255 - entry.value if entry.order else entry.value,
+        )
+        for entry in figures.longest
+        if entry.value % 2  # even: the side to move loses
+    ]
+
+
+def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Position | None:
+    """A position from which a side to move has its longest win of order 0; None without any."""
+    plies = longest_plies(figures, winner)
+    material = Material.parse(figures.material)
+    if not plies:
+        return None
+    found = search(library, material, behind_bar(winner, 0, plies), most=1).positions
+    return found[0] if found else None
+
+
+def longest_plies(figures: TableStatistics, winner: Side) -> int:
+    """The plies of a side's longest win of order 0 with its own turn; 0 without any."""
+    return max(
+        (
+            line.plies or 0
+            for line in figures.histogram
+            if line.order == 0 and line.side == winner and line.outcome == Outcome.WIN
+        ),
+        default=0,
+    )
+
+
+def gallery_page(
+    library: Library, view: View, material: Material, query: Mapping[str, str]
+) -> Answer:
+    """The positions of a bar as small boards."""
+    figures, _ = library.statistics(material)
+    winner = Side.BLACK if query.get("won") == "black" else Side.RED
+    order, plies = (_number(query.get(name, "")) for name in ("order", "plies"))
+    wanted = behind_bar(winner, order, plies)
+    number = count_of(figures, wanted)
+    if not number or figures.index_size > MAX_SLOTS:
+        raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
+    positions = search(library, material, wanted).positions
+    language = view.language
+    boards = small_boards([(position, _turn(position, language)) for position in positions], view)
+    name = text(language, "wins", side=text(language, winner.name.lower()))
+    if plies:
+        name = text(language, "longest_of", side=name, n=moves_in_words(plies, language))
+    name += text(language, "of_order", n=order) if order else ""
+    heading = f"{material_name(material, language)}{text(language, 'colon')}{name}"
+    said = text(language, "gallery_count", n=f"{number:,}", shown=len(positions))
+    back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+    main = f'<div class="wide"><h1>{escape(heading)}</h1><p>{escape(said)} {back}</p>{boards}</div>'
+    own = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
+    address = partial(_address, f"/endgames/{material}", own)
+    return Answer(page(view, heading, main, address), HTML)
+
+
+def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
+    """Positions with what is said of each; each leads to its page."""
+    boards = "".join(
+        f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
+        f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
+        for position, said in shown
+    )
+    return f'<div class="mini-boards">{boards}</div>'
+
+
+def _address(path: str, own: Mapping[str, str], view: View) -> str:
+    return f"{path}?{urlencode({**own, **view.settings()})}"
+
+
+def _turn(position: Position, language: str) -> str:
+    return text(language, "to_move", side=text(language, position.side.name.lower()))
+
+
+def _number(words: str) -> int:
+    """A number in a query; -1, which nothing has, for what is none."""
+    return int(words) if words.isascii() and words.isdecimal() and len(words) < 6 else -1

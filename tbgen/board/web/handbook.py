@@ -1,0 +1,208 @@
+"""The handbook of practical endgames: who wins by rule, who holds, and what are the exceptions.
+
+/handbook        all attackers: each defence with its class, shares, longest win, part of the rules
+/handbook/KRN    one attacker: the same with diagrams of the longest win and of exceptions
+
+Classes are those of `tbgen.finding.handbook`. Both pages are made to be printed, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from html import escape
+
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.search import search
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import army_name, material_name
+from tbgen.board.web.gallery import longest_wins, small_boards
+from tbgen.board.web.http import HTML, Answer, RequestError
+from tbgen.board.web.layout import link, page, table, with_settings
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import moves_in_words
+from tbgen.finding.handbook import Entry, chapters, entry_of
+from tbgen.finding.query import Query
+from tbgen.indexing import Position, Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.rules import legal_moves
+from tbgen.tables import Outcome, TablebaseError, TableStatistics
+
+EXCEPTIONS = 3
+"""Diagrams of positions against the rule of an endgame."""
+
+LOOKED = 24
+"""Positions among which those with the fewest captures are chosen."""
+
+SECONDS = 0.5
+"""Time for the exceptions of one endgame."""
+
+
+def handbook_page(library: Library, view: View) -> Answer:
+    """All chapters as tables."""
+    language = view.language
+    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    parts = []
+    for name, entries in found.items():
+        words = army_name(entries[0].material.first, Side.RED, language)
+        heading = link(with_settings(f"/handbook/{name}", view), words)
+        parts.append(
+            f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
+        )
+    title = text(language, "handbook")
+    empty = "" if parts else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    main = (
+        f'<div class="wide handbook"><h1>{escape(title)}</h1>{_legend(language)}{empty}'
+        f"{''.join(parts)}</div>"
+    )
+    return Answer(page(view, title, main, partial(with_settings, "/handbook")), HTML)
+
+
+def chapter_page(library: Library, view: View, name: str) -> Answer:
+    """One attacker, with diagrams; raises `RequestError` where there is no such table."""
+    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    if name not in found:
+        raise RequestError(404, "there is no such chapter", "see /handbook")
+    language = view.language
+    entries = found[name]
+    words = army_name(entries[0].material.first, Side.RED, language)
+    title = f"{text(language, 'handbook')}{text(language, 'colon')}{words}"
+    parts = [_section(library, view, entry) for entry in entries]
+    back = link(with_settings("/handbook", view), text(language, "handbook_all"))
+    main = (
+        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="links">{back}</p>'
+        f"{_legend(language)}{_table(entries, view)}{''.join(parts)}</div>"
+    )
+    return Answer(page(view, title, main, partial(with_settings, f"/handbook/{name}")), HTML)
+
+
+def _entries(library: Library) -> list[Entry]:
+    """The entry of every table that can be read."""
+    others = {
+        name.material: tables
+        for tables in reversed(library.others())
+        for name in tables.available()
+        if name.material.both_armed
+    }
+    found = []
+    for name in library.available():
+        with contextlib.suppress(TablebaseError, OSError):
+            figures, other = library.statistics(name.material)[0], None
+            if name.material in others:
+                other = others[name.material].table(name.material).statistics
+            found.append(entry_of(figures, other))
+    return found
+
+
+def _legend(language: str) -> str:
+    kinds = "".join(
+        f'<li><span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span> '
+        f"{escape(text(language, f'handbook_{kind}'))}</li>"
+        for kind in ("won", "open", "drawn")
+    )
+    return f'<ul class="legend">{kinds}</ul>'
+
+
+def _table(entries: list[Entry], view: View) -> str:
+    language = view.language
+    columns = ("handbook_defender", "class", "win", "draw", "loss", "longest", "rule_decided")
+    compared = any(entry.without is not None for entry in entries)
+    head = [text(language, key) for key in columns]
+    if compared:
+        head.append(text(language, "handbook_without"))
+    rows = []
+    for entry in entries:
+        href = with_settings(f"/endgames/{entry.material}", view)
+        name = army_name(entry.material.second, Side.BLACK, language)
+        longest = moves_in_words(entry.longest, language) if entry.longest else ""
+        row = [
+            f"{link(href, name)} <code>{entry.material}</code>",
+            _kind(entry.kind, language),
+            *(f"{share:.1%}" for share in (entry.wins, entry.draws, entry.losses)),
+            escape(longest),
+            f"{entry.by_rules:.1%}",
+        ]
+        if compared:
+            row.append(_without(entry, language))
+        rows.append(row)
+    return table(head, rows, "chapter")
+
+
+def _kind(kind: str, language: str) -> str:
+    return f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>'
+
+
+def _without(entry: Entry, language: str) -> str:
+    """The class and the share of wins where repetition is judged otherwise."""
+    if entry.without is None or entry.wins_without is None:
+        return ""
+    said = f"{text(language, 'win')} {entry.wins_without:.1%}"
+    return f"{_kind(entry.without, language) if entry.changed else ''} {escape(said)}"
+
+
+def _section(library: Library, view: View, entry: Entry) -> str:
+    """An endgame in a sentence, its longest win, and exceptions from its rule."""
+    language = view.language
+    name = material_name(entry.material, language)
+    shown: list[tuple[Position, str]] = []
+    with contextlib.suppress(TablebaseError, OSError):
+        figures, _ = library.statistics(entry.material)
+        shown = [*_longest(figures, language), *_exceptions(library, entry, language)]
+    boards = small_boards(shown, view) if shown else ""
+    said = text(language, _rule(entry), share=f"{_share(entry):.1%}")
+    if entry.by_rules:
+        said += text(language, "handbook_rules", share=f"{entry.by_rules:.1%}")
+    heading = link(with_settings(f"/endgames/{entry.material}", view), name)
+    return (
+        f'<section class="entry"><h2>{heading} {_kind(entry.kind, language)}</h2>'
+        f"<p>{escape(said)}</p>{boards}</section>"
+    )
+
+
+def _rule(entry: Entry) -> str:
+    """The sentence of an entry, by the key of its message."""
+    return "handbook_said_drawn" if entry.kind == "drawn" else "handbook_said_won"
+
+
+def _share(entry: Entry) -> float:
+    """The share of the positions that follow the rule; of wins where there is none."""
+    return entry.draws if entry.kind == "drawn" else entry.wins
+
+
+def _longest(figures: TableStatistics, language: str) -> list[tuple[Position, str]]:
+    """The attacker's longest win, and his win of the highest order."""
+    wins = [win for win in longest_wins(figures) if win.winner == Side.RED]
+    found = []
+    for win in [win for win in wins if not win.order][:1]:
+        moves = moves_in_words(win.plies, language)
+        found.append((win.position, f"{text(language, 'longest')}{text(language, 'colon')}{moves}"))
+    deep = max((win for win in wins if win.order), key=lambda win: win.order, default=None)
+    if deep is not None:
+        found.append((deep.position, text(language, "handbook_deep", n=deep.order)))
+    return found
+
+
+def _exceptions(library: Library, entry: Entry, language: str) -> list[tuple[Position, str]]:
+    """Positions with the attacker to move that end otherwise than the rule says."""
+    against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
+    shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
+    found = []
+    for outcome in against:
+        if not shares[outcome]:
+            continue
+        wanted = Query(turn=Side.RED, outcome=outcome)
+        positions = search(library, entry.material, wanted, most=LOOKED, seconds=SECONDS).positions
+        said = text(language, f"handbook_{outcome.name.lower()}")
+        each = EXCEPTIONS - (len(against) - 1)
+        found += [(position, said) for position in sorted(positions, key=_captures)[:each]]
+    return found
+
+
+def _captures(position: Position) -> int:
+    """The captures that either side could make, were it to move."""
+    turned = Position(position.board, position.side.other)
+    return sum(
+        position.board[move.target] != EMPTY
+        for each in (position, turned)
+        for move in legal_moves(each)
+    )

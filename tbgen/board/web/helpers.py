@@ -1,0 +1,201 @@
+"""Processes that search, so that no page waits for a search.
+
+    request  ->  a process that is free  ->  the same endpoint there  ->  answer
+                 with the same tables        ends when nobody waits
+
+They begin with the first search, run at a lower priority than the server, and end with it. Which
+addresses are answered so is for `routes`; how many may wait is for `http`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import LifoQueue
+from typing import Any
+
+from starlette.requests import Request
+
+from tbgen.board.knowledge.library import Library
+from tbgen.board.web.api import Api
+from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
+from tbgen.board.web.pages import Pages
+from tbgen.indexing.systems import safe_path
+from tbgen.play.tablebase import GameTablebase
+from tbgen.tables import Metric, RuleSet
+
+LOOK_SECONDS = 0.05
+"""How often somebody who waits for a process is asked whether he still does."""
+
+NICE = 10
+"""How much lower the priority of a search is than that of a page."""
+
+CACHE_BYTES = 128 << 20
+"""Decoded blocks of tables that a process keeps."""
+
+BEGIN = multiprocessing.get_context("spawn")
+"""A process of its own from the start: the server has threads, which a fork would break."""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The tables that are there, for another process to open."""
+
+    fingerprint: str
+    rule_set: RuleSet
+    metric: Metric | None
+    paths: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, library: Library) -> Shelf:
+        """The tables of a library as they are now."""
+        fingerprint, tables = library.fingerprint, library.tables
+        paths = []
+        for name in tables.available():
+            with contextlib.suppress(KeyError):  # removed at this very moment
+                paths.append(tables.path(name))
+        return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
+
+    def library(self) -> Library:
+        """Open these tables in this process."""
+        rules = self.rule_set
+        tables = GameTablebase(
+            rules=rules.rules, orders=(rules.orders or 0) if rules.rules else None,
+            minor_chases=rules.choice if rules.rules else None, metric=self.metric,
+            cache_bytes=CACHE_BYTES,
+        )  # fmt: skip
+        for path in self.paths:
+            tables.add_file(path)
+        return Library(tables)
+
+
+class Helper:
+    """A process that answers one request after the other."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = BEGIN.Pipe()
+        self._process: BaseProcess = BEGIN.Process(target=_answer_all, args=(theirs,), daemon=True)
+        with safe_path():
+            self._process.start()
+        theirs.close()
+        self._known = ""
+
+    def ask(
+        self, name: str, asked: Mapping[str, Any], shelf: Shelf, go_on: Callable[[], None]
+    ) -> Any:
+        """The answer of an endpoint; `go_on` raises when nobody waits for it any more.
+
+        Raises `EOFError` or `OSError` where the process has ended.
+        """
+        self._connection.send((name, asked, None if shelf.fingerprint == self._known else shelf))
+        self._known = shelf.fingerprint
+        try:
+            while not self._connection.poll(LOOK_SECONDS):
+                go_on()
+        except AbandonedError:
+            self._connection.send(None)
+            self._connection.recv()
+            raise
+        return self._connection.recv()
+
+    def end(self) -> None:
+        """End the process."""
+        self._connection.close()
+        self._process.terminate()
+
+
+class Helpers:
+    """A pool of processes that search, begun when they are needed."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._free: LifoQueue[Helper | None] = LifoQueue()
+        for _ in range(SEARCHERS):
+            self._free.put(None)
+
+    def endpoint(self, name: str) -> Callable[[Request], Answer]:
+        """An endpoint that is answered in one of the processes: one of `_endpoints`."""
+
+        def answer(request: Request) -> Answer:
+            return self._ask(name, request)
+
+        return answer
+
+    def _ask(self, name: str, request: Request) -> Answer:
+        kept = (
+            "type", "method", "path", "root_path", "query_string", "headers", "scheme", "server",
+        )  # fmt: skip
+        asked = {key: request.scope[key] for key in kept if key in request.scope}
+        asked["path_params"] = dict(request.path_params)
+        shelf = Shelf.of(self._library)
+        helper = self._free.get()
+        try:
+            if helper is None:
+                helper = Helper()
+            answer = helper.ask(name, asked, shelf, self._library.tables.checkpoint)
+        except (EOFError, OSError) as error:
+            if helper is not None:
+                helper.end()
+                helper = None
+            raise RequestError(503, "the search has been ended", "try again") from error
+        finally:
+            self._free.put(helper)
+        assert isinstance(answer, Answer)
+        if answer.status >= 400:
+            assert isinstance(answer.body, Mapping)
+            raise RequestError(answer.status, answer.body["error"], answer.body["hint"])
+        return answer
+
+
+def _answer_all(connection: Connection) -> None:
+    """Answer requests until the server has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for the server, who ends this
+    os.nice(NICE)
+    endpoints: dict[str, Callable[[Request], Answer]] = {}
+
+    def go_on() -> None:
+        if connection.poll():
+            raise AbandonedError
+
+    while True:
+        try:
+            message = connection.recv()
+        except (EOFError, OSError):
+            return
+        if message is None:  # the end of a search that had ended by itself
+            continue
+        name, asked, shelf = message
+        if shelf is not None:
+            library = shelf.library()
+            library.tables.checkpoint = go_on
+            endpoints = _endpoints(library)
+        try:
+            connection.send(_answered(endpoints[name], Request(asked)))
+        except OSError:
+            return
+
+
+def _endpoints(library: Library) -> dict[str, Callable[[Request], Answer]]:
+    return {"page": Pages(library).search, "json": Api(library).search}
+
+
+def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:
+    """An answer, or what was wrong; None where nobody waits for it."""
+    try:
+        return function(request)
+    except AbandonedError:
+        return None
+    except Exception as error:
+        try:
+            return failure(error)
+        except Exception:
+            traceback.print_exc()
+            return failure(RequestError(500, "something went wrong here", "see the server's log"))

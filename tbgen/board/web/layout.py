@@ -1,0 +1,190 @@
+"""The frame of every page, and the small pieces of HTML that pages share.
+
+    page(view, title, main)  ->  <html> head, modes and pages, <main id="main">, settings
+
+The script replaces `main` when a link is followed; without it the links simply work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from html import escape
+from urllib.parse import urlencode
+
+from tbgen.board.drawing.diagram import symbols
+from tbgen.board.drawing.pieces import PIECE_SETS
+from tbgen.board.language.i18n import LANGUAGES, text
+from tbgen.board.web.assets import address as address_of
+from tbgen.board.web.state import BOARDS, MODES, THEMES, View
+from tbgen.notation import MOVE_NOTATIONS
+
+
+def page(
+    view: View,
+    title: str,
+    main: str,
+    address: Callable[[View], str] = View.href,
+    data: Mapping[str, str] | None = None,
+    css: str = "",
+    head: str = "",
+) -> str:
+    """A whole page.
+
+    `address` says where this page is for a view with other settings; `data` are attributes of
+    `main` for the script, `css` its class; `head` has more tags.
+    """
+    language = view.language
+    theme = f' data-theme="{view.theme}"' if view.theme else ""
+    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
+    heading = escape(f"{title} - {text(language, 'title')}")
+    return (
+        f'<!doctype html><html lang="{language}" data-root="/"{theme}><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
+        f'<meta name="description" content="{escape(text(language, "start_here"))}">'
+        f'{head}<link rel="stylesheet" href="{address_of("board.css")}">'
+        f'<link rel="icon" href="{address_of("icon.svg")}">'
+        f'<script type="module" src="{address_of("board.js")}"></script></head><body>'
+        f"{_skip_link(main, language)}"
+        f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
+        f"{symbols(view.pieces, with_board=True)}</svg>"
+        f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
+        f'<p id="said" class="unseen" role="status"></p>'
+        f'<main id="main" class="{css}" data-failed="{escape(text(language, "failed"))}"'
+        f"{attributes}>{main}</main>"
+        f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
+    )
+
+
+def link(href: str, label: str, css: str = "", extra: str = "") -> str:
+    """An anchor with a text."""
+    attribute = f' class="{css}"' if css else ""
+    return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
+
+
+def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
+    """Something to open; `content` is HTML."""
+    opened = " open" if is_open else ""
+    return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
+    """A table; cells are HTML."""
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{css}"><thead><tr>{names}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def with_settings(path: str, view: View) -> str:
+    """The address of a page without a board, with the view's settings."""
+    query = view.settings()
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def hidden_fields(query: Mapping[str, str]) -> str:
+    """The hidden fields of a form."""
+    return "".join(
+        f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
+        for key, value in query.items()
+    )
+
+
+def _skip_link(main: str, language: str) -> str:
+    """Past the navigation: to the moves, or to the content of a page that has none."""
+    target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
+    return link(f"#{target}", text(language, key), "skip")
+
+
+def copy_button(content: str, language: str) -> str:
+    """A button that copies a text; only where scripts run."""
+    return (
+        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
+        f'data-done="{escape(text(language, "copied"))}" '
+        f'data-failed="{escape(text(language, "copy_failed"))}">'
+        f"{escape(text(language, 'copy'))}</button>"
+    )
+
+
+def screen_button(language: str) -> str:
+    """A button that shows the board on the whole screen; only where scripts run."""
+    enter, leave = (escape(text(language, key)) for key in ("whole_screen", "leave_screen"))
+    return (
+        f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
+        f'data-leave="{leave}">{enter}</button>'
+    )
+
+
+def _navigation(view: View, on_board: bool) -> str:
+    """The modes of the board, the other pages, and the box that finds."""
+    language = view.language
+    shown = replace(view, chosen=None, where=None, ply=0, ladder=False, hint="")
+    links = []
+    for mode in MODES:
+        human = view.human if view.mode == "play" else view.position.side
+        current = ' aria-current="page"' if on_board and mode == view.mode else ""
+        href = shown.href(mode=mode, human=human)
+        links.append(link(href, text(language, mode), f"tab {mode}", current))
+    links.append(link(with_settings("/endgames", view), text(language, "endgames"), "tab"))
+    label = escape(text(language, "find"))
+    find = (
+        f'<form class="find" action="/find" method="get" role="search">'
+        f"{hidden_fields(view.settings())}"
+        f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
+        f'autocomplete="off" spellcheck="false">'
+        f'<button type="submit">{escape(text(language, "find_go"))}</button></form>'
+    )
+    home = link(with_settings("/", view), text(language, "title"), "home")
+    return f'{home}<nav aria-label="{escape(text(language, "title"))}">{"".join(links)}</nav>{find}'
+
+
+def _settings(view: View, address: Callable[[View], str]) -> str:
+    """Links that change how things are shown."""
+    language = view.language
+
+    def row(key: str, options: Iterable[tuple[View, str, bool]]) -> str:
+        links = []
+        for changed, label, chosen in options:
+            if chosen:
+                links.append(f'<b aria-current="true">{escape(label)}</b>')
+            else:
+                links.append(link(address(changed), label))
+        name = escape(text(language, key) + text(language, "colon"))
+        return f"<p><span>{name}</span>{' '.join(links)}</p>"
+
+    return "".join([
+        row("language", (
+            (_in_language(view, tag), name, tag == language) for tag, name in LANGUAGES.items()
+        )),
+        row("notation", (
+            (replace(view, notation=name), _notation_name(language, name), name == view.notation)
+            for name in MOVE_NOTATIONS
+        )),
+        row("pieces", (
+            (replace(view, pieces=name), text(language, name), name == view.pieces)
+            for name in PIECE_SETS
+        )),
+        row("wooden", (
+            (replace(view, board=name), text(language, name), name == view.board)
+            for name in BOARDS
+        )),
+        row("theme", (
+            (replace(view, theme=name), text(language, name or "auto"), name == view.theme)
+            for name in THEMES
+        )),
+        f"<p>{link(with_settings('/api', view), text(language, 'api'))}</p>",
+    ])  # fmt: skip
+
+
+def _in_language(view: View, language: str) -> View:
+    """The view in another language, with that language's own notation of moves."""
+    changed = replace(view, language=language, asked_language=True)
+    kept = view.notation if "notation" in view.settings() else changed.usual_notation
+    return replace(changed, notation=kept)
+
+
+def _notation_name(language: str, notation: str) -> str:
+    return text(language, f"n_{notation}" if notation.startswith("zh") else notation)

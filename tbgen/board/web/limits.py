@@ -1,0 +1,136 @@
+"""Limits of requests, and headers of every answer for browsers, outside of the endpoints.
+
+request  ->  its host, method, address and body  ->  the application  ->  answer + headers
+                 421   405     414         413
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_address
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tbgen.board.web.http import EVENTS, HTML, RequestError, failure
+from tbgen.board.web.proxy import is_forwarded
+
+MAX_QUERY = 6000
+"""Bytes of an address: a game of `state.MAX_MOVES` plies fits."""
+
+MAX_BODY = 2000
+"""Bytes of a form."""
+
+OWN = (HTML, EVENTS)
+"""Types of answers that scripts of other origins may not read."""
+
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+}
+"""Of every answer. `unsafe-inline` is for the style of a picture that stands alone. With the
+policy `no-referrer`, a browser would not say of a form that it is ours."""
+
+OPEN_HEADERS = {"access-control-allow-origin": "*"}
+"""Of every answer but `OWN` ones, which may be read from anywhere: no cookie or password is
+involved. A page may hold the token of those who build, and is for nobody else's scripts."""
+
+
+class Limits:
+    """ASGI middleware: refuses what no endpoint should see, and adds headers to every answer.
+
+    With `loopback_only`, requests for the names of other machines are among that: a page from
+    elsewhere can make its own name lead here, and a browser then takes the answers for its own.
+    Only the addresses of `posts` take a POST.
+    """
+
+    def __init__(
+        self, app: ASGIApp, loopback_only: bool = False, posts: frozenset[str] = frozenset()
+    ) -> None:
+        self._app = app
+        self._loopback_only = loopback_only
+        self._posts = posts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = dict(message["headers"])
+                kind = present.get(b"content-type", b"").decode("latin-1")
+                # What is only confirmed has no type: a browser keeps the headers that it has.
+                own = kind.startswith(OWN) or message["status"] == 304
+                missing = SECURITY_HEADERS | ({} if own else OPEN_HEADERS)
+                message["headers"] += [
+                    (name.encode(), value.encode())
+                    for name, value in missing.items()
+                    if name.encode() not in present
+                ]
+            await send(message)
+
+        post = scope["method"] == "POST" and scope["path"] in self._posts
+        refusal = _refusal(scope, self._loopback_only, post)
+        app = self._app if refusal is None else refusal
+        await app(scope, receive, send_with_headers)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address, perhaps with a port, means the machine itself."""
+    name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
+    name = name.strip("[]").removesuffix(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
+    """The answer to a request that goes beyond the limits; None for others.
+
+    post : whether it is a POST to an address that takes one
+    """
+    headers = dict(scope["headers"])
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    foreign = loopback_only and not all(map(is_loopback, hosts))
+    if scope["method"] == "OPTIONS" and not foreign:
+        allowed = {"access-control-allow-methods": "GET, HEAD", "access-control-max-age": "86400"}
+        return Response(status_code=204, headers=allowed)
+    problem = None
+    if foreign:
+        hint = "ask for 127.0.0.1 or localhost; serve --host lets others in"
+        problem = RequestError(421, "only this machine is answered, by its own name", hint)
+    elif scope["method"] not in ("GET", "HEAD") and not post:
+        problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
+    elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
+        problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")
+    elif post and is_forwarded(scope["headers"]):
+        hint = "ask by this machine's own address, without a proxy"
+        problem = RequestError(403, "only this machine itself may have tables built", hint)
+    elif post and (b"transfer-encoding" in headers or _length(headers) > MAX_BODY):
+        problem = RequestError(413, "the form is too large", f"{MAX_BODY} bytes are read")
+    elif not post and (_length(headers) or b"transfer-encoding" in headers):
+        problem = RequestError(413, "no request has a body here", "put everything in the query")
+    if problem is None:
+        return None
+    answer = failure(problem)
+    # Whatever was sent beyond the limits is not read.
+    return Response(
+        answer.content(), answer.status, {"connection": "close", "allow": "GET, HEAD, OPTIONS"},
+        media_type=answer.media_type,
+    )  # fmt: skip
+
+
+def _length(headers: Mapping[bytes, bytes]) -> int:
+    """The bytes of a request's body, as it announces them; too many where that is no number."""
+    announced = headers.get(b"content-length", b"0")
+    return int(announced) if announced.isdigit() and len(announced) < 9 else MAX_BODY + 1

@@ -1,0 +1,258 @@
+"""The addresses for programs, described once: as OpenAPI, and as a page that tries them.
+
+    ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
+               ->  /api                 every address with a form; answers come as they are
+
+What the answers hold is in docs/http.md and, field by field, in docs/openapi.json, which is made
+of this; `api` makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from typing import Any
+
+from tbgen import __version__
+from tbgen.board.knowledge.search import MOST_SHOWN
+from tbgen.board.language.i18n import LANGUAGES, localise, text
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.state import View
+from tbgen.finding.query import FIELDS
+from tbgen.notation import MOVE_NOTATIONS
+
+_LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
+
+_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 99999}
+
+_PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "fen": (
+        "the position, in any notation, _ for blanks",
+        "局面，任何记法",
+        {"type": "string", "maxLength": 400},
+        _LOOP,
+    ),
+    "moves": (
+        "moves in ICCS, separated by commas, at most 400",
+        "坐标着法，用逗号分开",
+        {"type": "string"},
+        "d0d1,b1c3",
+    ),
+    "notation": ("adds the text of moves", "着法记法", {"enum": list(MOVE_NOTATIONS)}, "wxf"),
+    "lang": ("language of reasons", "原因的语言", {"enum": list(LANGUAGES)}, "en"),
+    "explain": ("1: say who checks or chases", "取1时说明谁长将、谁长捉", {"enum": ["1"]}, "1"),
+    "plies": (
+        "at most so many plies",
+        "最多步数",
+        {"type": "integer", "minimum": 0, "maximum": 1000},
+        "40",
+    ),
+    "pieces": ("how pieces are drawn", "棋子样式", {"enum": ["zh", "latin", "picture"]}, "zh"),
+    "flip": ("1: Black below", "取1时黑方在下", {"enum": ["1"]}, "1"),
+    "limit": (
+        "at most so many positions",
+        "最多局面数",
+        {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN},
+        "5",
+    ),
+    "seed": ("another number finds others", "换一个数，换一批局面", _COUNT, "1"),
+    "turn": ("whose turn it is", "轮走方", {"enum": ["red", "black"]}, "red"),
+    "outcome": ("for the side to move", "轮走方的结果", {"enum": ["win", "draw", "loss"]}, "win"),
+    "order": ("of this order", "阶", _COUNT, "0"),
+    "least": ("plies from", "步数从", _COUNT, "5"),
+    "most": ("plies to", "步数到", _COUNT, "9"),
+    "only": ("1: one move alone keeps the result", "取1时只有一着保持结果", {"enum": ["1"]}, "1"),
+    "zugzwang": ("1: mutual zugzwang", "取1时互相欠行", {"enum": ["1"]}, "1"),
+    "decided": (
+        "what the loser must begin at once",
+        "负方立即开始的循环",
+        {"enum": ["check", "chase"]},
+        "check",
+    ),
+    "differs": (
+        "1: another rule set here has another outcome",
+        "取1时其他规则下结果不同",
+        {"enum": ["1"]},
+        "1",
+    ),
+    "name": (
+        "an endgame in any spelling",
+        "残局名称，任何写法",
+        {"type": "string", "maxLength": 100},
+        "rook against knight",
+    ),
+    "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
+    "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
+}
+"""By name: what it is in English and in Chinese, its schema, an example."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address: what it answers in English and in Chinese, its parameters, its type.
+
+    Parameters in the path are required, and so is `fen`.
+    """
+
+    path: str
+    english: str
+    chinese: str
+    parameters: tuple[str, ...] = ()
+    media: str = "application/json"
+    names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the parameters of the path."""
+        inside = tuple(name for name in _PARAMETERS if f"{{{name}}}" in self.path)
+        object.__setattr__(self, "names", (*inside, *self.parameters))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "/v1/probe",
+        "Value and moves of a position, or after a game",
+        "局面或对局之后的值与着法",
+        ("fen", "moves", "notation", "lang", "explain"),
+    ),
+    Endpoint(
+        "/v1/mainline",
+        "Best play of both sides",
+        "双方最佳变化",
+        ("fen", "plies", "notation", "lang"),
+    ),
+    Endpoint(
+        "/v1/judge", "The referee on a repetition, ply by ply", "裁判逐步判定循环", ("fen", "moves")
+    ),
+    Endpoint(
+        "/v1/render.svg",
+        "A picture of a position",
+        "局面图",
+        ("fen", "moves", "pieces", "flip"),
+        "image/svg+xml",
+    ),
+    Endpoint(
+        "/v1/render.png",
+        "The same as pixels, where the server has the extra png",
+        "同上，位图",
+        ("fen", "moves", "pieces", "flip", "width"),
+        "image/png",
+    ),
+    Endpoint(
+        "/v1/animation.svg",
+        "A game, or best play, as a picture that moves",
+        "对局或最佳变化的动画",
+        ("fen", "moves", "pieces", "flip"),
+        "image/svg+xml",
+    ),
+    Endpoint(
+        "/v1/animation.gif",
+        "The same as pixels, where the server has the extra png",
+        "同上，位图",
+        ("fen", "moves", "pieces", "flip", "width"),
+        "image/gif",
+    ),
+    Endpoint(
+        "/export.pgn",
+        "A game, or best play, as text",
+        "棋谱文本",
+        ("fen", "moves", "notation", "lang"),
+        "text/plain",
+    ),
+    Endpoint(
+        "/v1/tables",
+        "All tables, or one by its name, with their main figures",
+        "全部残局库",
+        ("name",),
+    ),
+    Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据"),
+    Endpoint(
+        "/v1/tables/{material}/histogram", "How many positions have each value", "各值的局面数"
+    ),
+    Endpoint(
+        "/v1/tables/{material}/search",
+        "Positions by what is asked of them, in six seconds at most",
+        "按条件找局面，最多六秒",
+        (*FIELDS, "limit", "seed"),
+    ),
+    Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
+    Endpoint(
+        "/v1/graph/{material}.dot", "The same for Graphviz", "同上，图形描述", media="text/plain"
+    ),
+    Endpoint("/healthz", "Whether the server is well", "服务器状态"),
+    Endpoint("/metrics", "Counts for Prometheus", "计数", media="text/plain"),
+)
+
+
+def description() -> dict[str, Any]:
+    """The document of OpenAPI 3.1."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "tbgen",
+            "version": __version__,
+            "description": "Perfect play in xiangqi endgames. Everything is read by GET.",
+        },
+        "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in ENDPOINTS},
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    """One address as OpenAPI has it."""
+    failure = {"description": "error and hint", "content": {"application/json": {}}}
+    return {
+        "summary": endpoint.english,
+        "parameters": [
+            {
+                "name": name,
+                "in": "path" if f"{{{name}}}" in endpoint.path else "query",
+                "required": name in ("fen", "material"),
+                "description": _PARAMETERS[name][0],
+                "schema": _PARAMETERS[name][2],
+                "example": _PARAMETERS[name][3],
+            }
+            for name in endpoint.names
+        ],
+        "responses": {
+            "200": {"description": "the answer", "content": {endpoint.media: {}}},
+            "400": failure,
+            "404": failure,
+            "503": failure,
+        },
+    }
+
+
+def api_page(view: View) -> Answer:
+    """Every address with what it takes, and a form that asks it."""
+    language = view.language
+    title = text(language, "api")
+    sections = "".join(_section(endpoint, language) for endpoint in ENDPOINTS)
+    machine = link("/openapi.json", "OpenAPI")
+    main = (
+        f'<div class="wide api"><h1>{escape(title)}</h1>'
+        f"<p>{escape(text(language, 'api_note'))} {machine}</p>{sections}</div>"
+    )
+    return Answer(page(view, title, main, partial(with_settings, "/api")), HTML)
+
+
+def _section(endpoint: Endpoint, language: str) -> str:
+    """One address, asked about an endgame where its path has one; a link where it takes nothing."""
+    summary = localise(language, endpoint.english, endpoint.chinese)
+    heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{escape(summary)}</p>"
+    ask = escape(text(language, "api_try"))
+    address = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
+    if not endpoint.parameters:
+        asked = link(address, text(language, "api_try"), "button")
+        return f"<section>{heading}<p>{asked}</p></section>"
+    fields = "".join(
+        f"<label>{escape(localise(language, *_PARAMETERS[name][:2]))} "
+        f'<code>{name}</code><input name="{name}" '
+        f"{'required' if name == 'fen' else ''} "
+        f'value="{escape(_PARAMETERS[name][3] if name == "fen" else "")}"></label>'
+        for name in endpoint.parameters
+    )
+    return (
+        f'<section>{heading}<form class="plain" action="{address}" method="get">{fields}'
+        f'<button type="submit">{ask}</button></form></section>'
+    )

@@ -1,0 +1,247 @@
+"""The pages that people ask for: a request in, the page of its mode, or where it leads, out.
+
+    /  board in its modes      /endgames  tables      /handbook  classes
+    /find  the box      /puzzle  a random position
+    /embed  for other pages    /build  tables to begin with      /search  positions to be found
+
+What stands on a page is made elsewhere; which address leads here is for `routes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from starlette.requests import Request
+
+from tbgen.board.knowledge.daily import puzzle_of_the_day, today
+from tbgen.board.knowledge.games import GameText, follows_position, read_game
+from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.practice import answer
+from tbgen.board.knowledge.puzzles import LEVELS, find_puzzle
+from tbgen.board.language.names import read_material
+from tbgen.board.web.composer import search_page
+from tbgen.board.web.editor import editor_page, read_sketch
+from tbgen.board.web.embed import embed_page
+from tbgen.board.web.endgames import MAX_NODES, closure_size, list_page, material_page
+from tbgen.board.web.film import film_page
+from tbgen.board.web.gallery import gallery_page
+from tbgen.board.web.handbook import chapter_page, handbook_page
+from tbgen.board.web.http import HTML, Answer, RequestError
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.openapi import api_page, description
+from tbgen.board.web.playing import playing_page
+from tbgen.board.web.starting import build_page, missing_page
+from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
+from tbgen.board.web.workspace import reading_page
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
+from tbgen.notation import read_position
+from tbgen.rules import check_legal
+from tbgen.tables import MissingTableError, Outcome
+
+_MODES: dict[str, Callable[[Library, View], Answer]] = {
+    "read": reading_page,
+    "play": playing_page,
+    "line": film_page,
+}
+
+
+class Pages:
+    """The endpoints; each takes a request and returns an `Answer`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def board(self, request: Request) -> Answer:
+        """The board, in the mode that is asked for."""
+        if request.query_params.get("mode") == "edit":
+            return self._edit(request)
+        try:
+            language = request.headers.get("accept-language", "")
+            view = read_view(request.query_params, self._library.first_position, language)
+            check_legal(view.start)
+        except PositionError as error:
+            # The editor says what is wrong, and has the text in its field to be mended.
+            return self._edit(request, error)
+        return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
+
+    def embed(self, request: Request) -> Answer:
+        """A position for other people's pages."""
+        language = request.headers.get("accept-language", "")
+        view = read_view(request.query_params, self._library.first_position, language)
+        check_legal(view.start)
+        return embed_page(self._library, view)
+
+    def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
+        """The editor; links that need a possible position lead to the first one meanwhile.
+
+        Raises the `error` that led here, if the position itself is not to blame.
+        """
+        reading = read_sketch(request.query_params, self._library.first_position)
+        if error is not None and reading.problem is None and not reading.sketch.faults():
+            raise error
+        view = View(self._library.first_position)
+        with contextlib.suppress(InputError):
+            view = self._settings_only(request)
+        with contextlib.suppress(InputError):
+            view = view.at(reading.sketch.checked())
+        chosen = request.query_params.get("piece", "")[:1]
+        status = 200 if error is None else 400
+        return editor_page(self._library, replace(view, mode="edit"), reading, chosen, status)
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def endgames(self, request: Request) -> Answer:
+        """The list of tables."""
+        return list_page(self._library, self._settings_only(request))
+
+    def endgame(self, request: Request) -> Answer:
+        """A table, or positions of it; other spellings of its name lead to it."""
+        view = self._settings_only(request)
+        asked = request.path_params["material"]
+        material = read_material(asked) or Material.parse(asked)
+        if asked != material.name:
+            return _moved(with_settings(f"/endgames/{material}", view))
+        if "plies" in request.query_params:
+            return gallery_page(self._library, view, material, request.query_params)
+        try:
+            return material_page(self._library, view, material)
+        except MissingTableError:
+            if closure_size(material) > MAX_NODES:
+                raise
+            return missing_page(self._library, view, material)
+
+    def handbook(self, request: Request) -> Answer:
+        """All practical endgames with their classes."""
+        return handbook_page(self._library, self._settings_only(request))
+
+    def chapter(self, request: Request) -> Answer:
+        """The endgames of one attacker, with diagrams."""
+        view, name = self._settings_only(request), request.path_params["attacker"]
+        return chapter_page(self._library, view, name)
+
+    def search(self, request: Request) -> Answer:
+        """Positions of a table by what is asked of them."""
+        view = self._settings_only(request)
+        material = Material.parse(request.path_params["material"])
+        return search_page(self._library, view, material, request.query_params)
+
+    def puzzle(self, request: Request) -> Answer:
+        """A random position with one good move, in the playing mode."""
+        view = self._settings_only(request)
+        material = Material.parse(request.path_params["material"])
+        task = "draw" if request.query_params.get("task") == "draw" else "win"
+        level = request.query_params.get("level", "")
+        if level and level not in LEVELS:
+            raise RequestError(400, f"level is none of {', '.join(LEVELS)}", "level=easy")
+        position = find_puzzle(self._library, material, Outcome[task.upper()], level=level)
+        return _puzzle(view, position, task)
+
+    def puzzle_of_the_day(self, request: Request) -> Answer:
+        """The day's puzzle, in the playing mode."""
+        position = puzzle_of_the_day(self._library, today())
+        if position is None:
+            raise RequestError(404, "no puzzle was found", "try another endgame")
+        return _puzzle(self._settings_only(request), position, "win")
+
+    def reply(self, request: Request) -> Answer:
+        """A move of the table below its full strength, or of the engine where no table knows one.
+
+        Leads to the position after it.
+        """
+        view = read_view(request.query_params, self._library.first_position)
+        check_legal(view.start)
+        study = self._library.study(view.positions, view.moves)
+        if study.over is not None:
+            return _moved(view.href())
+        if study.suggested is not None:
+            return _moved(view.after(answer(study, view.strength)).href())
+        if self._library.opponent is None:
+            return _moved(view.href())
+        move = self._library.opponent(view.start, view.moves)
+        return _moved(view.after(move).href())
+
+    # -- the box -----------------------------------------------------------------------------
+
+    def find(self, request: Request) -> Answer:
+        """The target of the search box's text: an endgame, a position, a game, or an error."""
+        asked = request.query_params.get("q", "").strip()
+        view = self._settings_only(request)
+        if not asked:
+            return _moved(with_settings("/", view))
+        material = read_material(asked)
+        if material is not None:
+            return _moved(with_settings(f"/endgames/{material}", view))
+        if follows_position(asked):
+            return self._game(view, read_game(asked))
+        try:
+            read = read_position(asked[: MAX_POSITION_TEXT + 1])
+        except PositionError as error:
+            try:
+                return self._game(view, read_game(asked))
+            except MoveTextError as unreadable:
+                numbered = any(map(str.isdigit, asked))  # as every position is
+                if " " in asked and (numbered or not asked.isascii()):
+                    raise
+                if numbered:
+                    raise error from unreadable
+                wrong = f"{excerpt(asked)} is no endgame, position or game"
+                raise RequestError(
+                    400, wrong, "such as KRKN, rook against knight, a FEN, or moves"
+                ) from None
+        turned = view.flip or read.viewpoint == Side.BLACK
+        return _moved(replace(view.at(read.position), flip=turned).href())
+
+    def _game(self, view: View, game: GameText) -> Answer:
+        """Leads to the board after a game; one with a bad move is shown up to there."""
+        shown = replace(view, start=game.start, moves=game.moves, mode="read")
+        if game.fault is None:
+            return _moved(shown.href())
+        return reading_page(self._library, shown, game.fault)
+
+    # -- building ----------------------------------------------------------------------------
+
+    def build(self, request: Request) -> Answer:
+        """Endgames that can be built, and the progress of the build."""
+        return build_page(self._library, self._settings_only(request))
+
+    # -- programs ----------------------------------------------------------------------------
+
+    def api(self, request: Request) -> Answer:
+        """The addresses for programs, to be tried."""
+        return api_page(self._settings_only(request))
+
+    def openapi(self, request: Request) -> Answer:
+        """The HTTP API as OpenAPI."""
+        return Answer(description())
+
+    def _settings_only(self, request: Request) -> View:
+        return bare_view(request, self._library.first_position)
+
+
+def bare_view(request: Request, position: Position) -> View:
+    """A view of some position, with the settings that are asked for; raises `InputError`."""
+    kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
+    view = read_view(kept, position, request.headers.get("accept-language", ""))
+    return replace(view, origin=_origin(request))
+
+
+def _puzzle(view: View, position: Position, task: str) -> Answer:
+    """Leads to a puzzle, seen from the side that is to solve it."""
+    shown = replace(view.at(position), task=task)
+    flip = position.side == Side.BLACK
+    return _moved(shown.href(mode="play", human=position.side, flip=flip))
+
+
+def _moved(href: str) -> Answer:
+    return Answer("", HTML, 303, {"location": href})
+
+
+def _origin(request: Request) -> str:
+    """Scheme, host and prefix of a request; empty where the host is none that could be named."""
+    host = request.headers.get("host", "")
+    named = re.fullmatch(r"[\w.:\[\]-]{1,100}", host)
+    return f"{request.url.scheme}://{host}{request.scope['root_path']}" if named else ""

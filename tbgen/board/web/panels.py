@@ -1,0 +1,355 @@
+"""Panels beside a position: parts of a page, each its own section.
+
+rules_headline  what the rules of repetition alone decide
+rules_panel     the outcome under every rule set that is here
+rules_boards    an endgame's positions that are won only because of the rules
+where_panel     a piece on every point
+slip_note       what the last move threw away
+endgame_panel   histogram with this position's bar, longest wins as small boards
+game_record     the moves so far, in pairs       share_panel   what can be taken away
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from html import escape
+
+from tbgen.board.drawing.diagram import Point
+from tbgen.board.drawing.figures import histogram, orders_of, place_of
+from tbgen.board.drawing.raster import can_rasterise
+from tbgen.board.knowledge.daily import comparable
+from tbgen.board.knowledge.insight import heat_map, slip, verdicts
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import piece_name, point_name
+from tbgen.board.language.words import proof_in_words
+from tbgen.board.web.gallery import (
+    MAX_SLOTS,
+    LongestWin,
+    bar_href,
+    longest_plies,
+    longest_win,
+    longest_wins,
+    small_boards,
+)
+from tbgen.board.web.layout import copy_button, details, link, with_settings
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.indexing import Material, Move, Position, PositionError, Side
+from tbgen.notation import format_move, format_position
+from tbgen.play.preference import worth_of_move
+from tbgen.referee import Label
+from tbgen.rules import check_legal
+from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, TableStatistics
+
+VALUED = 60
+"""Moves of a game, the last ones, whose values are told with it."""
+
+RULES_BOARDS = 8
+"""Positions of an endgame's page that are won only because of the rules."""
+
+QUICK_SLOTS = 2_000_000
+"""Slots for each side of a table in which a longest win is searched for beside a position."""
+
+
+def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResult]]:
+    """The value under each rule set that is here, its own first; empty where one alone is known."""
+    if study.result is None or not study.position.material.both_armed:
+        return []
+    known = verdicts(library, study.position, study.result)
+    return known if len(known) > 1 else []
+
+
+def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, view: View) -> str:
+    """The decision by the rules of repetition alone, in a sentence; empty where all sets agree.
+
+    It leads to more such positions of the endgame.
+    """
+    language = view.language
+    others = [(rules, result) for rules, result in known if result.outcome != known[0][1].outcome]
+    if not others:
+        return ""
+    drawn = known[0][1].outcome == Outcome.DRAW
+    said = text(language, "only_rules_draw" if drawn else "only_rules_win")
+    rest = text(language, "choice_stop").join(
+        text(
+            language,
+            "only_rules_else",
+            rules=rules_name(rules, language),
+            result=_result_in_words(study.position, result, language),
+        )
+        for rules, result in others
+    )
+    href = with_settings(f"/search/{study.position.material}", view)
+    href += ("&" if "?" in href else "?") + "differs=1"
+    more = link(href, text(language, "only_rules_more"), "button small")
+    return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
+
+
+def _result_in_words(position: Position, result: ProbeResult, language: str) -> str:
+    """`Red wins` or `Draw`."""
+    if result.outcome == Outcome.DRAW:
+        return text(language, "drawn")
+    winner = position.side if result.outcome == Outcome.WIN else position.side.other
+    return text(language, "wins", side=text(language, winner.name.lower()))
+
+
+def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
+    """The outcome under each rule set; empty where one alone is known."""
+    if not known:
+        return ""
+    language = view.language
+    rows = [
+        f"<li><span>{escape(rules_name(rule_set, language))}</span> "
+        f'<b class="badge {outcome_word(result.outcome)}">'
+        f"{escape(text(language, outcome_word(result.outcome)))}</b> "
+        f"<small>{escape(short(result.exact))}</small></li>"
+        for rule_set, result in known
+    ]
+    differ = len({result.outcome for _, result in known}) > 1
+    content = f'<ul class="rules">{"".join(rows)}</ul>'
+    return details(text(language, "rules_table"), content, "panel", is_open=differ)
+
+
+def rules_boards(library: Library, material: Material, figures: TableStatistics, view: View) -> str:
+    """The longest wins that another rule set calls something else, as small boards."""
+    if material not in comparable(library):
+        return ""
+    language, found = view.language, []
+    for win in sorted(longest_wins(figures), key=lambda win: -win.order):
+        if not win.order:
+            continue
+        known = rules_known(library, library.probe(win.position))
+        others = [result for _, result in known if result.outcome != known[0][1].outcome]
+        if others:
+            side = text(language, win.winner.name.lower())
+            said = text(language, "wins", side=side) + text(language, "of_order", n=win.order)
+            said += text(language, "choice_stop") + text(
+                language,
+                "only_rules_else",
+                rules=rules_name(others[0].rule_set, language),
+                result=_result_in_words(win.position, others[0], language),
+            )
+            found.append((win.position, said))
+    if not found:
+        return ""
+    href = with_settings(f"/search/{material}", view)
+    href += ("&" if "?" in href else "?") + "differs=1"
+    more = link(href, text(language, "only_rules_more"), "button small")
+    heading = f"<h2>{escape(text(language, 'only_rules'))} {more}</h2>"
+    return heading + small_boards(found[:RULES_BOARDS], view)
+
+
+def where_panel(study: Study, view: View) -> str:
+    """The choice of the piece that is tried on every point, as links."""
+    language = view.language
+    if study.result is None:
+        return ""
+    links = []
+    for code, square in view.position.pieces():
+        chosen = square == view.where
+        name = f"{piece_name(code, language)} {point_name(square, language)}"
+        href = view.href(where=None if chosen else square, chosen=None)
+        links.append(link(href, name, "button small" + (" on" if chosen else "")))
+    other = ""
+    flipped = Position(view.position.board, view.position.side.other)
+    with contextlib.suppress(PositionError):
+        check_legal(flipped)
+        side = text(language, flipped.side.name.lower())
+        href = view.at(flipped).href(where=view.where)
+        other = f"<p>{link(href, text(language, 'other_turn', side=side), 'button small')}</p>"
+    note = f"<p>{escape(text(language, 'where_note'))}</p>"
+    content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
+    return details(text(language, "where"), content, "panel where", is_open=view.where is not None)
+
+
+def heat(library: Library, view: View) -> dict[int, Point]:
+    """The points of the heat map that is asked for; each leads to its position."""
+    if view.where is None:
+        return {}
+    code, found = view.position.board[view.where], {}
+    for square, result in heat_map(library, view.position, view.where).items():
+        board = bytearray(view.position.board)
+        board[view.where], board[square] = 0, code
+        href = view.at(Position(bytes(board), view.position.side)).href()
+        found[square] = Point(outcome_word(result.outcome), short(result.exact), href)
+    return found
+
+
+def slip_note(library: Library, study: Study, view: View) -> str:
+    """The loss by the last move, the move that would have kept it, and the refuting reply."""
+    found = slip(library, view.positions, view.moves)
+    if found is None:
+        return ""
+    language = view.language
+
+    def name(position: Position, move: Move) -> str:
+        return format_move(position, move, view.notation)
+
+    now = text(language, outcome_word(found.got.outcome))
+    said = text(
+        language,
+        "slip",
+        move=name(found.before, view.moves[-1]),
+        was=text(language, outcome_word(found.lost.outcome)),
+        now=now,
+        best=name(found.before, found.best.move),
+    )
+    if found.reply is not None:
+        reply = name(study.position, found.reply.move)
+        said += f" {text(language, 'slip_reply', reply=reply, now=now)}".replace("。 ", "。")
+    return f'<p class="notice slip">{escape(said)}</p>'
+
+
+def endgame_panel(library: Library, study: Study, view: View) -> str:
+    """The endgame of a position: its histogram with the position's bar, and its longest wins."""
+    if study.result is None or study.result.metric is None:
+        return ""
+    try:
+        figures, _ = library.statistics(study.position.material)
+        status = library.proof(study.position.material)
+    except (TablebaseError, OSError):
+        return ""
+    language = view.language
+    spot = place_of(study.position, study.result)
+    orders = orders_of(figures)
+    order = spot[0] if spot else min(orders, default=0)
+    picture = histogram(
+        figures,
+        order,
+        language,
+        spot[1:] if spot else None,
+        lambda winner, plies: bar_href(view, figures, winner, order, plies),
+    )
+    note = ""
+    if picture:
+        name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
+        picture = f"<h3>{escape(name)}</h3>{picture}"
+        note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
+    material = study.position.material
+    more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+    proof = proof_in_words(status, language) + text(language, "stop_mark")
+    about = f"<p>{escape(text(language, 'proof') + text(language, 'colon') + proof)}{more}</p>"
+    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
+    return details(text(language, "this_endgame"), content, "panel endgame")
+
+
+def longest_boards(
+    library: Library, figures: TableStatistics, view: View, most: int | None = None
+) -> str:
+    """The longest win of each side and order, as small boards; empty for a drawn endgame.
+
+    A side whose longest distance is a loss has its longest win searched for, in small tables.
+    """
+    language = view.language
+    limit = MAX_SLOTS if most is None else QUICK_SLOTS
+    longest = longest_wins(figures)
+    for side in Side:
+        told = any(win.order == 0 and win.winner == side for win in longest)
+        if not told and figures.index_size <= limit:
+            position = longest_win(library, figures, side)
+            if position is not None:
+                longest.append(LongestWin(position, 0, side, longest_plies(figures, side)))
+    found = []
+    for win in sorted(longest, key=lambda win: (win.order, win.winner)):
+        said = text(language, "wins", side=text(language, win.winner.name.lower()))
+        moves = moves_in_words(win.plies, language)
+        if win.order and win.plies:
+            said = text(language, "longest_loop", side=said, n=win.order, moves=moves)
+        elif win.order:
+            said += text(language, "of_order", n=win.order)
+        elif win.plies:
+            said = text(language, "longest_of", side=said, n=moves)
+        found.append((win.position, said))
+    if not found:
+        return ""
+    heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
+    return heading + small_boards(found[:most], view)
+
+
+def game_record(library: Library, view: View) -> str:
+    """The moves played, in pairs, each a link to the position after it.
+
+    Where values are shown, each has what it was worth, as far as tables are here, and the
+    referee's label of what it does: a check, a chase, or nothing.
+    """
+    if not view.moves:
+        return ""
+    signs = _signs(library, view) if view.mode == "read" else [""] * len(view.moves)
+    items = []
+    for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
+        reached = view.back(len(view.moves) - number)
+        current = ' aria-current="true"' if number == len(view.moves) else ""
+        label = format_move(position, move, view.notation)
+        items.append(link(reached.href(), label, "", current) + signs[number - 1])
+    heading = f"{text(view.language, 'game')} ({len(items)})"
+    record = f'<p class="game">{pairs(items, view)}</p>'
+    return details(heading, record, "panel record", is_open=True)
+
+
+def _signs(library: Library, view: View) -> list[str]:
+    """Signs of the last moves of a game: the worth of each to its side, and its effect."""
+    language, found = view.language, []
+    plies = library.judge(view.start, view.moves).plies
+    before = len(view.moves) - VALUED
+    for number, (ply, after) in enumerate(zip(plies, view.positions[1:], strict=True)):
+        worth = None
+        if number >= before:
+            with contextlib.suppress(TablebaseError, OSError):
+                worth = worth_of_move(library.tables.probe(after).exact, False)
+        sign = "" if worth is None else (
+            f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
+        )  # fmt: skip
+        if ply.label != Label.IDLE:
+            name = escape(text(language, f"ply_{ply.label}"))
+            sign += f' <i class="{ply.label}">{name}</i>'
+        found.append(sign)
+    return found
+
+
+def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
+    """Moves as a record has them: `1. one other 2. one other`."""
+    found = list(items)
+    if view.start.side == 1 and found:
+        found.insert(0, "…")
+    return " ".join(
+        f'<span class="pair"><b>{first + number // 2}.</b> '
+        f"{' '.join(found[number : number + 2])}</span>"
+        for number in range(0, len(found), 2)
+    )
+
+
+def share_panel(view: View) -> str:
+    """The position and the line to take away."""
+    language = view.language
+    shown = view.href(mode="read", chosen=None, where=None)
+    export, picture = (
+        shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
+    )
+    moving, moving_pixels, embedded = (
+        view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
+        for path in ("/v1/animation.svg", "/v1/animation.gif", "/embed")
+    )
+    single = view.at(view.position).href(mode="read")
+    pixels = picture.replace("render.svg", "render.png")
+    found = [
+        (single, text(language, "permalink")),
+        (export, text(language, "export")),
+        (picture, "SVG"),
+        *([(pixels, "PNG")] if can_rasterise() else []),
+        (moving, text(language, "moving")),
+        *([(moving_pixels, "GIF")] if can_rasterise() else []),
+        (embedded, text(language, "embed")),
+        (shown.replace("/?", "/v1/probe?", 1), "JSON"),
+    ]
+    links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
+    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
+    below = Side.BLACK if view.flip else Side.RED
+    codes = "".join(
+        f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"
+        for code in (view.position.fen, format_position(view.position, "pai", below), frame)
+    )
+    keys = f'<p class="under">{escape(text(language, "keys"))}</p>'
+    content = f'{links}<div class="codes">{codes}</div>{keys}'
+    return details(text(language, "share"), content, "panel")

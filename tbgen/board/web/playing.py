@@ -1,0 +1,151 @@
+"""Playing against the table, or the engine where there is none: nothing tells what a move is worth.
+
+    a game     task, score at its end, the referee's warnings, moves by name
+    a puzzle   a game with something to keep: open, right, lost or solved (`puzzles`)
+    practice   how strong the table plays (`practice`), and other puzzles
+
+The board, its buttons and what the script is told are those of `workspace`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import urlencode
+
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
+from tbgen.board.language.i18n import text
+from tbgen.board.language.words import explain_judgement
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import link, with_settings
+from tbgen.board.web.panels import game_record, share_panel
+from tbgen.board.web.state import STRENGTHS, View
+from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
+from tbgen.board.web.workspace import board_page, marks_of, readers_turn
+from tbgen.notation import format_move
+from tbgen.tables import Outcome
+
+
+def playing_page(library: Library, view: View) -> Answer:
+    """A game against the table; nothing tells what a move is worth."""
+    study = library.study(view.positions, view.moves)
+    language = view.language
+    over = game_over(study.over, view)
+    task = ""
+    if not over:
+        task = text(language, _task(library, study, view))
+    you = text(language, "you_play", side=text(language, view.human.name.lower()))
+    turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
+    lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
+    verdict = (
+        f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
+        f"{_score(library, study, view)}{referee(study, view)}"
+        f'<p class="reply">{escape(_reply(view))}</p>'
+        f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
+    )
+    side = (
+        f"{_plain_moves(study, view)}{_practice(study, view)}{game_record(library, view)}"
+        f"{share_panel(view)}"
+    )
+    return board_page(library, study, view, verdict, marks_of(library, study, view, None), side)
+
+
+def _reply(view: View) -> str:
+    """The move that was made last; empty where there is none."""
+    if not view.moves:
+        return ""
+    before = view.positions[-2]
+    side = text(view.language, before.side.name.lower())
+    move = format_move(before, view.moves[-1], view.notation)
+    return text(view.language, "made", side=side, move=move)
+
+
+def _task(library: Library, study: Study, view: View) -> str:
+    """The key of the message about the reader's task."""
+    mine = readers_turn(view)
+    if study.result is not None:
+        return "hidden" if mine else "table_thinks"
+    if library.opponent is None:
+        return "no_opponent"
+    return "hidden_engine" if mine else "engine_thinks"
+
+
+def _puzzle(library: Library, study: Study, view: View) -> str:
+    """The task of a puzzle, and its state; the script counts those that are solved."""
+    if not view.task:
+        return ""
+    language, state = view.language, state_of(study, view.human, view.task, begun=bool(view.moves))
+    said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
+    first = library.probe(view.start).result
+    if state == "open" and first is not None:
+        said += text(language, "puzzle_rules") if first.order else ""
+        level = text(language, f"level_{level_of(view.start, first)}")
+        said += text(language, "puzzle_level", level=level)
+    back = ""
+    if state == "lost":
+        again = view.back(len(view.moves)).href()
+        back = " " + link(again, text(language, "puzzle_again"), "button small")
+    streak = escape(text(language, "puzzle_streak", n="@", m="#"))
+    return (
+        f'<p class="notice puzzle {state}" data-puzzle="{state}" '
+        f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
+        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+    )
+
+
+def _practice(study: Study, view: View) -> str:
+    """The table's strength, and puzzles by their level, as links."""
+    if study.result is None or study.result.metric is None:
+        return ""
+    language = view.language
+    strengths = [
+        link(view.href(strength=name, hint=""), text(language, f"strength_{name}"),
+             "button small" + (" on" if name == view.strength else ""))
+        for name in STRENGTHS
+    ]  # fmt: skip
+    task = {"task": "draw"} if view.task == "draw" else {}
+    levels = [
+        link(f"/puzzle/{view.start.material}?{urlencode(query | task | view.settings())}",
+             text(language, key), f"button small puzzle-link {key}")
+        for key, query in [
+            ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
+        ]
+    ]  # fmt: skip
+    day = link(with_settings("/puzzle", view), text(language, "puzzle_day"), "button small")
+    colon = text(language, "colon")
+    return (
+        f"<p>{escape(text(language, 'strength'))}{colon}{' '.join(strengths)}</p>"
+        f"<p>{escape(text(language, 'puzzles'))}{colon}{' '.join([*levels, day])}</p>"
+    )
+
+
+def _score(library: Library, study: Study, view: View) -> str:
+    """Moves of the reader's win, and of the shortest; for wins by mate."""
+    over = study.over
+    if over is None or over.winner != view.human or over.why == "repetition":
+        return ""
+    first = library.probe(view.start).result
+    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
+        return ""
+    language = view.language
+    made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
+    return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
+
+
+def _plain_moves(study: Study, view: View) -> str:
+    """The moves in the playing mode, by name."""
+    if not readers_turn(view) or study.over:
+        return ""
+    language = view.language
+    moves = sorted(study.moves, key=lambda move: move.move.iccs)
+    links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
+    heading = f"{text(language, 'moves')} ({len(moves)})"
+    colon = text(language, "colon")
+    warnings = "".join(
+        f'<p class="notice referee"><b>{escape(text(language, "referee"))}{colon}</b> '
+        f"{escape(format_move(study.position, move, view.notation))}{colon}"
+        f"{escape(explain_judgement(judgement, study.rules, language))}</p>"
+        for move, judgement in (study.forbidden or {}).items()
+    )
+    listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
+    return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

@@ -1,0 +1,325 @@
+"""Routes, old links and error pages.
+
+    tables directory  ->  Library  ->  Starlette application
+
+The application keeps no state but caches and counts of requests; running it is for `server`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from tbgen.board.drawing.diagram import draw
+from tbgen.board.knowledge.daily import today
+from tbgen.board.knowledge.library import Library, Opponent
+from tbgen.board.knowledge.workshop import Workshop
+from tbgen.board.language.complaints import complain
+from tbgen.board.language.i18n import text
+from tbgen.board.web.api import Api
+from tbgen.board.web.assets import FOREVER, assets
+from tbgen.board.web.construction import PATHS, Construction
+from tbgen.board.web.endgames import MAX_NODES, closure_size
+from tbgen.board.web.helpers import Helpers
+from tbgen.board.web.http import (
+    HTML,
+    TEXT,
+    Answer,
+    Gate,
+    Lane,
+    RequestError,
+    failure,
+)
+from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.limits import SECURITY_HEADERS, Limits
+from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers
+from tbgen.board.web.pages import Pages, bare_view
+from tbgen.board.web.parameters import refuse_unknown
+from tbgen.board.web.proxy import Forwarded
+from tbgen.board.web.starting import building, progress_in_words
+from tbgen.board.web.state import View, read_view
+from tbgen.indexing import Material, Position
+from tbgen.indexing.errors import InputError
+from tbgen.play.tablebase import GameTablebase
+from tbgen.rules import check_legal
+
+_ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
+"""Where the links of an error page lead."""
+
+
+def create_app(
+    tables: GameTablebase,
+    directory: Path | None = None,
+    *,
+    loopback_only: bool = False,
+    workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
+    files: bool = False,
+    compared: Path | None = None,
+) -> Starlette:
+    """The application for some tables; more of them may come into `directory` later.
+
+    With `loopback_only` nobody is answered who asks for another machine's name, and only then is
+    the directory named, in the command that builds a missing table; `workshop` tells its cost, and
+    may build it if `loopback_only`. `opponent` plays where no table does. With `files` others may
+    fetch the files of the directory (`mirror`). `compared` has tables of other rule sets. Work with
+    the tables ends when nobody waits for it: their `checkpoint` is the application's.
+    """
+    if workshop is not None and workshop.limits is not None and not loopback_only:
+        raise ValueError("only the machine itself may have tables built")
+    known = directory is not None and loopback_only
+    option = f" --tables {shlex.quote(str(directory))}" if known else ""
+    library = Library(tables, directory, workshop, option, opponent, compared)
+    gate = Gate(lambda: f"{library.fingerprint}{building(library)}{today()}")
+    tables.checkpoint = gate.checkpoint
+    pages, helpers = Pages(library), Helpers(library)
+    routes = [
+        *_page_routes(pages, helpers, gate),
+        *_building_routes(workshop, gate),
+        Route("/static/{name}", gate.endpoint("static", _static)),
+        Route("/robots.txt", gate.endpoint("robots", _robots)),
+        *_api_routes(Api(library), helpers, gate),
+    ]
+    if files and directory is not None:
+        routes.append(Route(f"{ADDRESS}/{{name}}", Mirror(directory, gate.requests).answer))
+    posts = PATHS if workshop is not None and workshop.limits is not None else frozenset()
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(Limits, loopback_only=loopback_only, posts=posts),
+            Middleware(ZipOthers),
+            Middleware(Forwarded),
+        ],
+        exception_handlers={404: _not_found, 500: _bug},
+    )
+    app.state.gate = gate
+    return app
+
+
+def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
+    """The addresses that people ask for."""
+
+    def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
+        checked = _checked(path, page)
+        return Route(path, gate.endpoint(name, checked, _as_page, **({"lane": _page} | how)))
+
+    return [
+        shown("/", "board", pages.board, lane=_of_board),
+        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
+        shown("/find", "find", pages.find, cached=False),
+        shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=_long),
+        shown("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False, lane=_long),
+        shown("/reply", "reply", pages.reply, cached=False, lane=_long),
+        shown("/search/{material}", "search", helpers.endpoint("page"), lane=_search),
+        shown("/endgames", "endgames", pages.endgames, lane=_long),
+        shown("/endgames/{material}", "endgame", pages.endgame),
+        shown("/handbook", "handbook", pages.handbook, lane=_long),
+        shown("/handbook/{attacker}", "chapter", pages.chapter, lane=_long),
+        shown("/embed", "embed", pages.embed),
+        shown("/build", "build", pages.build, lane=_prompt),
+        shown("/api", "api", pages.api, lane=_prompt),
+        Route("/openapi.json", gate.endpoint("openapi", _checked("/openapi.json", pages.openapi))),
+        Route("/endgame.cgi", _old_link("")),
+        Route("/play.cgi", _old_link("play")),
+    ]
+
+
+def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
+    """The addresses that build, and that tell how a build goes."""
+    if workshop is None:
+        return []
+    site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
+    return [
+        Route("/enter/{key}", site.enter),
+        Route("/build", site.start, methods=["POST"]),
+        Route("/build/cancel", site.cancel, methods=["POST"]),
+        Route("/build/events", site.events),
+    ]
+
+
+def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
+    """The addresses that programs ask."""
+
+    def follows_play(request: Request) -> Lane:
+        """Long for a probe of a whole game, or one that is to be explained by a line."""
+        asked = {"moves", "explain"} & request.query_params.keys()
+        return Lane.LONG if asked else Lane.PROMPT
+
+    def metrics(request: Request) -> Answer:
+        return api.metrics(gate)
+
+    def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+        """Refuse materials whose graph would be enormous."""
+
+        def answer(request: Request) -> Answer:
+            size = closure_size(Material.parse(request.path_params["material"]))
+            if size > 10 * MAX_NODES:
+                raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
+            return function(request)
+
+        return answer
+
+    def told(path: str, name: str, function: Callable[[Request], Answer], **how: Any) -> Route:
+        return Route(path, gate.endpoint(name, _checked(path, function), **how))
+
+    return [
+        told("/export.pgn", "export", api.export, lane=_long),
+        told("/v1/probe", "probe", api.probe, lane=follows_play),
+        told("/v1/mainline", "mainline", api.mainline, lane=_long),
+        told("/v1/judge", "judge", api.judge, lane=_long),
+        told("/v1/render.svg", "render", api.render),
+        told("/v1/render.png", "render", api.render_png, lane=_long),
+        told("/v1/animation.svg", "animation", api.animation, lane=_long),
+        told("/v1/animation.gif", "animation", api.animation_gif, lane=_long),
+        told("/v1/tables", "tables", api.tables, lane=_long),
+        told("/v1/tables/{material}", "table", api.table, lane=_long),
+        told("/v1/tables/{material}/histogram", "histogram", api.histogram),
+        told("/v1/tables/{material}/search", "search", helpers.endpoint("json"), lane=_search),
+        told("/v1/tables/{material}/graph", "graph", bounded(api.graph)),
+        told("/v1/graph/{material}.dot", "dot", bounded(api.dot)),
+        told("/healthz", "health", api.health, cached=False),
+        told("/metrics", "metrics", metrics, cached=False),
+    ]
+
+
+def _static(request: Request) -> Answer:
+    """Script, style or icon; for good where the address has its fingerprint."""
+    asset = assets().get(request.path_params["name"])
+    if asset is None:
+        raise RequestError(404, "there is no such file", "see /")
+    asked = request.query_params.get("v")
+    kept = {"cache-control": FOREVER} if asked == asset.fingerprint else None
+    return Answer(asset.content, asset.media_type, headers=kept)
+
+
+def _robots(request: Request) -> Answer:
+    """Advice to crawlers: the first page and the endgames; there are billions of positions."""
+    root = request.scope["root_path"]
+    lines = ("User-agent: *", f"Allow: {root}/$", f"Allow: {root}/endgames", f"Disallow: {root}/")
+    return Answer("".join(f"{line}\n" for line in lines), TEXT)
+
+
+def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+    """An endpoint that refuses parameters which its path does not have."""
+
+    def answer(request: Request) -> Answer:
+        refuse_unknown(path, request.query_params)
+        return function(request)
+
+    return answer
+
+
+def _prompt(request: Request) -> Lane:
+    return Lane.PROMPT
+
+
+def _page(request: Request) -> Lane:
+    return Lane.PAGE
+
+
+def _long(request: Request) -> Lane:
+    return Lane.LONG
+
+
+def _search(request: Request) -> Lane:
+    return Lane.SEARCH
+
+
+def _of_board(request: Request) -> Lane:
+    """Long for a piece that is tried on every point; the editor looks nothing up."""
+    if "where" in request.query_params:
+        return Lane.LONG
+    return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
+
+
+def _old_mode(mode: str) -> Callable[[Request], Any]:
+    """The addresses of modes when they were pages of their own."""
+
+    async def redirect(request: Request) -> Response:
+        query = [(key, value) for key, value in parse_qsl(request.url.query) if key != "mode"]
+        target = urlencode([*query, ("mode", mode)], safe="/,_")
+        return RedirectResponse(f"/?{target}", 301)
+
+    return redirect
+
+
+def _old_link(mode: str) -> Callable[[Request], Any]:
+    """Pai's addresses, in which the whole query is a position in his notation."""
+    suffix = f"&mode={mode}" if mode else ""
+
+    async def redirect(request: Request) -> Response:
+        position = unquote_plus(request.url.query)
+        return RedirectResponse(f"/?pos={quote(position, safe='')}{suffix}", 301)
+
+    return redirect
+
+
+# -- errors ----------------------------------------------------------------------------------
+
+
+def _as_page(request: Request, answer: Answer) -> Answer:
+    """An error as a page for people, with the board that was asked for, if it can be read."""
+    body = answer.body
+    assert not isinstance(body, str | bytes)
+    view = View(_ANY_POSITION)
+    with contextlib.suppress(InputError):
+        view = bare_view(request, _ANY_POSITION)
+    picture = ""
+    with contextlib.suppress(InputError):
+        if "fen" in request.query_params or "pos" in request.query_params:
+            asked = {key: value for key, value in request.query_params.items() if key != "moves"}
+            view = read_view(asked, _ANY_POSITION, request.headers.get("accept-language", ""))
+            check_legal(view.start)
+            picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
+    language = view.language
+    what, hint = complain(str(body["error"]), str(body["hint"]), language)
+    report = f" {text(language, 'error_report')}" if answer.status >= 500 else ""
+    key = "board" if picture else "back_to_board"
+    back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
+    shape = "workspace" if picture else ""
+    main = (
+        f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
+        f"<p>{escape(hint)}{escape(report)}</p></div>"
+        f"<p>{link(back, text(language, key), 'button')}</p></div>{picture}"
+    )
+    title = text(language, "not_found") if answer.status == 404 else str(answer.status)
+    address = View.href if picture else partial(with_settings, "/endgames")
+    whole = page(view, title, main, address, css=shape)
+    return Answer(whole, HTML, answer.status, answer.headers)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """An address that no route has."""
+    return _dressed(request, RequestError(404, "there is no such page", "the board is at /"))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    """An error that only a bug explains; its traceback goes to the log.
+
+    It is answered outside of `Limits`, which gives their headers to all other answers.
+    """
+    answer = _dressed(
+        request, RequestError(500, "something went wrong here", "see the server's log")
+    )
+    answer.headers.update(SECURITY_HEADERS)
+    return answer
+
+
+def _dressed(request: Request, error: RequestError) -> Response:
+    """An error as JSON, or as a page where one is asked for."""
+    answer = failure(error)
+    if "text/html" in request.headers.get("accept", ""):
+        answer = _as_page(request, answer)
+    return Response(answer.content(), answer.status, media_type=answer.media_type)

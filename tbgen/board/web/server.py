@@ -1,0 +1,142 @@
+"""Running the board: the application of `routes` on uvicorn, with an end to its patience.
+
+tables directory  ->  create_app  ->  BoardServer on 127.0.0.1
+"""
+
+from __future__ import annotations
+
+import asyncio
+from copy import deepcopy
+from pathlib import Path
+from socket import socket
+from sys import getswitchinterval, setswitchinterval
+from threading import Thread
+from typing import Any
+
+from uvicorn import Config, Server
+from uvicorn.config import LOGGING_CONFIG
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tbgen.board.drawing.raster import can_rasterise
+from tbgen.board.knowledge.library import Opponent
+from tbgen.board.knowledge.workshop import Workshop
+from tbgen.board.web.limits import is_loopback
+from tbgen.board.web.routes import create_app
+from tbgen.play.tablebase import GameTablebase
+
+HEADER_SECONDS = 5
+"""How long a connection may take to send the head of a request."""
+
+MAX_CONNECTIONS = 512
+
+_LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
+for _formatter in _LOG["formatters"].values():
+    _formatter["fmt"] = f"%(asctime)s {_formatter['fmt']}"
+    _formatter["datefmt"] = "%Y-%m-%dT%H:%M:%S%z"
+"""uvicorn's own lines of a log, each with its time."""
+
+TURN_SECONDS = 0.0005
+"""How long a thread works before another one's turn: Python's own 5 ms add up in short answers."""
+
+
+class PatientProtocol(H11Protocol):
+    """uvicorn's protocol with an end to its patience.
+
+    It waits for ever for the rest of a request; a client that sends one byte a minute would keep
+    its connection. Here the head of a request has to be complete in `HEADER_SECONDS`.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop waiting if a request is being answered, else wait on from when it began."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif self._deadline is None:
+            self._wait()
+
+    def on_response_complete(self) -> None:
+        """Stop the timer: uvicorn's own one waits for the next request."""
+        self._stop_waiting()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+class BoardServer(Server):
+    """uvicorn's server, which ends the work of its requests before it ends itself."""
+
+    def run(self, sockets: list[socket] | None = None) -> None:
+        """Serve until interrupted; threads take turns often, so that short work is not held up."""
+        before = getswitchinterval()
+        setswitchinterval(TURN_SECONDS)
+        # What draws pixels takes a second to load: nobody's first page need wait for it.
+        Thread(target=can_rasterise, daemon=True).start()
+        try:
+            super().run(sockets)
+        finally:
+            setswitchinterval(before)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End at once, and not when the last long answer is there."""
+        self.config.app.state.gate.close()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def make_server(
+    tables: GameTablebase,
+    directory: Path,
+    host: str,
+    port: int,
+    *,
+    log: bool = False,
+    workshop: Workshop | None = None,
+    opponent: Opponent | None = None,
+    files: bool = False,
+    compared: Path | None = None,
+) -> Server:
+    """A server that `run()` starts; it opens no port before that.
+
+    `workshop` tells what missing tables would cost, and may build them; `opponent` plays where no
+    table does; with `files` others may fetch those that are there. `compared` has tables of other
+    rule sets.
+    """
+    app = create_app(
+        tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
+        files=files, compared=compared,
+    )  # fmt: skip
+    return BoardServer(
+        Config(
+            app,
+            host=host,
+            port=port,
+            http=PatientProtocol,
+            ws="none",
+            lifespan="off",
+            log_level="info" if log else "warning",
+            access_log=log,
+            log_config=_LOG,
+            proxy_headers=False,  # `proxy` reads them
+            server_header=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=3,
+        )
+    )

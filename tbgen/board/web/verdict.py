@@ -1,0 +1,303 @@
+"""The answer to "who wins, how, and by which moves?", as parts of a page.
+
+    headline      Red wins: mate in 19 moves          the outcome in a word, then a number
+    move_groups   the moves that keep it with reasons; all others as chips, folded
+    short         19   =   -9   #   ↻3   ?            what fits onto a point of the board
+
+The order-value of a move is there on demand.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from tbgen.answers.mechanism import Mechanism, Offence
+from tbgen.board.drawing.diagram import Arrow
+from tbgen.board.knowledge.library import Over, Study
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name
+from tbgen.board.language.words import (
+    explain_judgement,
+    explain_move,
+    explain_position,
+    order_value,
+)
+from tbgen.board.web.layout import details, link, table, with_settings
+from tbgen.board.web.state import View
+from tbgen.indexing import Move, Position
+from tbgen.notation import format_move
+from tbgen.play.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.rules.attacks import attacks
+from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
+
+SHOWN = 12
+"""Moves of the best outcome that are listed at once; the others are folded."""
+
+
+MOST_NAMED = 12
+"""Men of an endgame that is named in words; others have their letters only."""
+
+
+def outcome_word(outcome: Outcome | None) -> str:
+    """`win`, `draw`, `loss` or `unknown`."""
+    return "unknown" if outcome is None else outcome.name.lower()
+
+
+def short(worth: Value | None) -> str:
+    """A value in a few characters: moves to the end, `#` for mate, `↻` and the order."""
+    if worth is None:
+        return "?"
+    if worth.outcome == Outcome.DRAW:
+        return "="
+    sign = "" if worth.outcome == Outcome.WIN else "−"
+    if worth.order:
+        return f"{sign}↻{worth.order}"
+    moves = (worth.plies + 1) // 2
+    return "#" if worth.plies <= 1 and worth.outcome == Outcome.WIN else f"{sign}{moves}"
+
+
+def moves_in_words(plies: int, language: str) -> str:
+    """`19 moves`, of the winner, in so many plies."""
+    moves = (plies + 1) // 2
+    return text(language, "one_move" if moves == 1 else "n_moves", n=moves)
+
+
+def rules_name(rule_set: RuleSet, language: str) -> str:
+    """The meaning of a repetition under a rule set."""
+    return text(language, f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
+
+
+def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
+    """Outcome in a word and a number, why, whose turn it is, and in which endgame."""
+    language, result = view.language, study.result
+    if result is None:
+        key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
+        main = f'<h1><span class="badge unknown">{escape(text(language, key))}</span></h1>'
+        return f"{main}{_turn_and_endgame(view)}"
+    outcome = result.outcome
+    if outcome == Outcome.DRAW:
+        badge, how = text(language, "drawn"), ""
+    else:
+        winner = study.position.side if outcome == Outcome.WIN else study.position.side.other
+        badge = text(language, "wins", side=text(language, winner.name.lower()))
+        how = _how(study.position, result, language)
+    reason = explain_position(study.position, result, language, mechanism)
+    if outcome == Outcome.DRAW and result.material.needs_table:
+        reason = text(language, "draw_why")
+    metric = ""
+    if result.metric is not None:
+        rules, to = rules_name(result.rule_set, language), text(language, str(result.metric))
+        note = text(language, "metric_note", rules=rules, to=to)
+        metric = f'<p class="under">{escape(note)}</p>'
+    red = "" if outcome == Outcome.DRAW else f" {winner.name.lower()}-wins"
+    return (
+        f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
+        f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
+        f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, language)}'
+        f"{metric}"
+    )
+
+
+def can_be_built(study: Study) -> bool:
+    """True if a table can hold a position that has none."""
+    return bool(getattr(study.missing, "command", ""))
+
+
+def _how(position: Position, result: ProbeResult, language: str) -> str:
+    """`mate in 19 moves`."""
+    side = position.side
+    loser = text(language, (side if result.outcome == Outcome.LOSS else side.other).name.lower())
+    if result.order:
+        return text(language, "by_rules", side=loser)
+    if result.plies == 0:
+        key = "mated_now" if in_check(position) else "stalemated_now"
+        return text(language, key, side=loser)
+    key = "convert_in" if result.metric == Metric.DTC else "mate_in"
+    return text(language, key, n=moves_in_words(result.plies or 0, language))
+
+
+def _turn_and_endgame(view: View) -> str:
+    """Whose turn it is, and the endgame with a link to its figures."""
+    language, material = view.language, view.position.material
+    side = view.position.side.name.lower()
+    turn = escape(text(language, "to_move", side=text(language, side)))
+    code = f"<code>{material.name}</code>"
+    if material.men > MOST_NAMED:
+        return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
+    name = escape(material_name(material, language))
+    if material.needs_table:
+        name = link(with_settings(f"/endgames/{material}", view), material_name(material, language))
+    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
+
+
+def _order_note(position: Position, result: ProbeResult, language: str) -> str:
+    """The meaning of a position's order, where it has one."""
+    if not result.order:
+        return ""
+    key = "order_one" if result.order == 1 else "order_many"
+    loser = position.side if result.outcome == Outcome.LOSS else position.side.other
+    said = text(language, key, n=result.order, side=text(language, loser.name.lower()))
+    return f'<p class="order">{escape(said)}</p>'
+
+
+# -- the moves -------------------------------------------------------------------------------
+
+
+def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
+    """All moves, best first: those that keep the outcome as a table, the others folded."""
+    language = view.language
+    if not study.moves:
+        side = text(language, study.position.side.name.lower())
+        return f'<p class="notice">{escape(text(language, "no_moves", side=side))}</p>'
+    if study.result is None and all(move.outcome is None for move in study.moves):
+        names = "".join(move_link(study, view, move) for move in study.moves)
+        heading = f"{text(language, 'moves')} ({len(study.moves)})"
+        return (
+            f'<div id="moves"><section class="group"><h2>{escape(heading)}</h2>'
+            f'<p class="chips">{names}</p></section></div>'
+        )
+    found = []
+    kept = study.result.outcome if study.result is not None else study.moves[0].outcome
+    for outcome in (Outcome.WIN, Outcome.DRAW, None, Outcome.LOSS):
+        moves = [move for move in study.moves if move.outcome == outcome]
+        if not moves:
+            continue
+        name = outcome_word(outcome)
+        heading = f"{text(language, f'{name}_moves')} ({len(moves)})"
+        if outcome == kept and outcome is not None:
+            content = _listed(study, view, moves, mechanism)
+            found.append(
+                f'<section class="group {name}"><h2>{escape(heading)}</h2>{content}</section>'
+            )
+        else:
+            content = f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
+            found.append(details(heading, content, f"group {name}", is_open=outcome == kept))
+    return f'<div id="moves">{"".join(found)}{_technical(study, view)}</div>'
+
+
+def _listed(
+    study: Study, view: View, moves: list[RootMove], mechanism: Mechanism | None
+) -> str:  # fmt: skip
+    """The moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
+    language = view.language
+    if moves[0].outcome == Outcome.DRAW:
+        return f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
+    head = [text(language, key) for key in ("move", "result", "why")]
+    rows = [_row(study, view, move, mechanism) for move in moves[:SHOWN]]
+    rest = ""
+    if len(moves) > SHOWN:
+        chips = "".join(_chip(study, view, move) for move in moves[SHOWN:])
+        more = text(language, "more_moves", n=len(moves) - SHOWN)
+        rest = details(more, f'<p class="chips">{chips}</p>')
+    return table(head, rows, "moves") + rest
+
+
+def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
+    """A move: link, number with the signs of best, capture and check, and why."""
+    language = view.language
+    refused = forbidden(study, view, move.move)
+    signs = (
+        ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
+    )  # fmt: skip
+    tags = "".join(
+        f' <small class="tag {key}">{escape(text(language, key))}</small>'
+        for key, on in signs
+        if on
+    )
+    return [
+        move_link(study, view, move),
+        f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>',
+        escape(explain_move(study.result, move, language, mechanism)) + tags + refused,
+    ]
+
+
+def _chip(study: Study, view: View, move: RootMove) -> str:
+    """A move and its number, with the reason for those who point at it."""
+    reason = escape(explain_move(study.result, move, view.language))
+    number = f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>'
+    return (
+        f'<span class="chip" title="{reason}">{move_link(study, view, move)}{number}'
+        f"{forbidden(study, view, move.move)}</span>"
+    )
+
+
+def move_link(study: Study, view: View, move: RootMove) -> str:
+    """A move as a link to the position after it."""
+    label = format_move(study.position, move.move, view.notation)
+    return link(view.after(move.move).href(), label, "move", f' data-move="{move.move.iccs}"')
+
+
+def forbidden(study: Study, view: View, move: Move) -> str:
+    """The referee's word on a move that loses by repetition."""
+    if not study.forbidden or move not in study.forbidden:
+        return ""
+    judgement = study.forbidden[move]
+    reason = escape(explain_judgement(judgement, study.rules, view.language))
+    label = escape(text(view.language, "forbidden"))
+    return f' <strong class="forbidden" title="{reason}">{label}</strong>'
+
+
+def _technical(study: Study, view: View) -> str:
+    """Orders and values of all moves, folded."""
+    language = view.language
+    rows = [
+        [
+            f"<code>{escape(format_move(study.position, move.move, view.notation))}</code>",
+            f"<code>{order_value(move.order, move.value)}</code>",
+        ]
+        for move in study.moves
+    ]
+    own = ""
+    if study.result is not None:
+        own = (
+            f'<p><code class="own">{order_value(study.result.order, study.result.value)}</code></p>'
+        )
+    note = f"<p>{escape(text(language, 'pai_note'))}</p>"
+    head = [text(language, "move"), text(language, "value")]
+    content = own + note + table(head, rows, "pai")
+    return details(text(language, "all_moves"), content, "technical")
+
+
+# -- the game --------------------------------------------------------------------------------
+
+
+def referee(study: Study, view: View) -> str:
+    """The verdict on a repetition, with its reason."""
+    judgement = study.judgement
+    if judgement is None or not judgement.conducts:
+        return ""
+    language = view.language
+    reason = escape(explain_judgement(judgement, study.rules, language))
+    name = escape(text(language, "referee") + text(language, "colon"))
+    return f'<p class="notice referee" role="status"><b>{name}</b>{reason}</p>'
+
+
+def game_over(over: Over | None, view: View) -> str:
+    """The winner and the reason; empty while the game goes on."""
+    if over is None:
+        return ""
+    language = view.language
+    if over.winner is None:
+        result, loser = text(language, "drawn"), ""
+    else:
+        result = text(language, "wins", side=text(language, over.winner.name.lower()))
+        loser = text(language, over.winner.other.name.lower())
+    why = text(language, f"over_{over.why}", side=loser)
+    said = text(language, "game_over", result=result, why=why)
+    return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'
+
+
+# -- arrows ----------------------------------------------------------------------------------
+
+
+def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
+    """Arrows from chasers to their victim, where they attack it now."""
+    if mechanism is None or mechanism.offence != Offence.CHASE or mechanism.victim is None:
+        return []
+    victim = mechanism.victim.square
+    return [
+        Arrow(piece.square, victim, "chase")
+        for piece in mechanism.by
+        if attacks(position.board, piece.square, victim)
+    ]

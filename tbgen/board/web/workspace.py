@@ -1,0 +1,269 @@
+"""One board in its modes: looking a position up, and what `playing` shares with that.
+
+    <main>  verdict | stage (board and buttons) | side (moves and panels)
+
+Every move is a link to the position after it, so the pages work without scripts; pieces on the
+board are links too (`from=`), and then the points they can go to, with what the move is worth.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from html import escape
+
+from tbgen.answers.mechanism import Mechanism
+from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
+from tbgen.board.drawing.story import checkers
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.language.complaints import complain
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import piece_name
+from tbgen.board.web.chosen import chosen_panel
+from tbgen.board.web.embed import card
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import link, page, screen_button, with_settings
+from tbgen.board.web.panels import (
+    endgame_panel,
+    game_record,
+    heat,
+    rules_headline,
+    rules_known,
+    rules_panel,
+    share_panel,
+    slip_note,
+    where_panel,
+)
+from tbgen.board.web.starting import goes_on, missing_card, starters
+from tbgen.board.web.state import STRENGTHS, View
+from tbgen.board.web.verdict import (
+    chase_arrows,
+    game_over,
+    headline,
+    move_groups,
+    outcome_word,
+    referee,
+    short,
+)
+from tbgen.indexing import Side
+from tbgen.indexing.errors import MoveTextError
+from tbgen.indexing.squares import square_name
+from tbgen.notation import format_move
+from tbgen.play.preference import RootMove
+from tbgen.rules import in_check
+from tbgen.rules.attacks import find_king
+from tbgen.tables import Outcome
+
+MOST_ARROWS = 3
+"""Best moves that are drawn on the board; more of them would hide it."""
+
+
+def reading_page(library: Library, view: View, fault: MoveTextError | None = None) -> Answer:
+    """A position with all that is known of it; `fault` is of the move that was to follow."""
+    study = library.study(view.positions, view.moves)
+    mechanism = library.mechanism(study)
+    if view.where is not None and not view.position.board[view.where]:
+        view = view.back(0)
+    marks = marks_of(library, study, view, mechanism)
+    known = rules_known(library, study)
+    welcome, card, chosen = "", "", ""
+    if not view.moves and view.start == library.first_position:
+        welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
+        chosen = chosen_panel(library, view)
+        if not library.available() or goes_on(library) is not None:
+            card = starters(library, view, with_settings("/", view))
+    if study.missing is not None and not card:
+        card = missing_card(library, study, view)
+    verdict = (
+        f"{_fault(view, fault)}{welcome}{game_over(study.over, view)}{referee(study, view)}"
+        f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
+        f"{slip_note(library, study, view)}{card}"
+    )
+    side = (
+        f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(known, view)}"
+        f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
+        f"{game_record(library, view)}{share_panel(view)}"
+    )
+    shown = board_page(library, study, view, verdict, marks, side)
+    return shown if fault is None else replace(shown, status=400)
+
+
+def _fault(view: View, fault: MoveTextError | None) -> str:
+    """Return a notice of what is wrong with the next move of a game, and of its number."""
+    if fault is None:
+        return ""
+    language, side = view.language, view.position.side
+    number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
+    what, hint = complain(fault.message, fault.hint, language)
+    said = text(language, "game_fault", n=number, side=text(language, side.name.lower()), what=what)
+    return (
+        f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
+        f"<p>{escape(text(language, 'game_kept', n=len(view.moves)))}</p></div>"
+    )
+
+
+def board_page(
+    library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
+) -> Answer:
+    """The frame of looking up and of playing."""
+    main = (
+        f'<section class="verdict">{verdict}</section>'
+        f'<section class="stage">{draw(study.position, view.look, marks)}'
+        f"{_controls(library, study, view)}</section>"
+        f'<section class="side">{side}</section>'
+    )
+    title = study.position.material.name
+    head = card(library, study, view)
+    whole = page(view, title, main, data=_data(library, study, view), css="workspace", head=head)
+    return Answer(whole, HTML)
+
+
+def readers_turn(view: View) -> bool:
+    """Return whether the side that the reader plays is to move."""
+    return view.position.side == view.human
+
+
+# -- the board -------------------------------------------------------------------------------
+
+
+def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
+    """Links from pieces that may move and to targets of the chosen one; arrows for the rest."""
+    links, targets = dict[int, str](), dict[int, Point]()
+    reading = view.mode == "read"
+    for move in study.moves:
+        source, target = move.move
+        if source == view.chosen:
+            links[target] = view.after(move.move).href()
+            targets[target] = _point(move) if reading else Point("", "")
+        elif source not in targets:
+            links.setdefault(source, view.href(chosen=source, where=None))
+    if view.chosen is not None:
+        links[view.chosen] = view.href(chosen=None)
+    arrows: list[Arrow] = []
+    checked = None
+    if in_check(study.position):
+        checked = find_king(study.position.board, study.position.side)
+        arrows = checkers(study.position)
+    tried = heat(library, view) if reading else {}
+    if reading and not tried:
+        arrows += chase_arrows(study.position, mechanism)
+        arrows += [
+            Arrow(move.move.source, move.move.target, "best")
+            for move in [move for move in study.moves if move.best][:MOST_ARROWS]
+            if move.outcome == Outcome.WIN
+        ]
+    return Marks(
+        last=view.moves[-1] if view.moves else None,
+        links=links,
+        selected=view.where if tried else view.chosen,
+        targets=targets,
+        arrows=arrows,
+        heat=tried,
+        checked=checked,
+    )
+
+
+def _point(move: RootMove) -> Point:
+    return Point(outcome_word(move.outcome), short(move.worth))
+
+
+def _controls(library: Library, study: Study, view: View) -> str:
+    """Controls of the position, as links that look like buttons."""
+    language, playing = view.language, view.mode == "play"
+    suggested = None if study.over else study.suggested
+    found = []
+    if playing and suggested is not None and readers_turn(view):
+        found.append(_hint(study, suggested, view))
+    elif suggested is not None:
+        key = "table_move" if playing else "suggested"
+        weaker = playing and view.strength != STRENGTHS[0]
+        href = _reply_href(view) if weaker else view.after(suggested.move).href()
+        mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
+        found.append(link(href, text(language, key), "button suggested", mark))
+    elif playing and study.over is None and library.opponent and not readers_turn(view):
+        label = text(language, "engine_move")
+        found.append(link(_reply_href(view), label, "button suggested"))
+    if view.moves:
+        found.append(link(_back(view), text(language, "take_back"), "button back"))
+        start = view.back(len(view.moves)).href()
+        found.append(link(start, text(language, "start_over"), "button start"))
+    if playing:
+        other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
+        found.append(link(other, text(language, "switch_sides"), "button"))
+    elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
+        if not study.over:
+            stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
+            found.append(
+                f'<button type="button" class="autoplay"{stop}>'
+                f"{escape(text(language, 'autoplay'))}</button>"
+            )
+        key = "why_line" if study.result.order else "line"
+        plays = key == "why_line"
+        href = view.href(mode="line", chosen=None, where=None, plays=plays)
+        found.append(link(href, text(language, key), "button film-link"))
+    found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
+    found.append(screen_button(language))
+    return f'<div class="controls">{"".join(found)}</div>'
+
+
+def _hint(study: Study, suggested: RootMove, view: View) -> str:
+    """The piece of the best move, then the move; only what has been asked for is told."""
+    language = view.language
+    if not view.hint:
+        return link(view.href(hint="piece"), text(language, "hint"), "button hint")
+    piece = piece_name(study.position.board[suggested.move.source], language)
+    said = text(language, "hint_piece", piece=piece)
+    if view.hint == "move":
+        name = format_move(study.position, suggested.move, view.notation)
+        return f'<span class="hint whole">{escape(said)} <b>{escape(name)}</b></span>'
+    more = link(view.href(hint="move"), text(language, "hint_move"), "button hint")
+    return f'<span class="hint">{escape(said)}</span> {more}'
+
+
+def _reply_href(view: View) -> str:
+    return view.href(chosen=None).replace("/?", "/reply?", 1)
+
+
+def _back(view: View) -> str:
+    """The address of taking back: in the playing mode the reader's own turn."""
+    alone = view.mode != "play" or not readers_turn(view) or len(view.moves) < 2
+    return view.back(1 if alone else 2).href()
+
+
+def _data(library: Library, study: Study, view: View) -> dict[str, str]:
+    """Data for the script: the targets of keys, and of every move."""
+    reading = view.mode == "read"
+    data = {
+        "mode": view.mode,
+        "moves": json.dumps(
+            {
+                move.move.iccs: [
+                    view.after(move.move).href(),
+                    *((outcome_word(move.outcome), short(move.worth)) if reading else ("", "")),
+                ]
+                for move in study.moves
+            },
+            separators=(",", ":"),
+            ensure_ascii=False,
+        ),
+        "last": view.moves[-1].iccs if view.moves else "",
+        "flip": view.href(flip=not view.flip),
+        "stuck": text(view.language, "stuck_check" if in_check(study.position) else "stuck"),
+    }
+    if view.chosen is not None:
+        data["chosen"] = square_name(view.chosen)
+    if view.moves:
+        data["back"] = _back(view)
+        data["first"] = view.back(len(view.moves)).href()
+    over = study.over is not None
+    if over:
+        data["over"] = "1"
+    if study.suggested and not over:
+        href = view.after(study.suggested.move).href()
+        if reading or not readers_turn(view):
+            data["suggested"] = href
+        if not reading and not readers_turn(view):
+            data["reply"] = href if view.strength == STRENGTHS[0] else _reply_href(view)
+    elif view.mode == "play" and not over and not readers_turn(view) and library.opponent:
+        data["reply"] = _reply_href(view)
+    return data
