@@ -175,10 +175,9 @@ def one_attacker(known: dict[str, Endgame]) -> str:
 
 
 def records(rows: Sequence[Endgame]) -> dict[str, str]:
-    """The longest wins, the highest orders and the largest shares decided by repetition."""
+    """The longest wins and the highest orders."""
     by_distance = sorted(rows, key=lambda row: (-row.distance, row.material))[:RECORDS]
     by_order = sorted(rows, key=lambda row: (-row.orders, row.material))[:RECORDS]
-    by_share = sorted(rows, key=lambda row: (-row.by_rules, row.material))[:RECORDS]
     return {
         "longest": table(
             ["material", "plies", "metric", "position"],
@@ -192,14 +191,6 @@ def records(rows: Sequence[Endgame]) -> dict[str, str]:
             [
                 [r.material, r.orders, share(r.by_rules), f"`{r.hardest}`"]
                 for r in by_order if r.orders
-            ],
-        ),
-        "shares": table(
-            ["material", "by repetition", "Red to move", "Black to move", "orders"],
-            [
-                [r.material, share(r.by_rules), share(r.red_by_rules / r.red_legal),
-                 share(r.black_by_rules / r.black_legal), r.orders]
-                for r in by_share if r.orders
             ],
         ),
     }  # fmt: skip
@@ -235,13 +226,7 @@ A verdict differs where less than half of the positions, with Red to move, are w
 {longest}
 ## The highest orders
 
-An order is one more layer of repetition: whoever is forbidden to repeat must go into a loop of
-the order below.
-
-{orders}
-## The largest shares decided by repetition
-
-{shares}"""
+{orders}"""
 
 
 def page() -> str:

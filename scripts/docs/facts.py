@@ -33,7 +33,7 @@ PICTURES = ROOT / "docs" / "diagrams"
 BOARD = "http://127.0.0.1:8064/?fen="
 """Where `tbgen serve` shows a position, unless it is told otherwise."""
 
-LISTED = 8
+LISTED = 5
 """Rows of a list; the CSV has all."""
 
 DIFFERENT = 3
