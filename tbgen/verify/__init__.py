@@ -6,13 +6,12 @@ Read it in this order; docs/proof.md has the argument.
     planes     the codes of tables, unpacked, as places in palettes
     arrays     a table and those that captures lead to, as flat arrays
     index      every position in turn, and the slot that a move leads to
+    moves      one position, and all its moves
     complete   whole planes: legality, images, captures
-    best       the best of a position's moves
-    rowbest    that of all positions of a row together
+    rowbest    the best of the moves of all positions of a row together
     judge      every position against its moves
     marks      perpetual checks, by rows
     passes     these passes, by several threads
-    moves      one position, and all its moves
     nodes      lists and sets of positions
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chase      perpetual chases, as `checks`

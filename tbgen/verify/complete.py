@@ -23,12 +23,12 @@ from tbgen.indexing.squares import (
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
 from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
-from tbgen.verify.index import NOWHERE, clear_board, set_lead, set_row
+from tbgen.verify.index import NOWHERE, open_row
 from tbgen.verify.nodes import has_bit, set_bit
 from tbgen.verify.planes import rank_after_capture
 from tbgen.verify.values import CHASE, CHECK, FREE
 
-_KNIGHT = int(PieceType.KNIGHT)
+_KNIGHT, _CANNON = int(PieceType.KNIGHT), int(PieceType.CANNON)
 
 
 @part
@@ -48,15 +48,31 @@ def is_hit(side, skipped, desk, index):
 
 
 @part
-def hangs(side, chase_rules, desk, index):
+def hangs(side, outer, chase_rules, desk, index):
     """Return whether a piece of a side that can be chased is attacked by one that can chase.
 
+    outer : bool, whether pairs without the innermost attacker are looked at, too
     chase_rules : int, bits of the rule set
     """
     board, squares, n = desk.board, desk.all, 0
-    while index.pairs[side, n, 0] != NOWHERE:
+    while index.pairs[side, n, 0] != NOWHERE and (outer or n < index.inner_pairs[side]):
         victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
         if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
+            return True
+        n += 1
+    return False
+
+
+@part
+def _may_hang(side, desk, index):
+    """Return whether a pair without the innermost attacker, who is not on the board, may attack.
+
+    Where he stands, he may end an attack, and be the mount of a cannon, but no other one begins.
+    """
+    board, squares, n = desk.board, desk.all, index.inner_pairs[side]
+    while index.pairs[side, n, 0] != NOWHERE:
+        victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
+        if piece_kind(board[attacker]) == _CANNON or attacks(board, attacker, victim):
             return True
         n += 1
     return False
@@ -122,19 +138,19 @@ def _capture(x, y, slot, desk, arrays, index):
 
 
 @part
-def find_canonical(lead, within, image, symmetric, desk, index):
+def find_canonical(lead, within, image, desk, index):
     """The slot that the index has for the position in a slot.
 
-    lead : int, the first slot of the lead
-    symmetric : bool, whether the lead is its own mirror image
+    lead : int
     """
+    base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
-        return lead + (min(within, image) if symmetric else within)
+        return base + (min(within, image) if symmetric else within)
     first = desk.all.size - index.men.size
     best = attacker_slot(desk.all, first, False, index.descriptor)
     if symmetric:
         best = min(best, attacker_slot(desk.all, first, True, index.descriptor))
-    return lead + best
+    return base + best
 
 
 @part
@@ -234,10 +250,11 @@ def _find_hits(hits, buffer, desk, index):
 
 
 @part
-def _fill(slot, cell, hits, counts, look, desk, arrays, index):
+def _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, desk, arrays, index):
     """Fill the slots of a canonical position, either side to move.
 
     hits : uint8 (3, cells), as `_find_hits` has found them
+    red_hangs, black_hangs : bool, as `_may_hang` says of the row
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
     """
     values, planes = arrays.values, arrays.ranks
@@ -254,7 +271,9 @@ def _fill(slot, cell, hits, counts, look, desk, arrays, index):
         elif (
             look.open[side, place]
             and arrays.seek_chases
-            and hangs(side, arrays.chase_rules, desk, index)
+            and hangs(
+                side, red_hangs if side == 0 else black_hangs, arrays.chase_rules, desk, index
+            )
         ):
             kind = CHASE
             set_bit(look.hung[side], slot)
@@ -264,33 +283,10 @@ def _fill(slot, cell, hits, counts, look, desk, arrays, index):
 
 
 @part
-def _set_outer(lead, desk, arrays, index):
-    """Put the outer attackers of a lead on the board; lead : int, its first slot.
-
-    Returns how many of them stand on another piece (2 where a side's own do), and the last two
-    pieces that share a square.
-    """
-    first, board = desk.all.size - index.men.size, desk.board
-    overlaps, x, y = 0, 0, 0
-    for m in range(index.men.size - 1):
-        square = desk.squares[m]
-        desk.all[first + m] = square
-        if board[square] == EMPTY:
-            board[square] = index.men[m]
-            continue
-        x, y = first + m, 0
-        while desk.all[y] != square:
-            y += 1
-        pieces = arrays.men.pieces
-        overlaps += 2 if piece_side(pieces[x]) == piece_side(pieces[y]) else 1
-    return overlaps, x, y
-
-
-@part
 def _fill_shared(slot, square, overlaps, x, y, desk, arrays, index):
     """Fill the slots of a place in which pieces share a square.
 
-    overlaps, x, y : int, as `_set_outer` returns them
+    overlaps, x, y : int, as `open_row` returns them
     """
     planes, board = arrays.ranks, desk.board
     last = desk.all.size - 1
@@ -317,19 +313,17 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
     """
     planes, slots = arrays.ranks, index.slots
     board, last = desk.board, index.men.size - 1
-    inner = index.first[index.first.size - 1]
     for lead in range(lead_0, lead_1):
         base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
         for row in range(index.lead_slots // index.row_slots):
-            clear_board(desk)
-            set_lead(lead, desk, index)
-            at, image = set_row(row, desk, index)
-            overlaps, x, y = _set_outer(lead, desk, arrays, index)
+            at, image, overlaps, x, y = open_row(lead, row, desk, index)
+            red_hangs = black_hangs = False
             if not overlaps:
                 _find_hits(hits, buffer, desk, index)
+                red_hangs, black_hangs = _may_hang(0, desk, index), _may_hang(1, desk, index)
             for cell in range(index.row_slots):
                 slot = base + at + cell
-                square = index.squares[inner + cell, 0]
+                square = index.places[cell]
                 desk.squares[last] = square
                 if overlaps or board[square] != EMPTY:
                     _fill_shared(slot, square, overlaps, x, y, desk, arrays, index)
@@ -338,7 +332,7 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
                 canonical = slot
                 if symmetric or index.twin != NOWHERE:
                     mirrored = image + index.mirror_cell[cell]
-                    canonical = find_canonical(base, at + cell, mirrored, symmetric, desk, index)
+                    canonical = find_canonical(lead, at + cell, mirrored, desk, index)
                 if canonical != slot:
                     planes[slot] = planes[canonical]
                     planes[slots + slot] = planes[slots + canonical]
@@ -347,5 +341,5 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
                             set_bit(look.hung[side], slot)
                     continue
                 board[square] = index.men[last]
-                _fill(slot, cell, hits, counts, look, desk, arrays, index)
+                _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, desk, arrays, index)
                 board[square] = EMPTY

@@ -102,7 +102,11 @@ class Index(NamedTuple):
     """int64 (2, 90, 4): the targets of a side's pawn, then NOWHERE."""
     pairs: NDArray[np.int64]
     """int64 (2, n, 2): pieces of a side that can be chased, and those that can chase them, as
-    `Layout.piece_codes` has them; then NOWHERE."""
+    `Layout.piece_codes` has them; those with the innermost attacker first; then NOWHERE."""
+    inner_pairs: NDArray[np.int64]
+    """int64 (2,): how many have the innermost attacker."""
+    places: NDArray[np.int64]
+    """int64 (cells,): the square of each place in a row."""
     cells: NDArray[np.int64]
     """int64 (90,): the place of a square in a row, or NOWHERE."""
     mirror_cell: NDArray[np.int64]
@@ -202,8 +206,8 @@ def make_index(layout: Layout) -> Index:
         np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
         layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
         codes, step_start, steps, _list_leaps(), _list_legs(),
-        _list_pawn_moves(), _list_pairs(layout.piece_codes), extend[-1][0],
-        mirrored[first[-1] :], layout.descriptor,
+        _list_pawn_moves(), *_list_pairs(layout.piece_codes),
+        squares[first[-1] :, 0].copy(), extend[-1][0], mirrored[first[-1] :], layout.descriptor,
     )  # fmt: skip
 
 
@@ -258,9 +262,10 @@ def _list_legs() -> NDArray[np.int64]:
     return legs
 
 
-def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """`Index.pairs`."""
+def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`Index.pairs` and `Index.inner_pairs`."""
     pairs = np.full((2, len(codes) ** 2 + 1, 2), NOWHERE, np.int64)
+    inner, last = np.zeros(2, np.int64), len(codes) - 1
     for side in Side:
         listed = [
             (v, q)
@@ -271,8 +276,10 @@ def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
             and piece_kind(victim) != PieceType.KING
             and may_be_offender(attacker)
         ]
+        listed.sort(key=lambda pair: last not in pair)
         pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)
-    return pairs
+        inner[side] = sum(last in pair for pair in listed)
+    return pairs, inner
 
 
 def _list_pawn_moves() -> NDArray[np.int64]:
@@ -335,38 +342,39 @@ def first_slot(w, b, index):
 
 
 @part
-def clear_board(desk):
-    """Take everything off the board."""
+def open_row(lead, row, desk, index):
+    """Put the defenders and the outer attackers of a row on the board; the innermost is not on it.
+
+    Returns the sums of the row and its image, how many attackers stand on another piece (2 where a
+    side's own do), and the last two pieces that share a square.
+
+    lead : int; row : int, the number of the row within its lead
+    """
     board = desk.board[:SQUARES]
     for s in range(SQUARES):
         board[s] = EMPTY
-
-
-@part
-def place_man(m, desk, index):
-    """Note where an attacker stands, by the rank of its group.
-
-    m : int, the attacker
-    """
-    placement = index.first[index.group[m]] + desk.ranks[index.group[m]]
-    desk.squares[m] = index.squares[placement, index.number[m]]
-    desk.line[m] = index.lines[placement, index.number[m]]
-
-
-@part
-def set_row(row, desk, index):
-    """Note where the outer attackers of a row stand; returns the sums of the row and its image.
-
-    row : int, the number of the row within its lead
-    """
-    groups = index.first.size
+    set_lead(lead, desk, index)
+    groups, last, first = index.first.size, index.men.size - 1, desk.all.size - index.men.size
     at = row * index.row_slots
-    image = np.int64(0)
+    image, overlaps, x, y = np.int64(0), 0, 0, 0
     for g in range(groups - 1):
         desk.ranks[g] = at // index.strides[g] % index.sizes[g]
         image += index.mirrored[index.first[g] + desk.ranks[g]]
-    for m in range(index.men.size - 1):
-        place_man(m, desk, index)
-        desk.rest[m] = at - desk.ranks[index.group[m]] * index.strides[index.group[m]]
-    desk.rest[index.men.size - 1] = at
-    return at, image
+    desk.rest[last] = at
+    desk.line[last] = index.lines[index.first[groups - 1], 0]
+    for m in range(last):
+        g = index.group[m]
+        placement = index.first[g] + desk.ranks[g]
+        square = index.squares[placement, index.number[m]]
+        desk.squares[m] = square
+        desk.line[m] = index.lines[placement, index.number[m]]
+        desk.rest[m] = at - desk.ranks[g] * index.strides[g]
+        desk.all[first + m] = square
+        if board[square] == EMPTY:
+            board[square] = index.men[m]
+            continue
+        x, y = first + m, 0
+        while desk.all[y] != square:
+            y += 1
+        overlaps += 2 if piece_side(board[square]) == piece_side(index.men[m]) else 1
+    return at, image, overlaps, x, y

@@ -18,10 +18,9 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.arrays import ManyNumbers
-from tbgen.verify.best import best_move
 from tbgen.verify.complete import find_canonical
-from tbgen.verify.index import NOWHERE, clear_board, set_lead, set_row
-from tbgen.verify.nodes import set_bit
+from tbgen.verify.index import open_row
+from tbgen.verify.moves import best_move
 from tbgen.verify.rowbest import best_of_row
 from tbgen.verify.values import (
     CHASE,
@@ -33,7 +32,7 @@ from tbgen.verify.values import (
     key_after_move,
 )
 
-CHASERS, CLAIMS, FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, COUNTS = range(7)
+HELD_DRAWS, CHASERS, CLAIMS, FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, COUNTS = range(8)
 """Entries of `Look.counts`."""
 
 
@@ -50,10 +49,10 @@ class Look(NamedTuple):
     hung: NDArray[np.uint8]
     """uint8 (2, S / 8): slots with a piece under attack that can be chased, or that may win by
     rules with a capture. Of all leads, by side to move."""
-    held: NDArray[np.uint8]
-    """uint8 (2, S / 8): draws that only checks hold, every slot that a position has. The same."""
+    held: ManyNumbers
+    """int64 (2 S,): draws that only checks hold, every slot that a position has."""
     chasers: ManyNumbers
-    """int64 (2 S,): in which every such move may be a chase."""
+    """int64 (2 S,): those in which every such move may be a chase."""
     claims: NDArray[np.int64]
     """int64 (2 S,): direct wins."""
     counts: NDArray[np.int64]
@@ -102,19 +101,6 @@ def _look(side, slot, rank, best, look, index, arrays):
     look.counts[FINDINGS] += 1
 
 
-@part
-def _place_outer(desk, index):
-    """Put the outer attackers on the board; False where one shares a square."""
-    first, board = desk.all.size - index.men.size, desk.board
-    for m in range(index.men.size - 1):
-        square = desk.squares[m]
-        desk.all[first + m] = square
-        if board[square] != EMPTY:
-            return False
-        board[square] = index.men[m]
-    return True
-
-
 @borrowing_kernel
 def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
     """Compare what the slots of some leads hold with the best of their moves.
@@ -123,15 +109,11 @@ def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
     """
     slots, planes = index.slots, arrays.ranks
     board, last = desk.board, index.men.size - 1
-    inner = index.first[index.first.size - 1]
-    desk.line[last] = index.lines[inner, 0]
     for lead in range(lead_0, lead_1):
-        base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
+        base = lead * index.lead_slots
         for row in range(index.lead_slots // index.row_slots):
-            clear_board(desk)
-            set_lead(lead, desk, index)
-            at, image = set_row(row, desk, index)
-            if not _place_outer(desk, index):
+            at, image, overlaps, _, _ = open_row(lead, row, desk, index)
+            if overlaps:
                 continue
             for side in range(2):
                 own = planes[side * slots + base + at : side * slots + base + at + index.row_slots]
@@ -145,7 +127,7 @@ def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
                         continue
                     if not plain and stored[own[cell]] == expected[best[cell]]:
                         continue
-                    square = index.squares[inner + cell, 0]
+                    square = index.places[cell]
                     if board[square] != EMPTY:
                         continue
                     slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
@@ -153,15 +135,11 @@ def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
                     desk.all[desk.all.size - 1] = square
                     if plain:
                         board[square] = index.men[last]
-                        best[cell] = best_move(
-                            side, there, base, cell, at + cell, mirrored, planes, desk, index
-                        )
+                        best[cell] = best_move(side, slot, at + cell, mirrored, planes, desk, index)
                         board[square] = EMPTY
                         if stored[own[cell]] == expected[best[cell]]:
                             continue
                     if kinds[best[cell]] == CHECK and draws[own[cell]]:
-                        set_bit(look.held[side], slot)
-                    elif not (symmetric or index.twin != NOWHERE) or slot == find_canonical(
-                        base, at + cell, mirrored, symmetric, desk, index
-                    ):
+                        _add(look.held, HELD_DRAWS, 2 * slot + side, look)
+                    elif slot == find_canonical(lead, at + cell, mirrored, desk, index):
                         _look(side, slot, own[cell], best[cell], look, index, arrays)

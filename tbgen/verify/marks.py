@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
-from tbgen.verify.best import best_move
 from tbgen.verify.complete import find_canonical
-from tbgen.verify.index import clear_board, set_lead, set_row
-from tbgen.verify.judge import _place_outer
+from tbgen.verify.index import open_row
+from tbgen.verify.moves import best_move
 from tbgen.verify.nodes import has_bit
 from tbgen.verify.rowbest import best_of_row
 from tbgen.verify.values import MATE, NEVER, ORDER, orders_of_keys
@@ -142,13 +141,9 @@ def k_mark(lead_0, lead_1, hung, desk, index, arrays, marks):
     """Turn the ranks of some leads into marks; hung : uint8 (2, slots / 8), `Look.hung`."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hung, black_hung = hung[0], hung[1]
-    inner = index.first[index.first.size - 1]
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
-            clear_board(desk)
-            set_lead(lead, desk, index)
-            at, _ = set_row(row, desk, index)
-            shared = not _place_outer(desk, index)
+            at, _, overlaps, _, _ = open_row(lead, row, desk, index)
             for cell in range(index.row_slots):
                 slot = lead * index.lead_slots + at + cell
                 red, black = planes[slot], planes[slots + slot]
@@ -156,7 +151,7 @@ def k_mark(lead_0, lead_1, hung, desk, index, arrays, marks):
                     continue
                 red_state = ATTACKED if has_bit(red_hung, slot) else CALM
                 black_state = ATTACKED if has_bit(black_hung, slot) else CALM
-                if shared or desk.board[index.squares[inner + cell, 0]] != EMPTY:
+                if overlaps or desk.board[index.places[cell]] != EMPTY:
                     red_state = black_state = SHARED
                 elif black == 0:
                     red_state = IN_CHECK
@@ -227,9 +222,7 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
     Returns how many marks have changed.
     """
     slots, planes = index.slots, arrays.ranks
-    inner = index.first[index.first.size - 1]
     last, changed, there = index.men.size - 1, 0, (1 - side) * slots
-    desk.line[last] = index.lines[inner, 0]
     rows = index.lead_slots // index.row_slots
     for lead in range(lead_0, lead_1):
         base = lead * index.lead_slots
@@ -244,16 +237,14 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
             due[lead * rows + row] = False
             if not found:
                 continue
-            clear_board(desk)
-            set_lead(lead, desk, index)
-            at, image = set_row(row, desk, index)
-            if not _place_outer(desk, index):
+            at, image, overlaps, _, _ = open_row(lead, row, desk, index)
+            if overlaps:
                 continue
             if found > _FEW:
                 best_of_row(side, own, there, base, at, image, best, kept, planes, desk, index)
             for cell in range(index.row_slots):
                 mark = np.int64(own[cell])
-                square = index.squares[inner + cell, 0]
+                square = index.places[cell]
                 if not asked[mark] or desk.board[square] != EMPTY:
                     continue
                 slot = base + at + cell
@@ -261,9 +252,8 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
                     desk.squares[last] = square
                     desk.board[square] = index.men[last]
                     best[cell] = best_move(
-                        side, there, base, cell, at + cell, image + index.mirror_cell[cell], planes,
-                        desk, index
-                    )  # fmt: skip
+                        side, slot, at + cell, image + index.mirror_cell[cell], planes, desk, index
+                    )
                     desk.board[square] = EMPTY
                 checked = planes[there + slot] == 0
                 new = _next_mark(side, mark, np.int64(best[cell]), checked, is_first, marks)
@@ -275,9 +265,8 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
                     elif role == LEFT and best[cell] == marks.number[side, 1 - side, mark, HUNG]:
                         desk.all[desk.all.size - 1] = square
                         if slot == find_canonical(
-                            base, at + cell, image + index.mirror_cell[cell],
-                            index.self_mirrored[lead], desk, index
-                        ):  # fmt: skip
+                            lead, at + cell, image + index.mirror_cell[cell], desk, index
+                        ):
                             which = 1
                     if which >= 0:
                         listed[which, 0] += 1

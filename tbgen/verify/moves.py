@@ -3,6 +3,7 @@
 
     set_up       the pieces of a slot on the board
     list_moves   sources and targets by `tbgen.rules`, and the slots after them
+    best_move    the largest number in these slots
     slot_after   of a quiet move, the slot that the index has for the position
 
 Planes are complete: a move is illegal where there is 0 in the slot after it, and gives check where
@@ -10,6 +11,8 @@ there is 0 for the other side to move.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.indexing.slots import slot_of_squares
@@ -22,9 +25,7 @@ from tbgen.verify.index import (
     NOWHERE,
     SOURCE,
     TARGET,
-    clear_board,
-    set_lead,
-    set_row,
+    open_row,
 )
 
 
@@ -33,15 +34,11 @@ def set_up(slot, desk, index):
     """Put the position of a slot on the board; returns slot and image without the lead."""
     lead, within = slot // index.lead_slots, slot % index.lead_slots
     row, cell = within // index.row_slots, within % index.row_slots
-    last, first = index.men.size - 1, desk.all.size - index.men.size
-    clear_board(desk)
-    set_lead(lead, desk, index)
-    _, image = set_row(row, desk, index)
-    desk.squares[last] = index.squares[index.first[index.first.size - 1] + cell, 0]
-    desk.line[last] = index.lines[index.first[index.first.size - 1], 0]
-    for m in range(index.men.size):
-        desk.board[desk.squares[m]] = index.men[m]
-        desk.all[first + m] = desk.squares[m]
+    last, square = index.men.size - 1, index.places[cell]
+    _, image, _, _, _ = open_row(lead, row, desk, index)
+    desk.squares[last] = square
+    desk.board[square] = index.men[last]
+    desk.all[desk.all.size - 1] = square
     for p in range(desk.all.size):
         desk.on[desk.all[p]] = p
     return within, image + index.mirror_cell[cell]
@@ -77,6 +74,18 @@ def list_moves(side, slot, within, image, desk, index):
         count = found
         k += 1
     return count
+
+
+@part
+def best_move(side, slot, within, image, numbers, desk, index):
+    """The largest number that a move of a side leads to, 0 without one.
+
+    The innermost attacker is on the board, and its square in `desk.squares`.
+    """
+    best, plane = np.int64(0), (1 - side) * index.slots
+    for n in range(list_moves(side, slot, within, image, desk, index)):
+        best = max(best, np.int64(numbers[plane + desk.children[n]]))
+    return best
 
 
 @part

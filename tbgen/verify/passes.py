@@ -33,6 +33,7 @@ from tbgen.verify.judge import (
     FIRST_BEST,
     FIRST_NODE,
     FIRST_STORED,
+    HELD_DRAWS,
     Look,
     k_judge,
 )
@@ -75,13 +76,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Found:
-    """Findings of the passes. All nodes ascend."""
+    """Findings of the passes. Nodes ascend."""
 
     findings: int
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding."""
     counts: NDArray[np.int64]
     """int64 (2, places): how often each place of the palette is the value of a position."""
+    held: ManyNumbers
+    """Draws that only checks hold, every slot that a position has; not ascending."""
     chasers: ManyNumbers
     """Nodes that may be chasers."""
     check_claims: Numbers
@@ -125,7 +128,6 @@ class Passes:
         self.index = make_index(layout)
         self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
         self._hung = np.zeros((2, layout.slots // 8 + 1), np.uint8)
-        self.held = np.zeros_like(self._hung)
 
     def prove(self, keys: list[Numbers]) -> Found:
         """Fill the planes, and prove every position.
@@ -156,6 +158,7 @@ class Passes:
                 lead_0, lead_1, self._plain, look, room.best, room.kept, room.desk, index, arrays
             )
             return look._replace(
+                held=narrowed(look.held[: look.counts[HELD_DRAWS]], index.slots),
                 chasers=narrowed(look.chasers[: look.counts[CHASERS]], index.slots),
                 claims=look.claims[: look.counts[CLAIMS]].copy(),
             )
@@ -177,6 +180,7 @@ class Passes:
         of_chases = claims[~checked]
         return Found(
             int(figures[:, FINDINGS].sum()), first, counts,
+            np.concatenate([look.held for look in looks]),
             np.sort(np.concatenate([look.chasers for look in looks])),
             claims[checked], (of_chases, stored_keys(of_chases, arrays)),
         )  # fmt: skip
@@ -192,6 +196,7 @@ class Passes:
         self._over_leads(
             lambda a, b: k_mark(a, b, self._hung, Desk.make(index), index, arrays, marks), "marks"
         )
+        del self._hung
         supports = arrays.supports
         ranks = np.empty(supports.ranks.shape, arrays.ranks.dtype)
         drawn = arrays.values.drawn.copy()
@@ -204,10 +209,11 @@ class Passes:
         self.arrays = arrays._replace(supports=supports._replace(ranks=ranks), values=values)
         questions, chasers, offenders = [NOBODY], [found.chasers], [NOBODY]
         for winner in Side:
-            asked, losing, held = self._settle_side(winner, marks)
+            held = found.held[found.held % 2 != winner] // 2
+            asked, losing, alive = self._settle_side(winner, held, marks)
             questions.append(asked)
             chasers.append(narrowed(losing, index.slots))
-            offenders.append(held)
+            offenders.append(alive)
         checked = np.unique(np.concatenate(questions))
         roles = [SET, EARLY]
         if not len(checked):
@@ -242,14 +248,20 @@ class Passes:
         _, is_position = self._layout.squares_of_slots(listed // 2)
         return listed[is_position]
 
-    def _settle_side(self, winner: Side, marks: Marks) -> tuple[Numbers, Numbers, Numbers]:
+    def _settle_side(
+        self, winner: Side, held: ManyNumbers, marks: Marks
+    ) -> tuple[Numbers, Numbers, Numbers]:
         """Make the passes for one side as W.
+
+        held : slots of the draws in which the other side has only checks
 
         Returns the claims that ask a question, losses that may be chasers, and whoever is held when
         nothing changes any more.
         """
         offender = Side(winner).other
-        holding = self._remark(offender, marks, DRAW_HELD_CHECKED, DRAW_HELD)
+        self._remark(offender, held, marks, DRAW_HELD_CHECKED, DRAW_HELD)
+        holding = np.zeros(self.index.slots // self.index.row_slots, np.bool_)
+        holding[held // self.index.row_slots] = True
         due = {winner: np.ones_like(holding), offender: np.ones_like(holding)}
         first_asks = {winner: [CLAIM_EARLY, CLAIM, CHECK, DRAW_CHECK], offender: [LEFT]}
         asks = {
@@ -273,11 +285,13 @@ class Passes:
             if not changed:
                 break
         alive = self._list_alive(offender, marks, asks[offender], due[offender])
-        self._remark(offender, marks, DRAW_CHECK, DRAW_FREE)
+        self._remark(offender, held, marks, DRAW_CHECK, DRAW_FREE)
         return questions, chasers, alive
 
-    def _remark(self, side: Side, marks: Marks, checked: int, others: int) -> NDArray[np.bool_]:
-        """Give roles to the draws of a side that only checks hold; in which rows there are some."""
+    def _remark(
+        self, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
+    ) -> None:
+        """Give roles to the draws of a side that only checks hold; held : their slots."""
         index = self.index
         plane = self.arrays.ranks[side * index.slots : (side + 1) * index.slots]
         first_mark = int(np.flatnonzero(marks.role[side] == DRAW_CHECK)[0]) - DRAW_CHECK
@@ -286,13 +300,7 @@ class Passes:
             first_mark + checked
         )
         mark_of[[first_mark + role for role in (DRAW_FREE, DRAW_HELD)]] = first_mark + others
-        rows = np.zeros(index.slots // index.row_slots, np.bool_)
-        for first in range(0, index.slots, _TASK_SLOTS):
-            bits = self.held[side, first // 8 : (first + _TASK_SLOTS) // 8]
-            slots = first + np.flatnonzero(np.unpackbits(bits, bitorder="little"))
-            plane[slots] = mark_of[plane[slots]]
-            rows[slots // index.row_slots] = True
-        return rows
+        plane[held] = mark_of[plane[held]]
 
     def _list_alive(
         self, side: Side, marks: Marks, roles: list[int], due: NDArray[np.bool_]
@@ -340,10 +348,10 @@ class Passes:
 
     def _look(self, places: NDArray[np.bool_], room: int) -> Look:
         """Room for what a task finds."""
-        chasers, claims = (np.empty(room, np.int64) for _ in range(2))
+        held, chasers, claims = (np.empty(room, np.int64) for _ in range(3))
         return Look(
-            places[0], places[1], self.arrays.values.keys == 0, self._hung, self.held, chasers,
-            claims, np.zeros(COUNTS, np.int64),
+            places[0], places[1], self.arrays.values.keys == 0, self._hung, held, chasers, claims,
+            np.zeros(COUNTS, np.int64),
         )  # fmt: skip
 
     def _room(self) -> _Room:

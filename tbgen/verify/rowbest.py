@@ -1,23 +1,82 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The best moves of a whole row: as `best`, for all places of the innermost attacker together.
+"""The best moves of a whole row: for all places of the innermost attacker together.
 
 A move of another piece leads from every place to the same place of another row, so that the best is
 a maximum of rows. Where the innermost attacker stands in the way of a piece, on its lines or on a
-knight's leg, the moves of that piece are looked at one by one, by `best`. Along lines the innermost
+knight's leg, the moves of that piece are looked at one by one. Along lines the innermost
 attacker's own moves are a running maximum.
 """
 
 from __future__ import annotations
 
-from tbgen.compiling.jit import part
+from tbgen.compiling.jit import inlined_part, part
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
-from tbgen.verify.best import best_of_man
 from tbgen.verify.index import EYE, FIRST_SLOT, MIRRORED, NOWHERE, TARGET
 
 _KNIGHT, _PAWN, _CANNON = int(PieceType.KNIGHT), int(PieceType.PAWN), int(PieceType.CANNON)
 
 LANES = 32
 """The number of places that are looked at together: loops of so many become vectors."""
+
+
+@inlined_part
+def _along(side, kind, s, end, step, at, line, numbers, best, desk, index):
+    """The best of the moves of a rook or cannon one way.
+
+    best : int, what was the best before
+    """
+    while s != end:
+        code = desk.board[s]
+        if code != EMPTY:
+            if kind == _CANNON:
+                s += step
+                while s != end and desk.board[s] == EMPTY:
+                    s += step
+                if s == end:
+                    break
+                code = desk.board[s]
+            if piece_side(code) != side:
+                best = max(best, numbers[at + index.extend[line, s]])
+            break
+        best = max(best, numbers[at + index.extend[line, s]])
+        s += step
+    return best
+
+
+@part
+def _best_of_man(m, side, at, best, numbers, desk, index):
+    """The best of the moves of an attacker, or what was the best before.
+
+    best : int, what was the best before
+    """
+    kind, square, line = piece_kind(index.men[m]), desk.squares[m], desk.line[m]
+    board = desk.board
+    if kind == _KNIGHT:
+        n = 0
+        while index.leaps[square, n, 0] != NOWHERE:
+            if board[index.leaps[square, n, 0]] == EMPTY:
+                s = index.leaps[square, n, 1]
+                if board[s] == EMPTY or piece_side(board[s]) != side:
+                    best = max(best, numbers[at + index.extend[line, s]])
+            n += 1
+    elif kind == _PAWN:
+        n = 0
+        while index.pawn[side, square, n] != NOWHERE:
+            s = index.pawn[side, square, n]
+            if board[s] == EMPTY or piece_side(board[s]) != side:
+                best = max(best, numbers[at + index.extend[line, s]])
+            n += 1
+    else:
+        file = square % 9
+        best = _along(side, kind, square + 1, square - file + 9, 1, at, line, numbers, best,
+                      desk, index)  # fmt: skip
+        best = _along(side, kind, square - 1, square - file - 1, -1, at, line, numbers, best,
+                      desk, index)  # fmt: skip
+        best = _along(side, kind, square + 9, file + SQUARES, 9, at, line, numbers, best,
+                      desk, index)  # fmt: skip
+        best = _along(side, kind, square - 9, file - 9, -9, at, line, numbers, best,
+                      desk, index)  # fmt: skip
+    return best
 
 
 @part
@@ -79,7 +138,7 @@ def _keep(s, end, step, kept, best, index):
 
 @part
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, desk, index):
-    """Raise a row by the moves of a rook or cannon one way; as `best._along`.
+    """Raise a row by the moves of a rook or cannon one way; as `_along`.
 
     The innermost attacker may stand on a square of the way: it may be taken there, or is the mount,
     and what is beyond is not reached.
@@ -133,7 +192,7 @@ def _look_closer(m, side, at, square, kept, best, numbers, desk, index):
     cell = index.cells[square]
     if cell != NOWHERE and desk.board[square] == EMPTY:
         desk.board[square] = index.men[index.men.size - 1]
-        best[cell] = best_of_man(m, side, at + cell, kept, numbers, desk, index)
+        best[cell] = _best_of_man(m, side, at + cell, kept, numbers, desk, index)
         desk.board[square] = EMPTY
 
 
@@ -223,10 +282,10 @@ def best_of_row(side, own, plane, lead, within, image, best, kept, numbers, desk
             kind = piece_kind(index.men[m])
             if kind == _KNIGHT or kind == _PAWN:
                 for cell in range(index.row_slots):
-                    square = index.squares[index.first[index.group[m]] + cell, 0]
+                    square = index.places[cell]
                     if own[cell] != 0 and desk.board[square] == EMPTY:
                         desk.squares[m] = square
-                        best[cell] = best_of_man(m, side, at, best[cell], numbers, desk, index)
+                        best[cell] = _best_of_man(m, side, at, best[cell], numbers, desk, index)
             else:
                 for s in range(0, SQUARES, 9):
                     _sweep(s, 1, 9, kind, at, best, numbers, desk)

@@ -58,9 +58,7 @@ def find_candidates(
     arrays = loaded.arrays
     passes, found = completed(table, loaded)
     assert not found.findings
-    held = np.concatenate([2 * np.flatnonzero(np.unpackbits(bits, bitorder="little")) + side
-                           for side, bits in enumerate(passes.held)])  # fmt: skip
-    held = np.sort(canonical(held, table.layout))
+    held = np.sort(canonical(found.held.astype(np.int64), table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
     of = arrays, passes.index
     checkers = [Patterns(*of, cut(held[held % 2 == side]), NOBODY, 1).offenders

@@ -5,17 +5,23 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from tbgen.indexing import Side
+from tbgen.indexing import Material, Side
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import is_legal, legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
-from tbgen.verify.values import MATE, key_after_move
+from tbgen.verify.arrays import gather
+from tbgen.verify.complete import hangs
+from tbgen.verify.index import Desk
+from tbgen.verify.moves import set_up
+from tbgen.verify.values import CHASE, CHECK, MATE, key_after_move
 from tests.kits.solutions import solution
-from tests.kits.verifykit import recoded
+from tests.kits.verifykit import Planted, completed, recoded
 
 RULE_SET = RuleSet(Rules.WXF)
 
@@ -88,3 +94,28 @@ def test_findings_are_those_of_plain_python():
     assert report.findings == len(wrong) > 0
     assert report.first is not None
     assert report.first.fen in wrong
+
+
+def drawn(material):
+    """A table in which all is drawn."""
+    layout, space = Layout.of(material), CodeSpace(1)
+    planes = [np.full(layout.slots, space.encode(DRAW), space.dtype) for _ in Side]
+    return Planted(layout, space, Metric.DTM, planes)
+
+
+@pytest.mark.parametrize("name", ["KNAKN", "KCAKN", "KCAKP", "KPAKC"])
+def test_attacks_of_a_row_are_those_of_its_positions(name):
+    """Pairs without the innermost attacker are looked at once for a row; he may stand between."""
+    table = drawn(Material.parse(name))
+    passes, _ = completed(table, gather(table, drawn, RULE_SET))
+    arrays, index = passes.arrays, passes.index
+    desk, found = Desk.make(index), []
+    for slot in random.Random(name).sample(range(index.slots), 1200):
+        for side in Side:
+            rank = arrays.ranks[side * index.slots + slot]
+            kind = arrays.values.kinds[side, rank]
+            if rank and kind != CHECK and table.layout.squares_of_slots(np.array([slot]))[1][0]:
+                set_up(slot, desk, index)
+                found.append(hangs(side, True, arrays.chase_rules, desk, index))
+                assert (kind == CHASE) == found[-1], table.position(side, slot).fen
+    assert 10 < sum(found) < len(found) - 10
