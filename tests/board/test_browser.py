@@ -62,8 +62,15 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     open_page(page, KNIGHT)
     click(page, "a0")
     assert until(lambda: count(page, ".target")) == 2
-    click(page, "e5")  # no such move: the choice is given up
+    assert "Red knight, a0" in page.execute_script(
+        "return document.querySelector('[data-square=a0] title').textContent"
+    )
+    click(page, "e5")  # no such move: the choice is given up, and the reason said
     assert until(lambda: not count(page, ".target"))
+    assert "a0e5: the knight on a0 cannot reach e5" in until(
+        lambda: one(page, ".problem.here").text
+    )
+    page.get_log("browser")  # which complains of the refusal
     click(page, "a0")
     click(page, "b2")
     until(lambda: moves_made(page) == ["a0b2"])

@@ -387,3 +387,12 @@ def test_a_game_with_a_bad_move_keeps_those_before_it(client: TestClient) -> Non
     assert "第1回合黑方：" in chinese.text
     alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
     assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # a square has a small letter
+
+
+def test_a_verdict_names_its_rules_and_marks_its_plies(client: TestClient) -> None:
+    early = page(client, "/", fen=LOOP, moves=JUDGED[:-5])
+    before = page(client, "/", fen=LOOP, moves=JUDGED)
+    assert "Judged when a position comes back for the first time" in before
+    assert before.count('class="loop"') == 4
+    assert 'class="loop"' not in early
+    assert "（世界象棋规则第6条）" in page(client, "/", fen=LOOP, moves=JUDGED, lang="zh-Hans")

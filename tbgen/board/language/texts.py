@@ -47,6 +47,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "shared_game": ("To be played against the table.", "可与残局库对弈。"),
     "forbidden": ("forbidden repetition", "禁止着法"),
     "referee": ("Referee", "裁判"),
+    "referee_first": (
+        "Judged when a position comes back for the first time; in tournaments it must come back "
+        "more often.",
+        "局面第一次重复即作判定；比赛中要重复更多次。",
+    ),
     "game": ("Game so far", "已走着法"),
     "loop": ("loop", "循环"),
     "language": ("Language", "语言"),

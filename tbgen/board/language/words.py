@@ -136,14 +136,15 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
     if judgement.verdict in (Verdict.RED_WINS, Verdict.BLACK_WINS):
         offender = black if judgement.verdict == Verdict.RED_WINS else red
         article = "art. 8" if red.checks and black.checks else offender.article
-        return f"{both}：判{text('zh-Hans', offender.side.other.name.lower())}胜{_article(article)}"
+        winner = text("zh-Hans", offender.side.other.name.lower())
+        return f"{both}：判{winner}胜{_article(article, rules)}"
     if red.level == PERPETUAL_CHECK:
-        return f"双方长将：判和{_article('art. 7')}"
+        return f"双方长将：判和{_article('art. 7', rules)}"
     if red.level == PERPETUAL_CHASE:
         return f"{both}：互捉，判和（图48）"
     if not rules.judges_chases and (red.victims or black.victims):
         return f"{both}：本规则允许长捉，判和"
-    return f"{both}：判和{_article(red.article or black.article or 'art. 5')}"
+    return f"{both}：判和{_article(red.article or black.article or 'art. 5', rules)}"
 
 
 def _conduct(conduct: Conduct) -> str:
@@ -166,11 +167,13 @@ def _conduct(conduct: Conduct) -> str:
     return f"{side}走闲着"
 
 
-def _article(article: str) -> str:
-    """`art. 15` as `（第15条）`."""
+def _article(article: str, rules: Rules) -> str:
+    """`art. 15` as `（世界象棋规则第15条）`, where the rules are those."""
     if "root" in article:
         return "（捉无真根子）"
-    return f"（第{article.removeprefix('art. ').removeprefix('point ')}条）" if article else ""
+    book = "世界象棋规则" if rules == Rules.WXF else ""
+    number = article.removeprefix("art. ").removeprefix("point ")
+    return f"（{book}第{number}条）" if article else ""
 
 
 def explain_distance(plies: int, language: str) -> str:

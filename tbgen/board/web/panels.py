@@ -39,7 +39,7 @@ from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, sh
 from tbgen.indexing import Material, Move, Position, PositionError, Side
 from tbgen.notation import format_move, format_position
 from tbgen.play.preference import worth_of_move
-from tbgen.referee import Label
+from tbgen.referee import Judgement, Label
 from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, TableStatistics
 
@@ -272,28 +272,32 @@ def game_record(library: Library, view: View) -> str:
     """The moves played, in pairs, each a link to the position after it.
 
     Where values are shown, each has what it was worth, as far as tables are here, and the
-    referee's label of what it does: a check, a chase, or nothing.
+    referee's label of what it does: a check, a chase, or nothing. Plies of a loop that is judged
+    are marked.
     """
     if not view.moves:
         return ""
-    signs = _signs(library, view) if view.mode == "read" else [""] * len(view.moves)
+    judged = library.judge(view.start, view.moves)
+    shown = view.mode == "read"
+    signs = _signs(library, view, judged) if shown else [""] * len(view.moves)
+    first, last = judged.span or (0, 0)
     items = []
     for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
         reached = view.back(len(view.moves) - number)
         current = ' aria-current="true"' if number == len(view.moves) else ""
         label = format_move(position, move, view.notation)
-        items.append(link(reached.href(), label, "", current) + signs[number - 1])
+        css = "loop" if first < number <= last else ""
+        items.append(link(reached.href(), label, css, current) + signs[number - 1])
     heading = f"{text(view.language, 'game')} ({len(items)})"
     record = f'<p class="game">{pairs(items, view)}</p>'
     return details(heading, record, "panel record", is_open=True)
 
 
-def _signs(library: Library, view: View) -> list[str]:
+def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
     """Signs of the last moves of a game: the worth of each to its side, and its effect."""
     language, found = view.language, []
-    plies = library.judge(view.start, view.moves).plies
     before = len(view.moves) - VALUED
-    for number, (ply, after) in enumerate(zip(plies, view.positions[1:], strict=True)):
+    for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
         worth = None
         if number >= before:
             with contextlib.suppress(TablebaseError, OSError):

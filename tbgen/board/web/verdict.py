@@ -270,7 +270,11 @@ def referee(study: Study, view: View) -> str:
     language = view.language
     reason = escape(explain_judgement(judgement, study.rules, language))
     name = escape(text(language, "referee") + text(language, "colon"))
-    return f'<p class="notice referee" role="status"><b>{name}</b>{reason}</p>'
+    note = escape(text(language, "referee_first"))
+    return (
+        f'<div class="notice referee" role="status"><p><b>{name}</b>{reason}</p>'
+        f'<p class="under">{note}</p></div>'
+    )
 
 
 def game_over(over: Over | None, view: View) -> str:

@@ -9,7 +9,7 @@
 
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./picture.js";
 import { address, arrive, follows, go, onArrival, state } from "./travel.js";
-import { choose, moves, press } from "./moves.js";
+import { choose, moves, press, refuse } from "./moves.js";
 import { edit, editing, takePiece } from "./setup.js";
 import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
 import { wholeScreen } from "./screen.js";
@@ -123,7 +123,8 @@ document.addEventListener("pointerup", (event) => {
     const [x, y] = point(name);
     held.use.setAttribute("transform", `translate(${x} ${y})`);
     go(made[0], { animate: false });
-  } else choose(null);
+  } else if (name && name !== held.from) refuse(held.from, name);
+  else choose(null);
 });
 
 document.addEventListener("pointercancel", () => {

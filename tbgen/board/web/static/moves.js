@@ -1,6 +1,6 @@
 // Making moves on the board: choosing a piece shows where it may go and what that is worth.
 
-import { arrow, board, clear, main, mark, pieceOn, say, target } from "./picture.js";
+import { arrow, board, clear, main, mark, pieceOn, say, target, tip } from "./picture.js";
 import { complain, go, onArrival, state } from "./travel.js";
 
 let known = {};
@@ -30,14 +30,27 @@ export function press(name) {
     state.chosen = null;
     return go(made[0]);
   }
-  const own = pieceOn(name) && isRed(name) === (board().dataset.fen.endsWith("_w"));
+  const own = isOwn(name);
+  if (state.chosen && !own) return refuse(state.chosen, name);
   if (own && !state.chosen && !Object.keys(known).some((move) => move.startsWith(name))) complain(main().dataset.stuck);
   return choose(name === state.chosen ? null : name);
 }
 
-function isRed(name) {
-  const letter = pieceOn(name).getAttribute("href").slice(3);
-  return letter === letter.toUpperCase();
+// Whether the side to move has a piece there.
+function isOwn(name) {
+  const letter = pieceOn(name)?.getAttribute("href").slice(3);
+  return letter !== undefined && (letter === letter.toUpperCase()) === board().dataset.fen.endsWith("_w");
+}
+
+// The server says why a piece cannot go there, as it does of any move that is none.
+export function refuse(from, to) {
+  const [legal] = Object.keys(known).filter((move) => move.startsWith(from));
+  choose(null);
+  if (!legal || isOwn(to)) return undefined;
+  const asked = new URL(known[legal][0], location.href);
+  const made = asked.searchParams.get("moves").split(",");
+  asked.searchParams.set("moves", [...made.slice(0, -1), from + to].join(","));
+  return go(asked.pathname + asked.search, { animate: false, keep: "" });
 }
 
 function point(event) {
@@ -53,6 +66,7 @@ document.addEventListener("focusin", point);
 onArrival(() => {
   known = JSON.parse(main().dataset.moves || "{}");
   state.chosen = null;
+  if (board()) for (const use of board().querySelectorAll(".pieces use")) tip(use);
   // Without scripts the chosen piece shows its targets as links; here they are marks.
   if (main().dataset.chosen && board()) choose(main().dataset.chosen);
 });

@@ -96,6 +96,15 @@ export function call(use, letter, name) {
   if (!names) return;
   use.setAttribute("role", "img");
   use.setAttribute("aria-label", names.pieces[letter] + names.stop + names.points[name]);
+  tip(use);
+}
+
+// The name of a piece for those who point at it.
+export function tip(use) {
+  const words = use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
+  if (!words) return;
+  const title = use.querySelector("title") || use.appendChild(document.createElementNS(SVG, "title"));
+  title.textContent = words;
 }
 
 export function glide(use, from, to, milliseconds = 200) {

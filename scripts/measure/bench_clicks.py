@@ -1,0 +1,84 @@
+"""The time from a click on a move to the painted answer, in Chromium.
+
+    tables  ->  tbgen serve  ->  Chromium on a position  ->  a click on a move  ->  two frames after
+                                                                                   the new page
+
+Positions are random ones of the tables with the most pieces, each asked for once. The clock runs in
+the page: from the click until the second frame after the answer has been put in place. Figures
+count only on a machine with nothing else to do; the load before and after is told with them.
+
+    python scripts/measure/bench_clicks.py --tables egtb --clicks 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+
+from bench_serve import percentiles, random_positions  # noqa: E402
+from board_pictures import browser  # noqa: E402
+
+GOAL_MS = 100
+"""At p95, on a machine with nothing else to do."""
+
+CLICK = """
+const done = arguments[0], link = document.querySelector("a.move[data-move]");
+if (!link) done(null);
+else {
+  const old = document.getElementById("main"), begun = performance.now();
+  const seen = new MutationObserver(() => {
+    if (document.getElementById("main") === old) return;
+    seen.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begun)));
+  });
+  seen.observe(document.body, { childList: true, subtree: true });
+  link.click();
+}
+"""
+
+
+def main() -> None:
+    """Click, and print one JSON object."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True)
+    parser.add_argument("--clicks", type=int, default=100)
+    asked = parser.parse_args()
+    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
+    before = os.getloadavg()[0]
+    server = subprocess.Popen(
+        [*command, "--tables", str(asked.tables), "--rules", "wxf"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    driver = browser(phone=False)
+    took = []
+    try:
+        url = json.loads(server.stdout.readline())["url"]
+        for fen in random_positions(asked.tables, 2 * asked.clicks):
+            driver.get(f"{url}?fen={fen.replace(' ', '_')}")
+            time.sleep(0.1)
+            milliseconds = driver.execute_async_script(CLICK)
+            if milliseconds is not None:
+                took.append((milliseconds / 1000, 0))
+            if len(took) == asked.clicks:
+                break
+    finally:
+        driver.quit()
+        server.terminate()
+        server.wait(10)
+    load = [round(before, 2), round(os.getloadavg()[0], 2)]
+    print(json.dumps({"clicks": len(took), **percentiles(took), "goal": GOAL_MS, "load": load}))
+
+
+if __name__ == "__main__":
+    main()
