@@ -361,7 +361,7 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, str(error), number) from None
 
     def _read(self, offset: int, length: int) -> bytes:
-        """Exactly these bytes of the file."""
+        """Return `length` bytes at an offset; raises `CorruptTableError` if the file is shorter."""
         descriptor = self._descriptor
         if descriptor is None:
             raise ValueError(f"{self.path.name} has been closed")

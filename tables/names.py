@@ -135,7 +135,7 @@ class RuleChoice:
     minor_chases: bool | None = None
 
     def admits(self, found: RuleSet) -> bool:
-        """Return whether a rule set is one of those that are meant."""
+        """Return whether the choice includes a rule set."""
         return (
             self.rules in (None, found.rules)
             and (self.orders is None or (self.orders or None) == found.orders)
@@ -144,7 +144,7 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """The rule set to speak of while no table tells: without a limit, with minor chases.
+        """Rule set to name in messages while no table is open: no limit, with minor chases.
 
         Raises `InputError` where the rules know no chases to leave out.
         """

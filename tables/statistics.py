@@ -75,7 +75,7 @@ class HistogramLine:
 
     @property
     def exact(self) -> Value:
-        """The value, as codes are made of."""
+        """The value as outcome, order and plies, as `CodeSpace.encode` takes it."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 

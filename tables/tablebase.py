@@ -87,7 +87,7 @@ class Tablebase(BoardProber):
         self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
         self._lock = Lock()
-        self.checkpoint: Callable[[], None] = _go_on
+        self.checkpoint: Callable[[], None] = _no_checkpoint
         """Called before a table is looked at, by the thread that asks. What it raises ends work
         that looks at many, such as following a line, where nobody waits for it any more."""
 
@@ -153,7 +153,7 @@ class Tablebase(BoardProber):
         return True
 
     def _forget(self, name: TableName | WdlName) -> None:
-        """Be as if a file had never been added; the lock is held."""
+        """Undo the addition of a file; the caller holds the lock."""
         self._paths.pop(name, None)
         file = self._open.pop(name, None)  # not closed: another thread may be reading
         self._held.discard(file)
@@ -432,8 +432,8 @@ class Tablebase(BoardProber):
         self.close()
 
 
-def _go_on() -> None:
-    """Let all work go on."""
+def _no_checkpoint() -> None:
+    """Default of `Tablebase.checkpoint`: do nothing."""
 
 
 def _pieces(board: bytes) -> bytes:

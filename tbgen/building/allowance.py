@@ -78,7 +78,7 @@ KERNELS_BYTES = 100 << 20
 
 
 def require_kernels_memory(asked: int) -> None:
-    """Refuse to load kernels where whoever does would be killed for it.
+    """Raise an error if the memory limit does not allow loading the kernels.
 
     asked : bytes that `--memory` allows, 0 for what there is
 
@@ -106,7 +106,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def _free(root: Path) -> int:
-    """Bytes that can be had without swapping; all there are where nobody tells."""
+    """Return the bytes available without swapping; all of memory if the system does not say."""
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -114,7 +114,7 @@ def _free(root: Path) -> int:
 
 
 def _rlimit(which: int) -> int | None:
-    """The limit that a process meets; None for none."""
+    """Return the soft limit of a resource of this process; None without one."""
     limit = resource.getrlimit(which)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
@@ -148,7 +148,7 @@ def _membership(root: Path, controller: str) -> str:
 
 
 def _room(group: Path) -> int | None:
-    """The bytes that a group has left; pages of files can be dropped. None without a limit."""
+    """Return the bytes left to a group, cached files not counted as used. None without a limit."""
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]
     if not limits or not used:

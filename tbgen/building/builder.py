@@ -75,7 +75,7 @@ _ON_DISK = "with its arrays on disk"
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """A table does not fit in memory, whatever is done; facts as attributes, bytes.
+    """A table that fits in memory neither way; its attributes are in bytes.
 
     `needed` is the least that would do, `limit` says what sets `available`.
     """
@@ -83,7 +83,7 @@ class NotEnoughMemoryError(TablebaseError):
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Say so; `how` it would fit."""
+        """Keep the figures; `how` names the method that needs the least memory."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -95,14 +95,14 @@ class NotEnoughMemoryError(TablebaseError):
 
 
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the bytes that a build takes at least, and how they suffice.
+    """Return the least memory of a build in bytes, and what it is needed for, as text.
 
-    Kernels that are still to be compiled take theirs, where the table takes less.
+    That is the memory of the compiler if kernels must be compiled and the table needs less.
 
     least : bytes that the table takes at least
     ordered : whether kernels for rule-decided orders are wanted
     """
-    # What is refused in any case is not worth the compiler, which may not even be loaded.
+    # Do not load the compiler for a table that is refused anyway.
     loads = least <= available or usable_memory().memory >= ONE_COMPILER
     if least < ONE_COMPILER and available < ONE_COMPILER and loads:
         import_for_good("tbgen.retrograde.warm_up")
@@ -141,16 +141,16 @@ class Progress(Protocol):
     """Receiver of reports on the progress of a build."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """A table is begun, or found finished."""
+        """Called when a table is begun, or found finished."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """A phase of the table at hand, and how many positions it settled.
+        """Called during a phase of the current table, with the positions settled so far.
 
         "going on" is from a saved state, with its order and plies.
         """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """A table has been written."""
+        """Called when a table has been written."""
 
 
 @dataclass
@@ -181,17 +181,17 @@ class Builder:
         `LimitExceededError` where not even the widest codes hold a distance.
         """
         work = work_for(materials, metric, self.force)
-        outcome = run(jobs_of(work), InProcess(self.one_of(len(work))), Observer())
+        outcome = run(jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
         for error in outcome.failures.values():
             raise error
 
-    def one_of(self, total: int) -> Callable[[Start], Built]:
-        """Return a function that does the tasks of `total` jobs one by one in this process."""
+    def task_runner(self, total: int) -> Callable[[Start], Built]:
+        """Return a function that runs one task; progress counts tasks up to `total`."""
         numbers = itertools.count(1)
-        return lambda start: self.see_to(start.job.payload, numbers, total)
+        return lambda start: self.build_if_missing(start.job.payload, numbers, total)
 
-    def see_to(self, task: object, numbers: Iterator[int], total: int) -> Built:
-        """Build a table, unless it is finished; raises `BusyError` if somebody else is at it.
+    def build_if_missing(self, task: object, numbers: Iterator[int], total: int) -> Built:
+        """Build a table, unless it is finished; raises `BusyError` if another build has locked it.
 
         task : a `Task`, as the payload of a job
         numbers : the next one is that of the table, of `total`
@@ -251,7 +251,7 @@ class Builder:
         raise AssertionError("the last attempt ends in a table or an error")
 
     def _need(self, material: Material, codes: CodeSpace) -> tuple[MemoryNeed, int]:
-        """The memory that a table needs, and what may be used; refuses what is impossible."""
+        """Return the memory need of a table, and the memory allowed; raises if too little."""
         need = memory_needed(material, codes, self._rules, self.threads)
         available, limit, addresses = usable_memory(self.memory)
         ordered = has_orders(material, self._rules)
@@ -265,14 +265,14 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace) -> Storage:
-        """In memory where that suffices, else on disk, beside the tables."""
+        """Return storage in memory if that suffices, else on disk beside the tables."""
         need, available = self._need(material, codes)
         if need.in_memory * MARGIN <= available:
             return Storage()
         return DiskStorage(self.directory, available - need.working)
 
     def _load_kernels(self, material: Material) -> None:
-        """Compile or load the kernels; only where something is to be solved."""
+        """Compile or load the kernels of the solver."""
         import_for_good("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import warm_up
 
@@ -281,7 +281,7 @@ class Builder:
         warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
-        """Compile or load what planes of more than a byte take, where `phase` makes such planes."""
+        """Compile or load the kernels of planes wider than a byte, if `phase` has such planes."""
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             from tbgen.retrograde.warm_up import warm_up_wide
 
@@ -290,7 +290,7 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the first choice to try: a saved state's, since those before it have failed."""
+        """Return the first choice to try: that of a saved state, or 0. Earlier ones have failed."""
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():
@@ -305,7 +305,7 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """One attempt; returns the size of the file, and the time of those that it goes on with."""
+        """Solve and write a table; return the file size, and the time of the saved state."""
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
         from tbgen.retrograde.solve import solve
@@ -361,7 +361,7 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Keep other builds off a table; raises `BusyError` if one of them is at it.
+        """Lock a table; raises `BusyError` if another build has locked it.
 
         What builds that were killed have left of the table is removed.
         """

@@ -46,30 +46,30 @@ WORTH_SECONDS = 10.0
 """Below that, one process is done before a second one has loaded its kernels."""
 
 
-class Unwatched:
-    """The `Progress` of a table that is built elsewhere: what became of it is what it returns."""
+class SilentProgress:
+    """`Progress` of a worker: reports nothing, and notes the saved state that was resumed."""
 
     def __init__(self) -> None:
         self.gone_on_from: tuple[int, int] | None = None
-        """Order and plies of the saved state that the table was gone on with."""
+        """Order and plies of the saved state that was resumed."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Say nothing."""
+        """Report nothing."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Note from where a table is gone on with."""
+        """Note the order and plies of a resumed state."""
         if name == "going on":
             self.gone_on_from = order, plies
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Say nothing."""
+        """Report nothing."""
 
 
 @dataclass(frozen=True)
 class OneTable:
     """Task of a worker: build the table of a job. Can be pickled.
 
-    A worker writes where it is told to: a relative directory would be another one elsewhere.
+    The directory is absolute: a relative one would be another folder on a worker.
     """
 
     directory: Path
@@ -80,18 +80,18 @@ class OneTable:
     """As a `Builder` has them."""
 
     def __call__(self, start: Start) -> Built:
-        """Build it; raises what `Builder.see_to` raises.
+        """Build it; raises what `Builder.build_if_missing` raises.
 
-        Where memory is short after all, `LostError`: with less beside it, there may be enough.
+        Raises `LostError` if memory is short: with fewer tables beside it, it may suffice.
         """
         threads = -(-self.cores // start.beside)
-        watch = Unwatched()
+        watch = SilentProgress()
         builder = Builder(
             self.directory, self.rule_set, watch, threads=threads, memory=start.memory,
             state_seconds=self.state_seconds,
         )  # fmt: skip
         try:
-            built = builder.see_to(start.job.payload, iter((1,)), 1)
+            built = builder.build_if_missing(start.job.payload, iter((1,)), 1)
             return replace(built, gone_on_from=watch.gone_on_from)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error
@@ -153,12 +153,14 @@ class Collection:
             for job in jobs_of(self.unfinished)
         ]
 
-    def build_here(self, builder: Builder, observer: Observer, *, keep_going: bool) -> Outcome:
+    def build_in_process(
+        self, builder: Builder, observer: Observer, *, keep_going: bool
+    ) -> Outcome:
         """Build one table after another, in this process."""
-        here = InProcess(builder.one_of(len(self.work)))
+        here = InProcess(builder.task_runner(len(self.work)))
         return run(jobs_of(self.work), here, observer, keep_going=keep_going)
 
-    def build_elsewhere(
+    def build_by_executor(
         self,
         jobs: Sequence[Job],
         executor: Executor,
@@ -167,10 +169,10 @@ class Collection:
         keep_going: bool,
         bring: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
-        """Build what is unfinished by an executor of `OneTable`; what is finished is seen to here.
+        """Build missing tables by an executor of `OneTable`; check finished ones in this process.
 
-        jobs : `jobs()`, with what the executor gives them
-        bring : brings what was built here, if workers have another directory
+        jobs : those of `jobs()`, with the memory that the executor can give
+        bring : copies built tables to this directory, if workers have another one
 
         Raises `InputError` if what was built is not where it should be.
         """
@@ -179,15 +181,15 @@ class Collection:
         outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
         bring(rest.results.values())
-        self._see(rest.results.values())
+        self._require_present(rest.results.values())
         return Outcome(
             outcome.results | rest.results,
             outcome.failures | rest.failures,
             outcome.left_out + rest.left_out,
         )
 
-    def _see(self, results: Iterable[Built]) -> None:
-        """Look for tables that workers have finished, perhaps in a directory of their own."""
+    def _require_present(self, results: Iterable[Built]) -> None:
+        """Raise `InputError` if a table that a worker has built is not in the directory."""
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
         absent = sorted({built.name.filename for built in results} - there)
         if absent:
@@ -198,7 +200,7 @@ class Collection:
             )
 
     def one_table(self, cores: int) -> OneTable:
-        """Return the builder of one table, here or elsewhere: the directory has a name for all."""
+        """Return the task that builds one table, with an absolute directory."""
         directory = Path(os.path.abspath(self.directory))
         return OneTable(directory, self.rule_set, cores, self.state_seconds)
 

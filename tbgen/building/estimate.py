@@ -55,7 +55,7 @@ _WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
 
 
 class Law:
-    """Five numbers that follow from features: a plane, and what similar armies have in common.
+    """Prediction of five numbers from features: a linear part, and a part of similar armies.
 
     Kernel ridge regression (a Gaussian process, whose scales are the constants above). Armies are
     compared as they are, and all other features in deviations of the known cases.
@@ -154,7 +154,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, measured: Mapping[str, Measured]) -> Knowledge:
-        """All that there is to learn."""
+        """Return the knowledge of all measurements."""
         materials = {name: Material.parse(name) for name in measured}
         traits = {
             name: Traits(
@@ -199,14 +199,14 @@ class Knowledge:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """The lowest rate of any measured table: guesses from guesses drift, many captures on."""
+        """Lowest rate of any measured table: a bound for guesses that rest on guesses."""
         rates = [self.traits[each.material.name].rate for each in self.lessons
                  if each.noise[1] < math.inf]  # fmt: skip
         return min(rates, default=-math.inf)
 
     @cached_property
     def highest_density(self) -> float:
-        """The highest density of any measured table, for the same reason as the lowest rate."""
+        """Highest density of any measured table: a bound like `lowest_rate`."""
         densities = [self.traits[each.material.name].density for each in self.lessons]
         return max(densities, default=math.inf)
 
@@ -269,7 +269,7 @@ class Estimates:
 
     @cached_property
     def _knowledge(self) -> Knowledge:
-        """Made of all measurements, and so only where anything must be guessed."""
+        """Knowledge of all measurements, made when the first table must be guessed."""
         return self._given or Knowledge.of(self._measured.tables)
 
     @cached_property

@@ -32,7 +32,7 @@ from tbgen.tables.reader import TableFile
 
 
 class ExchangeError(OSError):
-    """An address that does not do what it should; `strerror` says which, and what it said."""
+    """Failure of an exchange address; `strerror` has the address and its message."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Exchange:
             return {path.rstrip("/").rpartition("/")[2] for path in paths}
 
     def put(self, path: Path) -> None:
-        """Give a file to others; it has its name there when it is whole."""
+        """Upload a file; it gets its name at the address when it is complete."""
         with self._opened() as (system, folder):
             part = f"{folder}/.{path.name}.{uuid.uuid4().hex}.part"
             system.put_file(str(path), part)
             system.mv(part, f"{folder}/{path.name}")
 
     def get(self, name: TableName, directory: Path) -> None:
-        """Put a table of others into a directory, if it is whole.
+        """Download a table, check it, and put it into a directory.
 
         Raises `ExchangeError`, and `CorruptTableError` for what is no table of that name.
         """
@@ -73,14 +73,14 @@ class Exchange:
                 shutil.copyfileobj(found, out)
 
     def get_built(self, built: Iterable[Built], directory: Path) -> None:
-        """Put what workers have built into a directory, in place of what is there."""
+        """Download tables that workers have built, in place of older files."""
         for table in built:
             self.get(table.name, directory)
 
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Get the tables of some materials that are there, and not in a directory."""
+        """Download the tables of some materials that a directory lacks."""
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
         for name in _tables_of(materials, rule_set):
@@ -88,7 +88,7 @@ class Exchange:
                 self.get(name, directory)
 
     def level(self, collection: Collection) -> None:
-        """Before a build: get what others have finished, and put what is needed of what is here."""
+        """Before a build: download finished tables, and upload needed tables of this directory."""
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.anew]
         self.get_finished(wanted, directory, rule_set)
@@ -101,7 +101,7 @@ class Exchange:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, str]]:
-        """The file system of the address, and the folder there; its errors are told as ours."""
+        """Yield the file system and folder of the address; its errors become `ExchangeError`."""
         try:
             import fsspec
         except ImportError:
@@ -130,14 +130,14 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 
 @dataclass(frozen=True)
-class Errand:
-    """Task of a worker without a shared directory: `OneTable`, between a get and a put."""
+class RemoteTable:
+    """Task of a worker without a shared directory: get supporting tables, build one, put it."""
 
     table: OneTable
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build a table, unless somebody has handed it in; raises what `OneTable` does as well."""
+        """Build a table, unless the address has it; raises like `OneTable`."""
         task = start.job.payload
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:

@@ -37,7 +37,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, statistics: TableStatistics) -> Outcomes:
-        """Those of a finished table."""
+        """Return the traits of a finished table."""
         red, black = statistics.red_to_move, statistics.black_to_move
         legal = {Side.RED: red.legal, Side.BLACK: black.legal}
         shares = [line.positions / legal[line.side] for line in statistics.histogram]
@@ -83,7 +83,7 @@ class Bounds:
 
     @property
     def middle(self) -> float:
-        """Between the bounds."""
+        """Return the mean of the bounds."""
         return (self.most + self.least) / 2
 
 

@@ -63,7 +63,7 @@ def total(shares: list[Share]) -> Share:
 
 
 class Profile:
-    """A `Progress` that hands everything on, and measures what lies between.
+    """`Progress` that forwards each report, and measures the cost between reports.
 
     meter : that of the builder
     show : takes the shares of each table that has been written, in the order in which phases began
@@ -80,25 +80,25 @@ class Profile:
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """A table is begun, or found finished."""
+        """Called when a table is begun, or found finished."""
         self._shares = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """A phase begins, or goes on: what was done since the last report is that one's."""
+        """Charge the cost since the last report to the phase before, and begin this one."""
         self._charge()
         self._phase = (name, order)
         self._shares.setdefault(self._phase, Share(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """A table has been written."""
+        """Called when a table has been written."""
         self._charge()
         self._progress.written(name, size, seconds)
         self._show(list(self._shares.values()))
 
     def _charge(self) -> None:
-        """Put what was done since the last mark down to the phase at hand."""
+        """Charge the cost since the last report to the current phase."""
         before, self._mark = self._mark, self._now()
         if self._shares:
             share = self._shares[self._phase]

@@ -57,7 +57,7 @@ class StateFile:
     def __init__(
         self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
     ) -> None:
-        """Of a table to be, and the supporting tables that it is built from."""
+        """Name the state of a table, given its spec and supporting tables."""
         from tbgen.retrograde.state import program
 
         self.path = state_path(directory, spec.name)
@@ -79,18 +79,18 @@ class StateFile:
 
     @property
     def spent(self) -> tuple[float, float]:
-        """Wall and processor seconds that went into the state that was left."""
+        """Wall and CPU seconds spent before the saved state."""
         return self._spent
 
     def is_left(self) -> bool:
-        """Return whether an earlier attempt has left a state of this very table."""
+        """Return whether there is a usable state of this table."""
         file = self._opened()
         if file is not None:
             file.close()
         return file is not None
 
     def left(self) -> Iterator[bytes] | None:
-        """The parts that an earlier attempt has left; None where none can be used.
+        """Return the parts of the saved state; None without a usable one.
 
         Raises `OSError` where a file is there that cannot be read.
         """
@@ -100,7 +100,7 @@ class StateFile:
 
     @contextlib.contextmanager
     def blamed(self) -> Iterator[None]:
-        """Solve a table inside this: what wrong parts lead to is raised as an `InputError`."""
+        """Context for solving: unexpected errors, caused by a wrong state, become `InputError`."""
         try:
             yield
         except (InputError, LimitExceededError, MemoryError, OSError, TablebaseError):
@@ -114,7 +114,7 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """The state that was left, the file being after its identity; None if it is no good."""
+        """Open the state, positioned after its identity line; None without a usable one."""
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -128,7 +128,7 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """The time that went into a state, the file being after its identity; None for others."""
+        """Check a state and read its identity line; return its wall and CPU time, or None."""
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
         while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):
@@ -149,7 +149,7 @@ class StateFile:
         return time.monotonic() >= self._next
 
     def keep(self, parts: Iterable[bytes]) -> None:
-        """Write a state, in place of the one before; raises `OSError`, and then that one stays."""
+        """Replace the saved state; if that raises `OSError`, the old one is kept."""
         began = time.monotonic()
         wall, cpu = self._spent
         spent = (
@@ -173,7 +173,7 @@ class StateFile:
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
-    """The parts of a state that has been looked through, and closes the file."""
+    """Yield the parts of a checked state, then close the file."""
     with file:
         end = os.fstat(file.fileno()).st_size - _HASH_BYTES
         while file.tell() < end:
@@ -181,7 +181,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 def remove_state(directory: Path, name: TableName) -> None:
-    """Remove the state of a table, if there is one, after what has been named in its place."""
+    """Remove the state of a finished table, once the name of the table is on the disk."""
     path = state_path(directory, name)
     if path.exists():
         # A machine that loses power may forget names that were not synced: the table's first.

@@ -32,7 +32,7 @@ from tbgen.tables.names import Metric, RuleSet, TableName
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One table that a build sees to."""
+    """One table of a build."""
 
     material: Material
     metric: Metric | None

@@ -14,7 +14,7 @@ from tbgen.answers import failures
 from tbgen.answers.units import duration, size
 from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
-from tbgen.building.exchange import Errand, Exchange
+from tbgen.building.exchange import Exchange, RemoteTable
 from tbgen.building.packing import pack_closure
 from tbgen.building.precheck import Totals, require_patience, require_room
 from tbgen.building.profile import Profile
@@ -215,12 +215,12 @@ def _on_this_machine(
                 builder.progress = Profile(
                     progress, builder.meter, lambda shares: progress.profile(shares, cores)
                 )
-            return progress, collection.build_here(builder, progress, keep_going=keep_going)
+            return progress, collection.build_in_process(builder, progress, keep_going=keep_going)
         # Processes are for many tables: one alone needs nothing of them.
         from tbgen.scheduling.processes import Processes
 
         with Processes(collection.one_table(cores), shared.jobs, shared.memory) as executor:
-            return progress, collection.build_elsewhere(
+            return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going
             )
 
@@ -240,7 +240,7 @@ def _on_cluster(
     exchange = Exchange(via) if via is not None else None
     if exchange is not None:
         exchange.level(collection)
-        function = Errand(collection.one_table(threads), exchange)
+        function = RemoteTable(collection.one_table(threads), exchange)
 
     def bring(built: Iterable[Built]) -> None:
         if exchange is not None:
@@ -252,7 +252,7 @@ def _on_cluster(
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)
         with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
-            return progress, collection.build_elsewhere(
+            return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going, bring=bring
             )
 

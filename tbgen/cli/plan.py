@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from tbgen.answers.units import duration, size
-from tbgen.building.outlook import Outlook, outlook
 from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
+from tbgen.building.worker_forecast import WorkerForecast, forecast_workers
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
@@ -79,7 +79,9 @@ def plan(
     crowd = None
     if workers is not None:
         to_build = {entry["material"] for entry in missing}
-        crowd = outlook([table for table in planned if table.material.name in to_build], workers)
+        crowd = forecast_workers(
+            [table for table in planned if table.material.name in to_build], workers
+        )
     if as_json:
         answer = {
             "rules": rules,
@@ -91,7 +93,7 @@ def plan(
         return
     _show(entries, total)
     if crowd is not None:
-        _show_outlook(crowd)
+        _show_forecast(crowd)
 
 
 def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
@@ -111,7 +113,7 @@ def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
                f"about {duration(total['seconds'])}")  # fmt: skip
 
 
-def _show_outlook(crowd: Outlook) -> None:
+def _show_forecast(crowd: WorkerForecast) -> None:
     """Show what workers would take."""
     found = crowd.simulation
     click.echo(

@@ -4,7 +4,7 @@
     SetProgress     the same for a set: what is done, what runs, how long the rest will take;
                     a large set has one line from time to time, not one for each table
 
-What is said of a table that failed, and in which words, is not decided here.
+The caller prints failures of tables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BuildProgress(LiveLine):
         self._tells_each = True
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """A table is begun, or found finished."""
+        """Called when a table is begun, or found finished."""
         self._label = f"{number}/{total} {name}"
         self._settled = 0
         if self._tells_each:
@@ -76,7 +76,7 @@ class BuildProgress(LiveLine):
         self._now_and_then(text)
 
     def written(self, name: TableName, size_of_file: int, seconds: float) -> None:
-        """A table has been written."""
+        """Called when a table has been written."""
         self.tables.append(
             {
                 "table": str(name),
@@ -133,14 +133,14 @@ class SetProgress(BuildProgress, Observer):
         """How many tables were `built`, `present`, or have `failed`."""
 
     def started(self, start: Start) -> None:
-        """A table is begun."""
+        """Called when a table is begun."""
         self._running.append(start.job.key)
         if self._forecast is not None:
             self._forecast.started(start)
         self.waiting()
 
     def finished(self, start: Start, result: Built) -> None:
-        """A table is finished."""
+        """Called when a table is finished."""
         self._ended(start)
         self.ends["present" if result.size is None else "built"] += 1
         if self._forecast is not None:
@@ -154,21 +154,21 @@ class SetProgress(BuildProgress, Observer):
                 self.written(result.name, result.size, result.seconds)
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Another build is at a table, or a cluster has lost it."""
+        """Called when another build has locked a table, or a cluster has lost it."""
         self._ended(start)
         if self._forecast is not None:
             self._forecast.set_aside(start, reason)
         self._now_and_then(f"{start.job.key}: {reason}")
 
     def lost(self, start: Start, error: LostError) -> None:
-        """A table will be tried again."""
+        """Called when a table will be tried again."""
         self._ended(start)
         if self._forecast is not None:
             self._forecast.lost(start, error)
         self.say(f"{start.job.key}: {error}; it is tried again, with less beside it")
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """A table has failed; who runs the set says why."""
+        """Called when a table has failed; the caller prints the reason."""
         self._ended(start)
         self.ends["failed"] += 1
         if self._forecast is not None:

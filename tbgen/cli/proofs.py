@@ -38,7 +38,7 @@ def title(name: TableName) -> str:
 
 
 def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
-    """One table, to read; `status` is what its certificate amounts to, None without one."""
+    """Print the report of one table; `status` is the state of its certificate, None without one."""
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(
@@ -78,21 +78,21 @@ def show_notes(notes: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A callable that settles tables, in any process, and says on stderr when it compiles."""
+    """Callable that proves tables, in any process, and prints a line to stderr before compiling."""
 
-    settle: Settling
+    prove: Settling
 
     def __call__(self, start: Start) -> Settled:
         """Settle the table of a job; raises what `Settling` raises."""
         from tbgen.compiling.jit import announcing
 
         with announcing(tell_compiling):
-            return self.settle(start)
+            return self.prove(start)
 
 
 @cache
 def tell_compiling() -> None:
-    """Say so, once a process, on a line of its own, also where another one shows a live line."""
+    """Print, once in a process, that kernels are compiled; clear a live line of another process."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -114,12 +114,12 @@ class ClosureProgress(Observer):
         self._counts = {"proven": 0, "certified": 0, "refuted": 0, "failed": 0, "left out": 0}
 
     def started(self, start: Start) -> None:
-        """A table is begun."""
+        """Called when a table is begun."""
         self._running.append(start.job.key)
         self._show_line()
 
     def finished(self, start: Start, result: Settled) -> None:
-        """A table is proven, now or by its certificate."""
+        """Called when a table is proven, now or by its certificate."""
         self._end(start)
         self._settled(start.job, result)
         if result.report is None:
@@ -134,12 +134,12 @@ class ClosureProgress(Observer):
         self._show_line()
 
     def lost(self, start: Start, error: LostError) -> None:
-        """A process has been killed, as a rule for want of memory."""
+        """Called when a process has been killed, as a rule for want of memory."""
         self._end(start)
         click.echo(f"note: {start.job.key}: {error}; trying again with less beside it", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """A table is refuted, or cannot be read."""
+        """Called when a table is refuted, or cannot be read."""
         from tbgen.verify.closure import RefutedError
 
         self._end(start)

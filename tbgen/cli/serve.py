@@ -140,10 +140,10 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
-    """The tables of one rule set, so that others that are built meanwhile change nothing.
+    """Return the selection of one rule set, so that tables of others, built later, do not matter.
 
-    new : whether tables of the rules asked for are built, whatever is there
-    needed : whether there must be one
+    new : whether tables of the rules asked for will be built
+    needed : whether a rule set must be chosen even if there are no tables
     Raises `RulesMismatchError` where several are there and none is asked for.
     """
     asked = RuleSet(
@@ -167,7 +167,7 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
 
 
 def _limits(minutes: int, memory: int) -> Limits:
-    """Of the builds that readers may ask for."""
+    """Return the limits of builds that readers may ask for."""
     from tbgen.board.knowledge.workshop import Limits
     from tbgen.building.allowance import usable_memory
 
@@ -175,7 +175,7 @@ def _limits(minutes: int, memory: int) -> Limits:
 
 
 def _require_index(selection: options.Selection) -> None:
-    """Say how to list what others may fetch."""
+    """Raise `InputError` if the directory has no index for others to fetch by."""
     from tbgen.publishing.index import INDEX
 
     if not (selection.directory / INDEX).exists():
@@ -186,7 +186,7 @@ def _require_index(selection: options.Selection) -> None:
 
 
 def _require_extra() -> None:
-    """Say how to install what is missing."""
+    """Raise `click.UsageError` if the packages of the extra `web` are missing."""
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -199,7 +199,7 @@ def _require_extra() -> None:
 def _require_descriptors() -> None:
     """Raise `OSError` where too few files may be open to serve anything.
 
-    An event loop that lacks one in its making would complain by itself, in many lines.
+    Checked here because an event loop would fail with a traceback.
     """
     with contextlib.ExitStack() as held:
         for _ in range(_LEAST_DESCRIPTORS):

@@ -194,16 +194,16 @@ def _prove_closure(
 
     find = in_directory(how.directory)
     planned = plan(find, names)
-    settle = Announced(
+    prove = Announced(
         Settling(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory
     with LiveLine() as line:
         progress = ClosureProgress(planned, line, quiet=how.quiet)
         if jobs == 1:
-            outcome = run(planned, InProcess(settle, memory), progress, keep_going=True)
+            outcome = run(planned, InProcess(prove, memory), progress, keep_going=True)
         else:
-            with Processes(settle, jobs, memory) as executor:
+            with Processes(prove, jobs, memory) as executor:
                 outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
     if not how.quiet:

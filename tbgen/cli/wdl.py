@@ -56,7 +56,7 @@ def prove_outcomes(
 def list_outcomes(
     named: Iterable[tuple[WdlName, Path]], selection: options.Selection, check: bool
 ) -> tuple[list[dict[str, Any]], int]:
-    """Those of some win-draw-loss files that are selected, fewest men first; the exit status.
+    """Return the JSON of the selected win-draw-loss files, fewest men first, and the exit status.
 
     check : whether files are read as a whole
 

@@ -48,7 +48,7 @@ _STOP_SECONDS = 15.0
 
 
 class _CancelledError(Exception):
-    """The build is to end."""
+    """Raised inside a build that has been cancelled."""
 
 
 class Workshop:
@@ -136,7 +136,7 @@ class Workshop:
 
 @dataclass
 class _Site(Observer):
-    """One build: its thread, and what it knows of how it goes.
+    """One build: its thread and its progress.
 
     Collections are built one after the other; a job is known by the number of its collection and
     its own key.
@@ -205,7 +205,9 @@ class _Site(Observer):
             self._number = number
             slots = min(shared.jobs, jobs_worth(jobs[number], cores))
             with Processes(collection.one_table(cores), slots, shared.memory) as executor:
-                outcome = collection.build_elsewhere(jobs[number], executor, self, keep_going=False)
+                outcome = collection.build_by_executor(
+                    jobs[number], executor, self, keep_going=False
+                )
             for key, error in outcome.failures.items():
                 return Stage.FAILED, f"{key}: {self._described(error)}"
         return Stage.BUILT, ""
@@ -227,31 +229,31 @@ class _Site(Observer):
     # -- what the queue tells ----------------------------------------------------------------
 
     def started(self, start: Start) -> None:
-        """A table is begun."""
+        """Called when a table is begun."""
         self.waiting()
         with self._lock:
             self._running[self._number, start.job.key] = time.monotonic()
 
     def finished(self, start: Start, result: Any) -> None:
-        """A table is there."""
+        """Called when a table is finished."""
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
             self._done.add((self._number, start.job.key))
 
     def set_aside(self, start: Start, reason: BaseException) -> None:
-        """Another build is at a table."""
+        """Called when another build has locked a table."""
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
 
     def lost(self, start: Start, error: BaseException) -> None:
-        """A table will be tried again."""
+        """Called when a table will be tried again."""
         self.set_aside(start, error)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """A table has failed."""
+        """Called when a table has failed."""
         self.set_aside(start, error)
 
     def waiting(self) -> None:
-        """Time passes; raises `_CancelledError` if the build is to end."""
+        """Called from time to time; raises `_CancelledError` if the build has been cancelled."""
         if self.cancelled.is_set():
             raise _CancelledError

@@ -55,7 +55,7 @@ class Limits:
 
     @property
     def waits(self) -> bool:
-        """Return whether the answer is given only when asked for, however soon it is known."""
+        """Return whether the answer waits for `stop` or `ponderhit`, even once it is found."""
         return self.infinite or self.ponder
 
     def budget(self) -> Budget | None:

@@ -2,8 +2,8 @@
 
     Dialogue.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
-A command that makes no sense is answered in one line, and the last position stays. What is
-written comes from two threads, the reader's and the thinker's, a whole line at a time.
+An invalid command is answered in one line, and the last position stays. Two threads write whole
+lines: the reader and the search.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _AT_ONCE = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A line that has been found; `number` counts the lines from 1, `hits` probes of tables."""
+    """A line that was found; `number` is its rank from 1, `hits` the number of table probes."""
 
     depth: int
     deepest: int
@@ -80,7 +80,7 @@ class Answer:
 
 
 class Thinker:
-    """One thought at a time. `prepare` loads the kernels in the background."""
+    """Runs one search at a time, in a thread; `prepare` loads the kernels in the background."""
 
     def __init__(
         self,

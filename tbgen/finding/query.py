@@ -113,7 +113,7 @@ def read_query(asked: Mapping[str, str]) -> Query:
     Raises `InputError` for what is none of a field's values.
     """
 
-    def one_of(name: str, *known: str) -> str:
+    def choice(name: str, *known: str) -> str:
         found = asked.get(name, "")
         if found and found not in known:
             raise InputError(f"{name} is none of {', '.join(known)}", f"{name}={known[0]}")
@@ -125,15 +125,15 @@ def read_query(asked: Mapping[str, str]) -> Query:
             raise InputError(f"{name} is no number", f"{name}=15")
         return int(found) if found else default
 
-    turn, outcome = one_of("turn", "red", "black"), one_of("outcome", "win", "draw", "loss")
-    decided, order = one_of("decided", *Offence), count("order", -1)
+    turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")
+    decided, order = choice("decided", *Offence), count("order", -1)
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
         orders=(0, NO_END) if order < 0 else (order, order),
         plies=(count("least", 0), count("most", NO_END)),
-        only=one_of("only", "1") == "1",
-        zugzwang=one_of("zugzwang", "1") == "1",
-        differs=one_of("differs", "1") == "1",
+        only=choice("only", "1") == "1",
+        zugzwang=choice("zugzwang", "1") == "1",
+        differs=choice("differs", "1") == "1",
         offence=Offence(decided) if decided else None,
     )

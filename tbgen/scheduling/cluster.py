@@ -141,7 +141,7 @@ class Cluster(RealTime):
             self._connect_again()
         self._submitted += 1
         memory = min(max(start.memory, self._floor), self._most)
-        # Cores are those of the worker: they are not shared out here.
+        # A worker runs one job at a time, which may use all cores of the worker.
         given = replace(start, memory=memory, beside=1)
         there = self._client.submit(
             attempt, self._function, given,
@@ -261,7 +261,7 @@ def _local_cluster(address: str, memory: int) -> Any:
 
 
 def _temporary_security() -> Any:
-    """A key and a certificate of this build; other users cannot read where dask keeps them."""
+    """Create a key and a certificate for this build, in files that only this user can read."""
     try:
         return _distributed().Security.temporary()
     except ImportError:

@@ -1,4 +1,4 @@
-"""The executor that runs each job at once, here: a future is done before it is handed out."""
+"""Executor that runs each job in `submit`: a future is done when it is returned."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tbgen.scheduling.run import RealTime
 
 
 class InProcess(RealTime):
-    """One job at a time. Ctrl-C goes through it to whoever runs the jobs."""
+    """Executor of one job at a time in this process; Ctrl-C is raised in the caller."""
 
     slots = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
-        """Run jobs by a function; of `memory` they are told, and may have all of it."""
+        """Run jobs by a function; each is told that it may use all of `memory`."""
         self._function = function
         self.memory = memory
 

@@ -41,7 +41,7 @@ _THREAD_SECONDS = 1.0
 class Processes(RealTime):
     """Runs `function(start)` in at most `slots` processes; use as a `with` block.
 
-    function : importable by its name, with what it is bound to; so is all that it returns
+    function : picklable, as are its results
     memory : bytes that jobs share
     """
 

@@ -75,7 +75,7 @@ def test_what_is_finished_is_seen_to_here_and_the_rest_elsewhere(tmp_path: Path)
         return function(start)
 
     jobs = collection.jobs(2, floor=COMPILERS_BYTES)
-    outcome = collection.build_elsewhere(jobs, InProcess(elsewhere), Observer(), keep_going=False)
+    outcome = collection.build_by_executor(jobs, InProcess(elsewhere), Observer(), keep_going=False)
     assert sent == ["KNK", "KRKN"]
     assert {key: built.size is None for key, built in outcome.results.items()} == {
         "KRK": True, "KNK": False, "KRKN": False
@@ -87,7 +87,7 @@ def test_workers_that_see_another_directory_are_found_out(tmp_path: Path) -> Non
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.one_table(1), directory=tmp_path / "theirs"))
     with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
-        here.build_elsewhere(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
+        here.build_by_executor(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
 def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None
 
     collection = Collection([KRKN], tmp_path, NO_RULES)
     builder = Builder(tmp_path, NO_RULES, Silence())
-    outcome = collection.build_here(builder, Watch(), keep_going=False)
+    outcome = collection.build_in_process(builder, Watch(), keep_going=False)
     assert order == ["KRK", "KNK", "KRKN"]
     assert not outcome.left_out
 
@@ -259,7 +259,7 @@ def test_dask_workers_that_are_killed_cost_nothing_but_time(
                     killed.append(next(iter(cluster.pids().values())))
                     os.kill(killed[-1], signal.SIGKILL)
 
-        outcome = collection.build_elsewhere(
+        outcome = collection.build_by_executor(
             collection.jobs(1), cluster, Killer(), keep_going=False
         )
     assert not outcome.failures

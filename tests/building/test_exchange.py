@@ -18,7 +18,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from tbgen.building.builder import COMPILERS_BYTES
 from tbgen.building.collection import Collection
-from tbgen.building.exchange import Errand, Exchange, ExchangeError
+from tbgen.building.exchange import Exchange, ExchangeError, RemoteTable
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.inprocess import InProcess
@@ -57,14 +57,14 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
     """Build a set by a worker in this process; what it was sent for."""
     collection = Collection([KRKN], directory, CHECK, force=force)
     exchange.level(collection)
-    errand = pickle.loads(pickle.dumps(Errand(collection.one_table(1), exchange)))
+    remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))
     sent = []
 
     def elsewhere(start: Start) -> object:
         sent.append(start.job.key)
-        return errand(start)
+        return remote(start)
 
-    collection.build_elsewhere(
+    collection.build_by_executor(
         collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
         bring=lambda built: exchange.get_built(built, directory),
     )  # fmt: skip
@@ -96,9 +96,9 @@ def test_what_a_lost_worker_has_handed_in_is_not_built_again(
     exchange: Exchange, tmp_path: Path
 ) -> None:
     collection = Collection([Material.parse("KRK")], tmp_path / "here", CHECK)
-    errand = Errand(collection.one_table(1), exchange)
+    remote = RemoteTable(collection.one_table(1), exchange)
     (job,) = collection.jobs(1, COMPILERS_BYTES)
-    first, again = (errand(Start(job, job.memory, 1, 0.0)) for _ in range(2))
+    first, again = (remote(Start(job, job.memory, 1, 0.0)) for _ in range(2))
     assert first.size
     assert again.size is None
 

@@ -65,13 +65,13 @@ class Prover:
         prove(state, buffers, new_graph(_POSITIONS), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Turn to the position that a record has been set up for."""
+        """Start a proof of the current position of a record."""
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
         self._graph = new_graph(_POSITIONS) if few else None
         self._nodes = 0
 
     def go_on(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
-        """Look on for a proof after a depth of the search; the winning move once there is one.
+        """Continue the proof after a depth of the search; return the winning move once proven.
 
         `limit` is how many nodes search and proof may count together.
         """
@@ -103,7 +103,7 @@ class Prover:
         return _move(int(graph.moves[left[0][1]]))
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """The move of the last proof, if the game has come to this position inside it."""
+        """Return the winning move if all positions since the root of the last proof are in it."""
         graph, root = self._found, int(state["root"][0])
         if graph is None:
             return None

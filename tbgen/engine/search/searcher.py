@@ -203,7 +203,7 @@ class Searcher:
                 return
 
     def _more_promising(self, line: Line, depth: int) -> Line:
-        """In place of a line that promises nothing one with less left to prove.
+        """Replace a line without advantage by the move that leaves least to prove.
 
         If the search finds it as good, but for a little; a search that is stopped has no time for
         that, and the answer of the last depth stays.
@@ -261,7 +261,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _company(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Have the other threads search beside this one; they have ended afterwards."""
+        """Run the searches of the other threads while inside; wait for them at the end."""
         others = self._states[1:]
         if self._others is None:
             yield
@@ -325,5 +325,5 @@ class Searcher:
         return int(np.count_nonzero(self._table[:1000, 1]))
 
     def forgive(self) -> None:
-        """Take a `stop` back that came when no search was running."""
+        """Clear a `stop` that came while no search was running."""
         self._states["stop"][0] = 0

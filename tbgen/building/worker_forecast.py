@@ -1,8 +1,8 @@
 """Forecast of a plan on several workers: hours by simulation, and memory by classes.
 
-    plan  ->  jobs  ->  the queue that builds them, played with a clock of its own  ->  `Outlook`
+    plan  ->  jobs  ->  simulation of the queue that builds them  ->  `WorkerForecast`
 
-A worker builds one table at a time, with one thread. Seconds are those of a plan, as good as that.
+A worker builds one table at a time, with one thread. Seconds are those of the plan.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class MemoryClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class WorkerForecast:
     """Forecast of a plan on a number of workers."""
 
     workers: int
@@ -40,8 +40,8 @@ class Outlook:
     classes: tuple[MemoryClass, ...]
 
 
-def outlook(planned: Sequence[PlannedTable], workers: int) -> Outlook:
-    """Let workers build the tables of a plan; those that need no others come first, as ever."""
+def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerForecast:
+    """Simulate workers that build the tables of a plan."""
     usual = measurements().wall_per_cpu
     # What a machine takes for a CPU second of the measurements, if a plan knows the machine.
     seconds = {table.material.name: table.seconds / usual for table in planned}
@@ -53,7 +53,7 @@ def outlook(planned: Sequence[PlannedTable], workers: int) -> Outlook:
         )
         for table in planned
     ]
-    return Outlook(workers, simulate(jobs, workers), tuple(_classes(planned, seconds)))
+    return WorkerForecast(workers, simulate(jobs, workers), tuple(_classes(planned, seconds)))
 
 
 def _classes(planned: Iterable[PlannedTable], seconds: dict[str, float]) -> Iterable[MemoryClass]:

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.outlook import CLASSES, outlook
 from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of
+from tbgen.building.worker_forecast import CLASSES, forecast_workers
 from tbgen.cli import main
 from tbgen.indexing.rulesets import Rules
 
 
 def test_more_workers_take_less_time_down_to_the_longest_chain() -> None:
     planned = plan(materials_of((), 4), Rules.WXF)
-    found = {workers: outlook(planned, workers).simulation for workers in (1, 2, 1000)}
+    found = {workers: forecast_workers(planned, workers).simulation for workers in (1, 2, 1000)}
     total = sum(table.cpu_seconds for table in planned)
     assert found[1].seconds == pytest.approx(total)
     assert total / 2 <= found[2].seconds < total
@@ -29,7 +29,7 @@ def test_each_table_is_in_one_class_of_memory() -> None:
     needs = [1, CLASSES[0], CLASSES[0] + 1, CLASSES[-1], CLASSES[-1] + 1]
     tables = plan(materials_of((), 4), Rules.WXF)[: len(needs)]
     planned = [replace(table, memory_bytes=need) for table, need in zip(tables, needs, strict=True)]
-    classes = outlook(planned, 3).classes
+    classes = forecast_workers(planned, 3).classes
     assert [(each.memory_bytes, each.tables) for each in classes] == [
         (CLASSES[0], 2), (CLASSES[1], 1), (CLASSES[-1], 1), (None, 1)
     ]  # fmt: skip
