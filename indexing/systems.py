@@ -6,6 +6,7 @@
     room_left    what the limits of the process leave it, of addresses and of memory; a thread
                  takes `stack_bytes` of them
     usable_cores how many processors this process may use
+    trim_process idle memory goes back to the system: the compiler's code, what numpy has freed
     own_python   the command that starts this Python anew, safe from the current directory
     safe_path    likewise, while a library starts processes
 
@@ -33,6 +34,12 @@ except ImportError:  # not a POSIX system
 
 _seeking = threading.Lock()
 """Held between a seek and the read that it is for, where a system cannot do both at once."""
+
+_M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
+"""Numbers of glibc's `mallopt` and of Linux's `madvise`, which Python has no names for."""
+
+_MAPPED_FROM = 1 << 20
+"""Bytes from which numpy's arrays shall have pages of their own."""
 
 
 def open_flags(*names: str) -> int:
@@ -99,6 +106,26 @@ def stack_bytes() -> int:
         return threading.stack_size() or usual
     limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
     return threading.stack_size() or (usual if limit == resource.RLIM_INFINITY else limit)
+
+
+def trim_process() -> None:
+    """Give back what is idle, where the system allows it: more whenever kernels have been loaded.
+
+    The compiler's code, 30 MiB and more, is read again if need be. And numpy's temporary arrays
+    get pages of their own from here on, where glibc would raise the size from which they do with
+    every one that is freed, up to 32 MiB.
+    """
+    import ctypes  # takes longer to load than the rest, and few need it
+
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        for line in maps:
+            # Code pages are never written to, so that nothing is lost with them.
+            if "libllvmlite" in line and " r-xp " in line:
+                start, end = (int(word, 16) for word in line.split(maxsplit=1)[0].split("-"))
+                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
 
 
 def own_python(*arguments: str) -> list[str]:

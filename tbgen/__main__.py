@@ -42,7 +42,7 @@ def main() -> None:
     atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
     try:
         take_signals()
-        from tbgen.compiling.settings import ignore_environment
+        from tbgen.compiling import ignore_environment
 
         ignore_environment()
         from tbgen.cli import main as command_line

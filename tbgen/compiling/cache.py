@@ -6,16 +6,13 @@
 An entry that a full disk, a crash or a power cut has emptied, cut or zeroed counts as missing. To
 read one anyway would at best be an exception out of `pickle`, and at worst wrong machine code.
 
-Any number of processes may use the folder at once. numba writes files as a whole, but an index and
-the entry that it names one after the other, so that the last of two writers may leave an index
-that names the other's entry (numba issue 4807). Of the same kernel that is as good as one's own;
-of other types it is found by the signature that every entry has, and counts as missing, too.
+Any number of processes may use the folder at once. numba writes an index and the entry that it
+names one after the other, so that the last of two writers may leave an index that names the
+other's entry (numba issue 4807). That is found by the signature, and counts as missing.
 
-An entry has the kernel twice: as machine code, and for the compiler, should another kernel call it.
-To read the latter takes most of the time of loading, so it is left unread until then.
-
-Where the folder is, `tbgen.compiling.folder` says. This needs numba's internals
-(`tbgen.compiling.internals`).
+An entry has the kernel as machine code, and as bitcode for the compiler, should another kernel
+call it. To read the latter takes most of the time of loading, so it is left unread until then.
+Where numba's entries have another form, they are kept as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
         """Return what is stored of a compiled kernel."""
-        code = dumps((super().reduce(cres), _list_defined(cres.library)))
+        code = dumps(_without_bitcode(super().reduce(cres), cres.library))
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
@@ -45,19 +42,32 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
-        ((name, kind, (machine_code, bitcode)), *others), defined = pickle.loads(code)
+        reduced, bitcode, defined = pickle.loads(code)
+        if bitcode is None:
+            return super().rebuild(target_context, reduced)
         target_context.codegen()._engine._defined_symbols.update(defined)
-        library = name, kind, (machine_code, _empty_bitcode())
-        kernel = super().rebuild(target_context, (library, *others))
+        kernel = super().rebuild(target_context, reduced)
         _link_when_called(kernel.library, bitcode)
         return kernel
 
 
-def _list_defined(library: Any) -> list[str]:
-    """Return the names that a library defines; numba reads its bitcode, which is missing then."""
-    module = library._get_module_for_linking()
-    return [each.name for every in (module.functions, module.global_variables)
-            for each in every if not each.is_declaration]  # fmt: skip
+def _without_bitcode(reduced: Any, library: Any) -> tuple[Any, bytes | None, list[str]]:
+    """Part numba's form of a kernel from its bitcode, and from the names that this defines.
+
+    None in place of the bitcode where the form is another one. All that `_Entries.rebuild` counts
+    on is tested here: else every start would compile what the one before has written.
+    """
+    engine = library.codegen._engine
+    known = hasattr(engine, "_defined_symbols") and hasattr(library, "_get_module_for_linking")
+    match reduced:
+        case ((str() as name, str() as kind, (bytes() as code, bytes() as bitcode)), *others) if (
+            known
+        ):
+            module = library._get_module_for_linking()
+            defined = [each.name for every in (module.functions, module.global_variables)
+                       for each in every if not each.is_declaration]  # fmt: skip
+            return ((name, kind, (code, _empty_bitcode())), *others), bitcode, defined
+    return reduced, None, []
 
 
 @cache
@@ -95,25 +105,20 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for the types of arguments; None where it is to be compiled."""
-        found = self._load(sig, target_context)
-        if found is None:
-            self._at_miss()
-        return found
-
-    def _load(self, sig: Any, target_context: Any) -> Any:
-        """Load a kernel from its files."""
         # numba gets ready to compile before it loads, in 0.2 seconds. Of that, what counts
         # references needs a part, and what borrows needs nothing.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)
-            return found if found is None or found.signature.args == tuple(sig) else None
+            if found is not None and found.signature.args == tuple(sig):
+                return found
         except Exception:  # whatever reading damaged bytes may raise
             try:
                 self.flush()
             except OSError:
                 self.disable()
-            return None
+        self._at_miss()
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel, if there is room."""

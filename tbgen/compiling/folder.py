@@ -21,6 +21,7 @@ import os
 import stat
 import sys
 import tempfile
+import time
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -118,6 +119,18 @@ def open_lock(folder: Path) -> BinaryIO:
         return file
     file.close()
     raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+_ABANDONED_SECONDS = 3600
+"""The age from which a half-written entry is nobody's: to write one takes no second."""
+
+
+def clear_stale_files(folder: Path) -> None:
+    """Remove entries that ended processes left half-written; the cache's lock is held."""
+    for unfinished in folder.glob("*/*.tmp.*"):
+        with contextlib.suppress(OSError):
+            if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
+                unfinished.unlink()
 
 
 @cache

@@ -1,13 +1,15 @@
 # mypy: allow-untyped-calls
-"""Check of numba's internals; kernels of a version without them are equal, and take longer.
+"""Names inside numba that nothing documents, and what a version without them does instead.
 
-    known_options   flags of `numba.njit` that nothing documents    else they are left out
-    HAS_PARTS       what `parts` is made of                         else `numba.extending.overload`
-    HAS_DIGESTS     what `cache` is made of                         else numba's own `cache=True`
-    has_indices     what `indices` is made of                       else numba asks for their sign
+    known_options   flags of `numba.njit`               without: they are left out
+    HAS_PARTS       for `parts`                         `numba.extending.overload`
+    HAS_DIGESTS     for `cache`                         numba's own `cache=True`
+    HAS_LENDING     for `lending`                       numba's named tuples
+    has_indices     for `count_from_the_front`          numba tests the sign of every index
 
-What is not documented may be gone with any version. Only names are looked at here: what they do is
-tried by `python scripts/certify/versions.py`, with the oldest and the newest numba.
+Tables are the same in any case, and kernels take longer. docs/measurements/compiling.md has what
+each of them saves. `tests/compiling/test_internals.py` runs kernels without them, and
+`python scripts/certify/versions.py` with the oldest and the newest numba.
 """
 
 from __future__ import annotations
@@ -49,16 +51,21 @@ HAS_PARTS = (
 HAS_DIGESTS = (
     _has("core.caching", "CompileResultCacheImpl.reduce", "CompileResultCacheImpl.rebuild")
     and _has("core.caching", "FunctionCache._impl_class", "FunctionCache.load_overload")
-    and _has("core.caching", "FunctionCache._load_overload")
-    and _has("core.codegen", "JITCodeLibrary.serialize_using_object_code")
-    and _has("core.codegen", "JITCodeLibrary._get_module_for_linking")
-    and _has("core.codegen", "JitEngine._load_defined_symbols")
     and _has("core.serialize", "dumps")
+)
+
+HAS_LENDING = (
+    _has("core.registry", "cpu_target.target_context")
+    and _has("core.typing.templates", "AttributeTemplate")
+    and _has("core.typing.typeof", "typeof")
+    and _has("core.types", "NamedTuple")
+    and _has("extending", "models.PrimitiveModel", "infer_getattr", "lower_getattr_generic")
+    and _has("core.pythonapi", "PythonAPI.numba_array_adaptor")
 )
 
 
 def has_indices() -> bool:
-    """The last of them is asked for only where something is compiled: it takes 40 ms to import."""
+    """Return whether indices can be left as they are; it takes 40 ms to import the last name."""
     return (
         _has("core.targetconfig", "ConfigStack.top_or_none")
         and _has("core.options", "DefaultOptions._nrt")
@@ -70,3 +77,26 @@ def known_options(**options: Any) -> dict[str, Any]:
     """The options that this version knows; any other would be an error."""
     return {name: value for name, value in options.items()
             if _has("core.options", f"DefaultOptions.{name}")}  # fmt: skip
+
+
+def count_from_the_front() -> None:
+    """Have numba take the indices of kernels that count no references as they are.
+
+    It tests the sign of every signed index, and adds the length of the array to a negative one:
+    three instructions for each dimension. In kernels that count no references
+    (`jit.borrowing_kernel`) and their parts a negative index is an error, and raises with bounds
+    checked (`NUMBA_BOUNDSCHECK=1`). Other functions, whoever compiles them, are left as they are.
+    """
+    from numba.core import types
+    from numba.core.targetconfig import ConfigStack
+    from numba.np import arrayobj
+
+    usual = arrayobj.fix_integer_index
+
+    def index_as_it_is(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
+        flags = ConfigStack.top_or_none()
+        if flags is None or flags.nrt:
+            return usual(context, builder, index_type, index, size)
+        return context.cast(builder, index, index_type, types.intp)
+
+    arrayobj.fix_integer_index = index_as_it_is

@@ -26,14 +26,19 @@ import numba
 from numba import njit
 from numba.extending import overload
 
-from tbgen.compiling.folder import CHECK_BOUNDS, find_kernel_folder, open_lock
+from tbgen.compiling.folder import (
+    CHECK_BOUNDS,
+    clear_stale_files,
+    find_kernel_folder,
+    open_lock,
+)
 from tbgen.compiling.internals import (
     HAS_DIGESTS,
     HAS_PARTS,
+    count_from_the_front,
     has_indices,
     known_options,
 )
-from tbgen.compiling.stale_files import clear_stale_files
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
 from tbgen.indexing.systems import Room, lock, room_left
@@ -63,7 +68,7 @@ CACHE_FOLDER = find_kernel_folder().path
 if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
-numba.core.config._config_fname = os.devnull  # in place of `settings.FILE`, when it compiles
+numba.core.config._config_fname = os.devnull  # in place of `SETTINGS_FILE`, when it compiles
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 _OPTIONS: dict[str, Any] = {
@@ -86,8 +91,6 @@ def prepare_compiler() -> None:
     It takes 40 ms, a tenth of a start.
     """
     if has_indices():
-        from tbgen.compiling.indices import count_from_the_front
-
         count_from_the_front()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from tbgen.answers import failures
-from tbgen.compiling.settings import ignore_environment
+from tbgen.compiling import ignore_environment
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import rare_collections
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -247,7 +246,7 @@ def compile_captures(*, wide: bool = False) -> None:
     for name in ("KRKN", "KRKA"):
         layout = Layout.of(Material.parse(name))
         frame = make_frame(layout)
-        with rare_collections(), Workers(1) as workers:
+        with Workers(1) as workers:
             legal = np.zeros((layout.rows, 2), np.uint64)
             for side in Side:
                 find_captures(

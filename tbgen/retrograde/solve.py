@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tbgen.compiling.trimming import trim_process
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
+from tbgen.indexing.systems import trim_process
 from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
 from tbgen.retrograde.legality import find_legal

@@ -1,18 +1,18 @@
 """Compiling the kernels once per machine, under a lock, before the first real table.
 
-    this process      the kernels of plain propagation, of perpetual checks, and of chases those of
-                      the sieve and of the game
-    a second process  meanwhile, those of captures and of the graph of chases: half of the work; it
-                      ends with this one, and comes to the game at last, when that is compiled
+    this process      the kernels of plain propagation, and of chases those of the sieve and of the
+                      game; at last those of perpetual checks
+    a second process  meanwhile, those of captures and of the graph of chases: half of the work
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
-both captured, captures that wait), and a rook against an advisor (a defender captured). They are
-solved when the second process is done with what they need, and until then as if nothing could be
-captured.
+both captured, captures that wait), and a rook against an advisor (a defender captured). Before
+they are solved, kernels of propagation are called as if nothing could be captured; by then those
+of captures are there, as a rule, and where chases are judged the second process is waited for.
 """
 
 from __future__ import annotations
 
+import subprocess
 from functools import cache
 
 import numpy as np
@@ -64,16 +64,13 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     with compile_lock():
         now = rules if ordered else Rules.NONE
         if not alone and not is_compiled(rules, ordered=ordered):
-            compiler = _second_compiler(rules)
-            if compiler is not None:
+            second_process = _start_second_process(rules)
+            if second_process is not None:
                 _propagate_alone()
-                compiler.wait_for(compile_captures)
-                if ordered:
-                    _solve_all(Rules.CHECK)
-                    if rules.judges_chases:
-                        compile_sieve()
-                        compile_game()
-                    compiler.wait()
+                if ordered and rules.judges_chases:
+                    compile_sieve()
+                    compile_game()
+                    second_process.wait()
         _solve_all(now)
         second.note_compiled(_what(rules, ordered))
 
@@ -154,7 +151,12 @@ def _operate_on_nothing(solution: Solution) -> None:
 
 
 @cache
-def _second_compiler(rules: Rules) -> second.Beside | None:
+def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
     """None where there is none; then this process compiles everything."""
-    graph = (compile_graph,) if rules.judges_chases else ()
-    return second.start_beside(compile_captures, *graph)
+    return second.start_beside(_compile_all if rules.judges_chases else compile_captures)
+
+
+def _compile_all() -> None:
+    """Compile what the second process does where chases are judged."""
+    compile_captures()
+    compile_graph()

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
-from tbgen.compiling.trimming import trim_process
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.systems import trim_process
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Numbers
 from tbgen.verify.complete import k_complete

@@ -7,14 +7,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import folder, stale_files
-from tbgen.compiling.folder import KernelFolder, find_kernel_folder, source_digest
-from tbgen.compiling.stale_files import clear_stale_files
+from tbgen.compiling import folder
+from tbgen.compiling.folder import (
+    KernelFolder,
+    clear_stale_files,
+    find_kernel_folder,
+    source_digest,
+)
 
 TWICE = """
 from tbgen.compiling.jit import announcing, kernel
@@ -26,6 +29,26 @@ def twice(number):
 with announcing(lambda: print("compiling", end=" ")):
     twice(21)
 print(twice(21), sum(twice.stats.cache_hits.values()))
+"""
+
+SEVERAL = """
+from tbgen.compiling.jit import kernel
+
+def k_a(number):
+    return 2 * number
+
+def k_b(number):
+    return number + number
+
+def k_c(number):
+    return 3 * number - number
+
+def k_d(number):
+    return 4 * number - 2 * number
+
+for name in "NAMES".split():
+    compiled = kernel(globals()[name])
+    print(compiled(21), sum(compiled.stats.cache_hits.values()))
 """
 
 BORROWED = """
@@ -60,6 +83,28 @@ def second(pair):
 
 print(second((2, 3)), second((2, 3.5)))
 """
+
+STARTED = """
+import sys
+import numpy as np
+from tbgen.compiling.jit import borrowing_kernel
+
+@borrowing_kernel
+def last(numbers):
+    return numbers[numbers.size - 1]
+
+assert last(np.arange(5)) == 4
+print("numba.np.arrayobj" in sys.modules, sum(last.stats.cache_hits.values()))
+"""
+
+CHANGED = """
+from numba.core.caching import CompileResultCacheImpl as Entries
+
+usual = Entries.reduce, Entries.rebuild
+Entries.reduce = lambda self, kernel: {"all": usual[0](self, kernel)}
+Entries.rebuild = lambda self, context, reduced: usual[1](self, context, reduced["all"])
+"""
+"""A later numba, in which entries have another form."""
 
 NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
 """Of a user without a home; nobody, not even root, makes a folder there."""
@@ -101,29 +146,39 @@ def zeroed_inside(data: bytes) -> bytes:
     return data[:middle] + bytes(200) + data[middle + 200 :]
 
 
-@pytest.fixture(scope="module")
-def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A script with a kernel, and the cache that it has filled."""
-    directory = tmp_path_factory.mktemp("twice")
-    script, kept = kernel_in(directory), directory / "cache"
-    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "compiling 42 0\n"
-    return script, kept
-
-
-@pytest.mark.parametrize("damage", [empty, cut, zeroed, zeroed_inside])
-def test_damaged_entries_are_compiled_again(
-    twice: tuple[Path, Path], damage: Callable[[bytes], bytes]
-) -> None:
-    script, kept = twice
-    suffixes = ("*.nbc",) if damage is zeroed_inside else ("*.nbi", "*.nbc")
-    entries = [path for suffix in suffixes for path in kept.rglob(suffix)]
-    assert len(entries) == len(suffixes)
-    for entry in entries:
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_damaged_entries_are_compiled_again(tmp_path: Path, suffix: str) -> None:
+    """An index or an entry of each kernel, in a way of its own."""
+    damages = {"k_a": empty, "k_b": cut, "k_c": zeroed, "k_d": zeroed_inside}
+    if suffix == "nbi":
+        del damages["k_d"]
+    script = (tmp_path / "several").with_suffix(".py")
+    script.write_text(SEVERAL.replace("NAMES", " ".join(damages)), "utf-8")
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(damages)
+    sizes = {}
+    for name, damage in damages.items():
+        (entry,) = tmp_path.rglob(f"several.{name}-*.{suffix}")
         whole = entry.read_bytes()
+        sizes[entry] = len(whole)
         entry.write_bytes(damage(whole))
-        assert python(script, NUMBA_CACHE_DIR=str(kept)) == "compiling 42 0\n"
-        assert len(entry.read_bytes()) == len(whole)
-    assert python(script, NUMBA_CACHE_DIR=str(kept)) == "42 1\n"
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(damages)
+    assert sizes == {entry: entry.stat().st_size for entry in sizes}
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "1"] * len(damages)
+
+
+def test_entries_of_another_form_are_not_compiled_at_every_start(tmp_path: Path) -> None:
+    script = (tmp_path / "changed").with_suffix(".py")
+    script.write_text(CHANGED + TWICE, "utf-8")
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "compiling 42 0\n"
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "42 1\n"
+
+
+def test_loading_is_not_compiling(tmp_path: Path) -> None:
+    """A process that finds its kernels imports nothing of what only compiling takes."""
+    script = (tmp_path / "started").with_suffix(".py")
+    script.write_text(STARTED, "utf-8")
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "True 0\n"
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "False 1\n"
 
 
 def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
@@ -263,6 +318,6 @@ def test_what_killed_processes_left_is_removed(
     (entries / "k.nbc").touch()
     clear_stale_files(tmp_path)
     assert unfinished.exists()  # somebody may be writing it
-    monkeypatch.setattr(stale_files, "_ABANDONED_SECONDS", -1)
+    monkeypatch.setattr(folder, "_ABANDONED_SECONDS", -1)
     clear_stale_files(tmp_path)
     assert [path.name for path in entries.iterdir()] == ["k.nbc"]

@@ -14,9 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
 
-from tbgen.compiling import internals
+from tbgen.compiling import internals, jit
 from tbgen.tables import TableFile
 from tests.kits.paths import DOCS, ROOT
 
@@ -26,15 +28,29 @@ import numba.extending, numba.core.caching, numba.core.codegen, numba.core.optio
 del numba.core.codegen.JITCodeLibrary
 del numba.core.caching.CompileResultCacheImpl
 del numba.core.options.DefaultOptions
+del numba.extending.infer_getattr
 """
 """A later numba, in which they have other names."""
 
 KERNELS = """
 import json, sys
 from enum import IntEnum
+from typing import NamedTuple
 import numpy as np
 from tbgen.compiling import internals
+from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import borrowing_kernel, inlined_part, kernel, part
+from tbgen.compiling.lending import lent
+
+@lent
+class Inner(NamedTuple):
+    numbers: np.ndarray
+    scale: int
+
+@lent
+class Outer(NamedTuple):
+    inner: Inner
+    square: np.ndarray
 
 class Kind(IntEnum):
     ROOK = 3
@@ -61,13 +77,23 @@ def made(count):
         numbers[at] = shifted(at, 2)
     return numbers
 
+@part
+def scaled(inner, at):
+    return inner.numbers[at] * inner.scale
+
+@borrowing_kernel
+def read(outer, at):
+    fetch(outer.square, at)
+    return scaled(outer.inner, at) + outer.square[at, 1]
+
 small = np.array([-128, -1, 0, 5, 127], np.int8)
 by_python = sum(twice_shifted(small.tolist(), at, 9) for at in range(len(small)))
 assert total(small, 9) == total(small.astype(np.int64), np.int64(9)) == by_python
 assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
+assert read(Outer(Inner(small, 3), np.arange(10).reshape(5, 2)), 4) == 3 * 127 + 9
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
-has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.has_indices()]
-has += [internals.known_options(_nrt=0)]
+has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.HAS_LENDING]
+has += [internals.has_indices(), internals.known_options(_nrt=0)]
 print(json.dumps([*has, hits]))
 """
 
@@ -88,14 +114,15 @@ def test_this_numba_has_them() -> None:
     """Else every build would be slower, and nobody would know."""
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
+    assert internals.HAS_LENDING
     assert internals.has_indices()
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
 def test_kernels_without_them(tmp_path: Path) -> None:
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, False, {}, 0]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 0]
     # They are kept as numba itself keeps them.
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False, False, False, {}, 3]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 3]
 
 
 @pytest.mark.certification
@@ -125,3 +152,24 @@ def test_tables_without_them(tmp_path: Path) -> None:
     for path in tables:
         with TableFile(path) as table:
             assert table.header.digest.hex() == known[path.name]
+
+
+def read(values, at):  # type: ignore[no-untyped-def]
+    """An element."""
+    return values[at]
+
+
+def test_before_the_first_element_is_not_the_last() -> None:
+    assert internals.has_indices()
+    jit.prepare_compiler()
+    if jit.CHECK_BOUNDS:
+        pytest.skip("an index out of bounds is an error here")
+    compiled = njit(boundscheck=False, **jit._BORROWS)(read)
+    values = np.arange(5)
+    assert compiled(values[2:], -1) == 1
+    assert compiled(values[2:], 1) == 3
+
+
+def test_elsewhere_indices_are_those_of_python() -> None:
+    compiled = njit(boundscheck=False)(read)
+    assert compiled(np.arange(5)[2:], -1) == 4

@@ -76,7 +76,7 @@ for fen in (
 
 @pytest.mark.certification
 def test_the_search_stays_in_bounds(tmp_path: Path) -> None:
-    """It counts all indices from the front (`tbgen.compiling.indices`): none may be negative."""
+    """It counts all indices from the front (`tbgen.compiling.internals`): none may be negative."""
     path = (tmp_path / "searching").with_suffix(".py")
     path.write_text(SEARCHING, "utf-8")
     checked = run(tmp_path, "-m", "searching")

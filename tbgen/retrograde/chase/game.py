@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, rare_collections
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.compiling.lending import lent
 
 ONE = np.uint64(1)
@@ -274,5 +274,4 @@ def compile_game() -> None:
     conditions = Conditions(
         no, start, np.zeros(0, np.uint64), np.uint64(0), np.zeros((0, 1), np.int8)
     )
-    with rare_collections():
-        winning_replies(PatternGraph(start, start, none, no), lambda region: conditions)
+    winning_replies(PatternGraph(start, start, none, no), lambda region: conditions)

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from tbgen.compiling.jit import borrowing_kernel, rare_collections
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
@@ -139,6 +139,6 @@ def compile_graph() -> None:
 def _nothing() -> Iterator[tuple[Frontier, Places, Workers]]:
     """A frontier without positions, and what a search takes beside it."""
     layout = Layout.of(Material.parse("KRKN"))
-    with rare_collections(), Workers(1) as workers:
+    with Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)
         yield front, make_places(layout, make_frame(layout)), workers
