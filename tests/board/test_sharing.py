@@ -43,7 +43,7 @@ def tags(text: str) -> dict[str, str]:
 
 
 def test_pixels(client: TestClient) -> None:
-    for asked, width in ({}, 640), ({"width": "200"}, 200), ({"width": "1"}, 64):
+    for asked, width in ({}, 640), ({"width": "1"}, 64):
         answer = client.get("/v1/render.png", params={"fen": KNIGHT, **asked})
         assert answer.headers["content-type"] == "image/png"
         assert answer.content[:8] == b"\x89PNG\r\n\x1a\n"

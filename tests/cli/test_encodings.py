@@ -61,8 +61,6 @@ def test_json_is_valid(locale: str) -> None:
     text = b"caf\xe9 \xc5\xda \xed\xa0\x80 \xff"
     for result in (
         tbgen(locale, "convert", "-", "--json", stdin=text),
-        tbgen(locale, "convert", text, "--json"),
-        tbgen(locale, "convert", KRK, "--move", text, "--json"),
         tbgen(locale, "ls", "--tables", b"/no/" + text, "--json"),
     ):
         assert result.returncode == 2

@@ -24,7 +24,7 @@ from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
 from tests.kits.built import built
 
-SAMPLE = 250
+SAMPLE = 100
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def unique_plies(tables: GameTablebase, position: Position) -> int:
 
 
 @pytest.mark.parametrize(
-    ("material", "metric", "least"), [("KRKN", None, 45), ("KRKN", "dtc", 45), ("KNKP", None, 45)]
+    ("material", "metric", "least"), [("KRKN", None, 20), ("KRKN", "dtc", 20), ("KNKP", None, 20)]
 )
 def test_studies(material: str, metric: str | None, least: int) -> None:
     """Lengths are those of plain recursion: of the longest, of a sample, and 0 elsewhere."""
@@ -80,10 +80,10 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
         found = search.columns()
         places = zip(found["side"], found["slot"], strict=True)
         lengths = dict(zip(places, found["length"], strict=True))
-        longest = find(material, tables, study=True, sort="-length", limit=40).columns()
-        assert longest["length"].tolist() == sorted(lengths.values(), reverse=True)[:40]
+        longest = find(material, tables, study=True, sort="-length", limit=15).columns()
+        assert longest["length"].tolist() == sorted(lengths.values(), reverse=True)[:15]
         sample = [*sampled_columns(file, SAMPLE, 5).positions(), *longest.positions()]
-        by_rules = find(material, tables, only=True, outcome=Outcome.WIN, orders=(1, 9), limit=40)
+        by_rules = find(material, tables, only=True, outcome=Outcome.WIN, orders=(1, 9), limit=15)
         sample += [each.position for each in by_rules]
         kept = 0
         for position in sample:

@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -161,12 +160,7 @@ def panels() -> list[plot_growth.Panel]:
     return plot_growth.panels_of(ours, peers)
 
 
-def test_the_plot_has_every_point_and_its_laws(tmp_path: Path) -> None:
-    first, again = tmp_path / "a.svg", tmp_path / "b.svg"
-    plot_growth.draw(panels(), "a <caption>", first)
-    plot_growth.draw(panels(), "a <caption>", again)
-    assert first.read_bytes() == again.read_bytes()
-    assert ElementTree.parse(first).getroot().tag.endswith("svg")
+def test_the_plot_has_every_point_and_its_laws() -> None:
     seconds, sizes, orders = panels()
     counts = [[len(series.points) for series in panel.series] for panel in (seconds, sizes, orders)]
     assert counts == [[3, 2], [3, 2], [2]]

@@ -11,7 +11,7 @@ from tbgen.indexing.layout import MAX_SLOTS, Layout
 from tbgen.indexing.slots import lead_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square, piece_code
 
-SMALL = ["KK", "KAKB", "KPK", "KRK", "KAAKB", "KPPK"]
+SMALL = ["KK", "KAKB", "KPK", "KRK", "KAAKB"]
 
 LARGE = [
     "KRNKRAA",
@@ -52,7 +52,10 @@ def mirror_image(board: bytes) -> bytes:
     return bytes(board[mirror_square(square)] for square in range(SQUARES))
 
 
-@pytest.mark.parametrize("name", [*SMALL, pytest.param("KNNK", marks=pytest.mark.certification)])
+@pytest.mark.parametrize(
+    "name",
+    [*SMALL, *(pytest.param(each, marks=pytest.mark.certification) for each in ("KPPK", "KNNK"))],
+)
 def test_every_slot_of_small_materials(name: str) -> None:
     layout = Layout.of(Material.parse(name))
     boards = all_boards(Material.parse(name))

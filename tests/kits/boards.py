@@ -56,4 +56,4 @@ def random_boards(material: Material, count: int, seed: int) -> Boards:
 def exchanged(boards: Boards) -> Boards:
     """The boards with the colours exchanged; the other side is then to move."""
     flipped = boards[:, _FLIP]
-    return np.where(flipped > 0, flipped ^ 8, 0).astype(np.uint8)
+    return np.ascontiguousarray(np.where(flipped > 0, flipped ^ 8, 0), np.uint8)

@@ -77,7 +77,7 @@ def test_a_strict_compiler_has_no_complaint(flags: tuple[str, ...]) -> None:
     [
         ("KRK", 1, 20),
         ("KPKA", 2, 400),
-        ("KNKAABB", 1, 60),
+        pytest.param("KNKAABB", 1, 60, marks=pytest.mark.certification),
         ("KCAKB", 4, 30),
         ("KPPK", 2, 90),
         ("KNNK", 4, 300),
@@ -215,7 +215,7 @@ def test_threads_share_a_set() -> None:
     program = cprograms.harness("threads", *THREADS)
     files = sorted(built("KRKN").glob("*.xqt"))
     rng = random.Random(4)
-    positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(1200)]
+    positions = [random_position(rng, ("KRKN", "KRK")) for _ in range(400)]
     records = b"".join(bytes([p.side]) + p.board for p in positions)
     answers = answers_of(run(program, "threads", CHECK, "150000", *files, records=records))
     with Tablebase.open(built("KRKN")) as tablebase:

@@ -75,15 +75,20 @@ def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]
 
 
 @needs_c
-def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) -> None:
+@pytest.mark.parametrize(
+    ("some", "direct_wins"), [(20, 8), pytest.param(60, 20, marks=pytest.mark.certification)]
+)
+def test_the_filter_is_its_naive_twin(
+    directory: Path, tables: GameTablebase, some: int, direct_wins: int
+) -> None:
     rng = random.Random(11)
     starts = rule_decided(tables, "KRAKR", 2, rng)
     starts += drawn(tables, "KRAKR", 20, rng) + endangered(tables, "KRAKR", 12, rng)
     starts += [random_position(rng, ("KRAKR",)) for _ in range(15)]
-    games = [wandering(rng, start, rng.randrange(9)) for start in rng.sample(starts, 60)]
+    games = [wandering(rng, start, rng.randrange(9)) for start in rng.sample(starts, some)]
     decided = rule_decided(tables, "KRAKR", 12, rng)
     direct = [start for start in decided if is_direct_win(tables.probe(start))]
-    games += [wandering(rng, start, rng.choice([0, 0, 4])) for start in direct[:20]]
+    games += [wandering(rng, start, rng.choice([0, 0, 4])) for start in direct[:direct_wins]]
     seen: Counter[str] = Counter()
     for game, (status, *left) in zip(games, filtered(directory, games), strict=True):
         assert status == "0"
@@ -92,7 +97,7 @@ def test_the_filter_is_its_naive_twin(directory: Path, tables: GameTablebase) ->
             assert set(left) == {f"{move.source}-{move.target}" for move in kept}, game[-1].fen
             value = tables.probe(game[-1])
             seen["direct" if is_direct_win(value) else value.outcome.name] += 1
-    assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 5, seen
+    assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 2, seen
 
 
 def wins(tables: GameTablebase, position: Position) -> bool:
@@ -173,7 +178,7 @@ def last_irreversible(game: Sequence[Position]) -> int:
 @needs_c
 def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
     rng = random.Random(12)
-    starts = drawn(tables, "KRAKR", 4, rng) + endangered(tables, "KRAKR", 3, rng)
+    starts = drawn(tables, "KRAKR", 2, rng) + endangered(tables, "KRAKR", 2, rng)
     games = [wandering(rng, start, rng.randrange(12)) for start in starts]
     won = [start for start in rule_decided(tables, "KRAKR", 3, rng) if wins(tables, start)]
     games += [shuffling(tables, rng, start) for start in won]
@@ -249,9 +254,9 @@ def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[E
 
 @needs_cxx
 def test_the_engine_does_not_slip(directory: Path) -> None:
-    endings = play(directory, "KRAKR", 5, depth=1)
-    assert endings.total() >= 15
-    assert endings[Ending.LOOP] >= 2
+    endings = play(directory, "KRAKR", 2, depth=1)
+    assert endings.total() >= 6
+    assert endings[Ending.LOOP] >= 1
 
 
 @needs_cxx

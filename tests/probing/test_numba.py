@@ -70,7 +70,7 @@ def values(scores: NDArray[np.int64]) -> list[Value]:
 def test_compiled_probes_agree(directory: Path, cache_bytes: int) -> None:
     rng = random.Random(3)
     positions = [random_position(rng, [name for name, _, _ in TABLES]) for _ in range(1500)]
-    boards = np.frombuffer(b"".join(p.board for p in positions), np.uint8).reshape(-1, 90)
+    boards = np.array([list(p.board) for p in positions], np.uint8)
     sides = np.array([p.side for p in positions])
     with Tablebase.open(directory) as tablebase:
         tables = NumbaTables(tablebase, cache_bytes=cache_bytes)
@@ -138,7 +138,7 @@ def test_what_is_no_position(directory: Path) -> None:
 
         def status(pieces: list[tuple[int, int]], side: int = 0) -> int:
             codes, squares = (np.array(column, np.int64) for column in zip(*pieces, strict=True))
-            return int(probe(buffers, codes, squares, len(codes), side)[0])
+            return int(probe(buffers, codes.astype(np.uint8), squares, len(codes), side)[0])
 
         assert status(good) == COLD
         assert status([(1, 4), (9, 85)]) == OK

@@ -39,7 +39,7 @@ def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
 @pytest.mark.parametrize("rules", Rules)
 def test_verdicts_are_those_of_judge(rules):
     rng = random.Random(31)
-    for _ in range(50):
+    for _ in range(20):
         found = random_loop(rng)
         if found is None:
             continue
@@ -56,7 +56,7 @@ def test_pushing_and_popping_leaves_nothing_behind():
     for _ in range(5):
         position = random_position(rng, ("KRKC", "KRNKRC", "KNCKRB"))
         history = History(position, occurrences=rng.choice((2, 3)))
-        for _ in range(250):
+        for _ in range(120):
             legal = legal_moves(history.position)
             if len(history) and (not legal or rng.random() < 0.35):
                 last = history.moves[-1]

@@ -56,7 +56,7 @@ def check_reading(path: Path, planes: tuple[NDArray[Any], NDArray[Any]]) -> None
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     material=st.sampled_from(MATERIALS),
@@ -90,12 +90,11 @@ def test_round_trip(
     check_reading(path, planes)
 
 
-@pytest.mark.parametrize("width", [1, 2, 4])
-@pytest.mark.parametrize("distinct", [30, 1000])
+@pytest.mark.parametrize(("width", "distinct"), [(1, 30), (2, 1000), (4, 300)])
 def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, width: int, distinct: int) -> None:
     spec = spec_of("KRRK", width)
     planes = random_planes(spec, 5, distinct)
-    images = {write(tmp_path, spec, planes, threads=n).read_bytes() for n in (1, 2, 4)}
+    images = {write(tmp_path, spec, planes, threads=n).read_bytes() for n in (1, 3)}
     assert len(images) == 1
     check_reading(tmp_path / spec.name.filename, planes)
 
@@ -129,10 +128,9 @@ def test_blocks_of_many_codes_have_fewer_slots(tmp_path: Path) -> None:
     ]:
         spec = spec_of("KRRK", width)
         planes = random_planes(spec, 8, distinct)
-        path = write(tmp_path, spec, planes)
-        check_reading(path, planes)
-        with TableFile(path) as file:
+        with TableFile(write(tmp_path, spec, planes)) as file:
             assert file.header.block_slots == block_slots
+            assert agrees(file.plane(1, threads=2), planes[1])
 
 
 def test_the_digest_tells_contents_apart(tmp_path: Path) -> None:
