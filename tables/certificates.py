@@ -3,11 +3,11 @@
     KRNKR.wxf.dtm.xqt          a table
     KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if those below are
 
-A certificate speaks of contents, by their digests, and names tables, not paths: it is as good in a
-copy of the directory. It has the time of modification of its table, which tells cheaply whether
-somebody may have written to that since. Here it is written, read and checked by itself
-(docs/format.md, "Certificates"); what a chain of them amounts to is in `proofs`, and how a table is
-proven is for `tbgen.verify`. A certificate is no signature: who can change a table can forge one.
+A certificate identifies contents by digests and tables by names, not paths: it also holds in a copy
+of the directory. It has the time of modification of its table, a cheap sign that the file has not
+been written to since. This module reads, writes and checks one certificate (docs/format.md,
+"Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables. A certificate is
+no signature: who can change a table can forge one.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def is_untouched(table: Path) -> bool:
 
 
 def renew_certificate(table: Path, modified: int) -> None:
-    """Let a certificate vouch for a file whose bytes have been checked again; raises `OSError`.
+    """Set the time of a certificate to that of a file checked again; raises `OSError`.
 
     modified : as for `write_certificate`
     """

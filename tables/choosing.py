@@ -64,7 +64,7 @@ def choose_arrangement(
 
 @dataclass(frozen=True)
 class _Scales:
-    """Weighs blocks: what they come to when they are packed."""
+    """Measures the compressed size of blocks."""
 
     encode: Callable[[Codes], bytes]
     compressor: Compressor
@@ -72,7 +72,7 @@ class _Scales:
     lists: int
 
     def weigh(self, blocks: list[Callable[[], Codes]]) -> list[int]:
-        """The packed size of each; their codes are asked for by the thread that packs them."""
+        """Return the compressed size of each block; threads call the functions of their blocks."""
         lists = [blocks[first :: self.lists] for first in range(self.lists)]
         sizes = [0] * len(blocks)
         for first, some in enumerate(self.pool.map(self._weigh_in_turn, lists)):
@@ -86,7 +86,7 @@ class _Scales:
 def _compare(
     maps: list[BlockMap], read: ReadTile, scales: _Scales, blocks: int
 ) -> dict[Arrangement, float]:
-    """The size of each arrangement in a sample of so many blocks, in units of their own."""
+    """Return the size of each arrangement in a sample of so many blocks, in comparable units."""
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
     # Where all blocks are looked at, both orders have the same leads.

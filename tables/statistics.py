@@ -192,7 +192,7 @@ class TableStatistics:
 
     @classmethod
     def from_text(cls, text: str) -> TableStatistics:
-        """The statistics whose `to_json` is a JSON text; what can be derived is not looked at.
+        """Read the statistics of a `to_json` text; derived figures are not compared.
 
         Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
         counts that do not add up. Whether they are true is for `tbgen.verify` to say.
@@ -227,7 +227,7 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an entry, with words for sides and outcomes."""
+    """Return the fields of an entry, sides and outcomes as words."""
     return {
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
         for name, each in fields.items()

@@ -15,7 +15,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tbgen", "indexing", "tables")
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def git(*arguments: str) -> str:
@@ -25,13 +24,19 @@ def git(*arguments: str) -> str:
     ).stdout
 
 
+class Undocumented(ast.NodeTransformer):
+    """Removes statements that are a string alone: docstrings, and those of attributes."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Replace a string by `pass`."""
+        value = node.value
+        is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+        return ast.Pass() if is_text else node
+
+
 def code_of(source: str) -> str:
     """Return the syntax tree of a module as text, without docstrings and line numbers."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.dump(tree)
+    return ast.dump(Undocumented().visit(ast.parse(source)))
 
 
 def sources(commit: str | None) -> dict[str, str]:

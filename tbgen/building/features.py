@@ -2,10 +2,9 @@
 
     captures  ->  `Traits` of the tables that they lead to  ->  features, and a first guess
 
-A piece less on one side is a bound: who is left with fewer pieces hardly wins more. So what a side
-wins lies between what it wins after losing a piece and what it wins after taking one, and where
-these are far apart a table is mixed, and large. How far a first guess is off, and what tables cost
-in bytes and seconds, is learned from measured tables in `estimate.py`.
+A side with a piece less hardly wins more. So the wins of a side lie between those after losing a
+piece and those after taking one; where these are far apart, outcomes are mixed and the table is
+large. `estimate.py` learns the error of the first guess, bytes and seconds from measured tables.
 """
 
 from __future__ import annotations

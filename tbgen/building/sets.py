@@ -94,20 +94,20 @@ NAMED: dict[str, Path | Bounds] = {
 """Sets by name: bounds, or a list that names its source; more are a line each."""
 
 _Present = frozenset[Material] | None
-"""What patterns and sets choose from; None where all materials are meant."""
+"""Materials that patterns and sets choose from; None for all."""
 
 
 def materials_of(
     words: Sequence[str], men: int | None = None, attackers: int | None = None
 ) -> list[Material]:
-    """The materials that words and bounds mean, each once, in the order of the words.
+    """Return the materials of words and bounds, each once, in the order of the words.
 
     men : at most so many pieces on the board, kings included
     attackers : at most so many pieces of both sides that can cross the river
-    Without words, these bounds mean all materials within; beside words, those of them that are.
+    Without words, all materials within the bounds; else those of the words that are within.
 
-    Raises `InputError` for a word that means nothing, and where nothing is left; `OSError` for a
-    file that cannot be read.
+    Raises `InputError` for an unknown word, and if no material is left; `OSError` for a file that
+    cannot be read.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
@@ -121,9 +121,9 @@ def materials_among(
     men: int | None = None,
     attackers: int | None = None,
 ) -> list[Material]:
-    """Those of some materials that words and bounds mean, each once; all, without either.
+    """Return those of the present materials that words and bounds choose; all without either.
 
-    A material that is named alone is among them even if it is not present, for its user to miss.
+    A material that is named by itself is included even if it is not present.
     Raises like `materials_of`.
     """
     return _chosen(words, Bounds(men, attackers), frozenset(present))

@@ -258,7 +258,7 @@ def _on_cluster(
 
 
 def _worded(key: str, error: BaseException) -> BaseException:
-    """An error as this package words it."""
+    """Return the error of a job, in words of this program."""
     if isinstance(error, LostError):
         return TablebaseError(f"{key} was given up: {error}, again and again")
     return error

@@ -166,15 +166,15 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _have_room_to_load() -> None:
-    """Raise `OSError` where there is no room for numpy, whose BLAS would end the process itself."""
+    """Raise `OSError` if there is no memory to load numpy, whose BLAS would abort the process."""
     mmap.mmap(-1, _TO_LOAD_NUMPY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 
 def _replace_closed_streams() -> None:
-    """Let a standard stream that is closed fail when it is used, like any other that is broken.
+    """Replace closed standard streams by streams that fail when they are used.
 
-    Its descriptor is taken meanwhile, so that no file that is opened gets it, and with it whatever
-    somebody writes to that stream. Messages, on stderr, may be lost.
+    The replacement also occupies the descriptor: else a file opened later would get it, and with it
+    the output of the program. Messages on stderr may be lost.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
@@ -185,6 +185,6 @@ def _replace_closed_streams() -> None:
 
 
 def _silence_stdout() -> None:
-    """Keep the interpreter from complaining about unread output when it ends."""
+    """Redirect stdout to null, so that the interpreter reports no error when it ends."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())

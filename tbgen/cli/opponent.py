@@ -102,7 +102,7 @@ class Opponent:
 
 
 def _listen(process: subprocess.Popen[str], said: Queue[str]) -> None:
-    """Put every line of the process where it is waited for."""
+    """Put every line of the process into the queue of answers."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in process.stdout:

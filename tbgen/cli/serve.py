@@ -127,7 +127,7 @@ def serve(
 
 @contextlib.contextmanager
 def _shown(url: str, entry: str | None) -> Iterator[None]:
-    """Open a browser; its command line, which other users can read, does not have the entry."""
+    """Open a browser; the secret entry is not on its command line, which others can read."""
     if entry is None:
         webbrowser.open(url)
         yield

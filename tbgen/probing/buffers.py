@@ -178,7 +178,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """A frame to load into, given up by its owner; None if all are in `taken`."""
+        """Return a frame to load into, taken from its block; None if all are in `taken`."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None

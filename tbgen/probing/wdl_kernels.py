@@ -110,7 +110,7 @@ def find_wdl(buffers, counts):
 
 @part
 def _rank(i, place, flip, mirrored, pieces, squares, count):
-    """Return how many pieces of the same code stand before a piece, on its side, and itself.
+    """Return the rank of a piece among those of its code, from 1, by place number.
 
     i : int, which piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """

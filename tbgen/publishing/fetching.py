@@ -31,7 +31,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """A file that no source gives as the index describes it; `strerror` says why, of each.
+    """A file that no source has as the index describes it; `strerror` has the reason of each.
 
     `hint` says what to do about it.
     """
@@ -59,7 +59,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
 def fetch(
     entry: Entry, sources: Sequence[Source], directory: Path, report: Report = lambda count: None
 ) -> bool:
-    """Fetch a file, unless it is there with the same hash; whether it was fetched.
+    """Fetch a file, unless it is there with the same hash; return whether it was fetched.
 
     Raises `FetchError` if it is there with another hash, or where no source gives it;
     `BlockingIOError` if a build or another fetch is at the table; `OSError`.
@@ -81,7 +81,7 @@ def fetch(
 
 
 def _fill(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
-    """Let a part become the whole file."""
+    """Complete a partial file from the first source that has the rest."""
     reasons = []
     for source in sources:
         try:
@@ -94,9 +94,9 @@ def _fill(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Repor
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
-    """Add to a part what a source gives; raises `SourceError` unless it is whole, and right.
+    """Complete a partial file from one source; raises `SourceError` if its hash is not the index's.
 
-    Where what was there may have spoilt it, the source is asked once more, for all of it.
+    If bytes that were there before may be wrong, the whole file is read once more.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:
@@ -127,14 +127,14 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
 
 def _emptied(part: BinaryIO) -> int:
-    """Begin a part anew; 0, the bytes that it has."""
+    """Truncate a partial file; return its size, 0."""
     part.seek(0)
     part.truncate()
     return 0
 
 
 def _read(stream: Stream, most: int) -> bytes:
-    """At most so many bytes: a stream may give fewer at a time."""
+    """Read up to `most` bytes, in several reads if need be."""
     found = bytearray()
     while len(found) < most and (chunk := stream.read(min(CHUNK, most - len(found)))):
         found += chunk

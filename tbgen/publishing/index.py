@@ -131,7 +131,7 @@ def pack_all_densely(
 
 
 def _is_among(only: Container[Material] | None, name: TableName) -> bool:
-    """Return whether a table is one of some materials, or all are meant."""
+    """Return whether a table is of one of some materials; True if none are given."""
     return only is None or name.material in only
 
 
@@ -168,7 +168,7 @@ def decoded(data: bytes, source: object) -> str:
 
 
 def read_index(text: str) -> list[Entry]:
-    """The entries of an index, from whomever; raises `BadIndexError`."""
+    """Read the entries of an untrusted index; raises `BadIndexError`."""
     try:
         found = schema.members(text, {"files": _ENTRY})
         entries: tuple[Entry, ...] = found["files"]

@@ -39,7 +39,7 @@ class Watch:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch what happens meanwhile."""
+        """Watch the connections that are opened inside the `with` block."""
         thread = threading.Thread(target=self._look, daemon=True)
         thread.start()
         try:
@@ -51,7 +51,7 @@ class Watch:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Have a connection, of those that follow one another, ended with the others."""
+        """Add a connection to those that are ended."""
         # A descriptor of our own: the connection's is closed, or taken over by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
@@ -70,7 +70,7 @@ class Watch:
             before = self.received
 
     def _end(self) -> None:
-        """Shut the connections down: whoever waits for them is told at once."""
+        """Shut the connections down, so that reads from them return at once."""
         for each in self._sockets:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -78,7 +78,7 @@ class Watch:
     def connection(
         self, kind: type[http.client.HTTPConnection], host: str, **options: Any
     ) -> http.client.HTTPConnection:
-        """A connection of a kind, as that kind's arguments have it, guarded from its beginning."""
+        """Return a connection of a class, guarded from its beginning."""
         made = (_Secure if issubclass(kind, http.client.HTTPSConnection) else _Plain)(
             host, **options
         )

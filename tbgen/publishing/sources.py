@@ -35,11 +35,11 @@ _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
 
 
 class SourceError(OSError):
-    """A source that does not give a file; `strerror` says which, and why."""
+    """A file that a source cannot give; `strerror` has the source and the reason."""
 
 
 class Stream:
-    """Bytes on their way; what goes wrong with them is a `SourceError`."""
+    """Stream of bytes whose errors are `SourceError`."""
 
     def __init__(
         self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: Watch
@@ -49,7 +49,7 @@ class Stream:
         self._watch = watch
 
     def read(self, most: int) -> bytes:
-        """Some of the next bytes, `most` at most; none at the end."""
+        """Read at most `most` bytes; empty at the end."""
         with _told(self._what, self._watch):
             found = self._stream.read1(most)
             if self._watch.reason and not found:
@@ -64,7 +64,7 @@ class Source(Protocol):
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> contextlib.AbstractContextManager[tuple[Stream, int]]:
-        """The bytes of a file from an offset on, or from 0: which it is comes along.
+        """Yield a stream from an offset on, or from 0, and where it begins.
 
         Raises `SourceError`, also while the bytes are read: of a server, too, that takes longer
         than so many seconds, or is too slow (`pace`).
@@ -98,7 +98,7 @@ class DirectorySource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """The bytes of a file from an offset on; a disk is waited for."""
+        """Yield a stream from an offset on, without a time limit."""
         what, watch = f"{self}/{file}", Watch()
         with _told(what, watch):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
@@ -186,7 +186,7 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 @contextlib.contextmanager
 def _told(what: str, watch: Watch) -> Iterator[None]:
-    """Errors of all layers below as one that says what was asked for."""
+    """Return a `SourceError` for an error of any layer below, with the address."""
     try:
         yield
     except SourceError:

@@ -6,11 +6,11 @@
 A *kill* is a move after which its side, to move again at once, can mate by a run of checks.
 
 The runs make a graph of the positions in which the side is to move. A position is won if it is a
-goal, or if a move of the side is answered by won positions alone. Of each move one reply at a time
-is looked at, and the next one only when that is won: what is left when nothing waits any more are
-replies that hold, so that both answers are exact. At a limit the answer is None.
+goal, or if all replies to one of its moves lead to won positions. The replies to a move are
+searched one at a time, the next one only when the last is won. When no reply is left to search, a
+reply that is not won refutes each move: both answers are exact. At a limit the answer is None.
 
-Plain Python. Nothing here knows of repetitions.
+Plain Python. Repetitions are not considered.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class DiskStorage(Storage):
 
     @contextlib.contextmanager
     def _naming_directory(self) -> Iterator[None]:
-        """Let errors of the files, which have no names, name their directory."""
+        """Add the directory to errors of the unnamed files."""
         try:
             yield
         except OSError as error:

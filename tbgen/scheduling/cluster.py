@@ -115,7 +115,7 @@ class Cluster(RealTime):
             self._opened = opened.pop_all()
 
     def __enter__(self) -> Cluster:
-        """The cluster has answered already."""
+        """Return the executor; it is connected already."""
         return self
 
     def __exit__(
@@ -153,7 +153,7 @@ class Cluster(RealTime):
         return here
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait as any executor does; what a scheduler that is gone was told is set aside."""
+        """Wait like any executor; jobs of a lost scheduler are set aside."""
         patience = _LOOK_SECONDS if timeout is None else min(timeout, _LOOK_SECONDS)
         done = super().wait(futures, patience)
         if not done and self._client.status != "running":
@@ -227,20 +227,20 @@ def _hand_over(there: Any, here: Future[Any]) -> None:
 
 
 def _end(future: Future[Any], error: Exception) -> None:
-    """Let a future fail, unless it has ended already: a scheduler's end is found out twice."""
+    """Set the error of a future, unless it has ended: a loss may be found twice."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
 
 
 def _quiet() -> Any:
-    """Keep the scheduler, which is a part of this process, as quiet as its workers."""
+    """Silence the log of the scheduler, which runs in this process."""
     import dask
 
     return dask.config.set({**_QUIET, **_NO_PAGES})
 
 
 def _local_cluster(address: str, memory: int) -> Any:
-    """N processes of one thread each, which share so many bytes."""
+    """Start a cluster of N processes of one thread each, which share `memory` bytes."""
     match = _LOCAL.fullmatch(address)
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")

@@ -25,7 +25,7 @@ _OVERDUE_SHARE = 0.1
 
 
 class Forecast(Observer):
-    """Told of everything that happens, it knows what is left."""
+    """Estimate of the seconds that a run still takes, from its events."""
 
     def __init__(
         self, jobs: Iterable[Job], slots: int, memory: int | None = None,
@@ -40,28 +40,28 @@ class Forecast(Observer):
         self._whole = self._simulated()
 
     def started(self, start: Start) -> None:
-        """A job begins."""
+        """Record that a job has begun."""
         self._running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
-        """A job is done."""
+        """Record that a job is done."""
         self._ended(start)
         self._left.pop(start.job.key, None)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """A job has failed for good: nothing is left of it."""
+        """Record that a job has failed, and takes no more time."""
         self.finished(start, None)
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """A job is not done; if somebody else is at it, that may take as long."""
+        """Record that a job was set aside; another process that does it may take as long."""
         self._ended(start)
 
     def lost(self, start: Start, error: LostError) -> None:
-        """A job will be done again."""
+        """Record that a job must be done again."""
         self._ended(start)
 
     def seconds_left(self) -> float:
-        """Seconds until all is done, about; what should have ended by now takes a while yet."""
+        """Return about the seconds until all is done; an overdue job is given some more."""
         passed, done = self._clock() - self._began, self._whole - self._simulated()
         if done > _LEAST_SHARE * self._whole and passed > 0:
             self._factor = passed / done
@@ -71,7 +71,7 @@ class Forecast(Observer):
         self._running.pop(start.job.key, None)
 
     def _simulated(self, overdue: float = 0.0) -> float:
-        """Seconds that the rest is to take, by what was estimated; of what runs, its rest.
+        """Return the seconds of the remaining jobs by simulation, running ones in part.
 
         overdue : which part of what it has taken that rest is at least
         """

@@ -52,7 +52,7 @@ class Processes(RealTime):
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> Processes:
-        """Nothing is started before there is a job."""
+        """Return the executor; processes start with the first jobs."""
         return self
 
     def __exit__(
@@ -66,7 +66,7 @@ class Processes(RealTime):
 
     @property
     def pids(self) -> list[int]:
-        """The processes that there are."""
+        """The ids of the processes."""
         return [worker.pid for worker in self._workers if worker.alive]
 
     def submit(self, start: Start) -> Future[Any]:
@@ -117,7 +117,7 @@ class _Worker:
         return self._process.pid
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
-        """Send a job, if the process is there and has nothing to do; whether it was taken.
+        """Send a job to an idle process; return whether it was taken.
 
         Whatever happens after that, the future will be done.
         """
@@ -158,7 +158,7 @@ class _Worker:
             self._process.terminate()
 
     def end(self, grace: float) -> None:
-        """Wait for the end of the process, and bring it about if it takes too long."""
+        """Wait for the end of the process; kill it if that takes too long."""
         try:
             self._process.wait(grace)
         except subprocess.TimeoutExpired:

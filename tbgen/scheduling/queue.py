@@ -28,7 +28,7 @@ MOST_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to be done once; `payload` is for whoever does it."""
+    """A job; its function reads `payload`."""
 
     key: str
     needs: tuple[str, ...] = ()
@@ -87,12 +87,12 @@ class ReadyQueue:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether anything runs, or may still start."""
+        """Return whether a job runs or may still start."""
         return bool(self._running or (not self._stopped and (self._ready or self._aside)))
 
     @property
     def running(self) -> list[str]:
-        """The keys of what runs, in the order in which it was started."""
+        """The keys of running jobs, in the order in which they were started."""
         return list(self._running)
 
     @property
@@ -138,19 +138,19 @@ class ReadyQueue:
         return started
 
     def finish(self, key: str) -> None:
-        """A job is done: what waited for it alone becomes ready."""
+        """Mark a job as done; jobs that waited for it alone become ready."""
         del self._running[key]
         self.done.add(key)
         self._sorter.done(key)
         self._make_ready(self._sorter.get_ready())
 
     def fail(self, key: str) -> None:
-        """A job has failed for good; what needs it never starts."""
+        """Mark a job as failed; jobs that need it never start."""
         del self._running[key]
         self.failed.add(key)
 
     def lose(self, key: str) -> bool:
-        """A job's worker was lost; whether it is tried again, else it has failed."""
+        """Mark the worker of a job as lost; return whether the job is tried again, not failed."""
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MOST_TRIES:
             self.fail(key)
@@ -160,7 +160,7 @@ class ReadyQueue:
         return True
 
     def set_aside(self, key: str, until: float) -> None:
-        """Somebody else is at a job: it is ready again from a time on."""
+        """Set a job aside that another process is doing: it is ready again from a time on."""
         del self._running[key]
         self._aside[key] = until
 
@@ -177,7 +177,7 @@ class ReadyQueue:
             insort(self._ready, (-self._paths[key], self._place[key], key))
 
     def _kept(self, key: str) -> int:
-        """Bytes to keep for a job: never more than there are, so that each finds room alone."""
+        """Bytes to reserve for a job: never more than there are, so that each job can run alone."""
         tries = self._tries.get(key, 0)
         if self.memory is None:
             return self.jobs[key].memory << tries

@@ -24,11 +24,11 @@ PAUSE = 0.2
 
 
 class PostponedError(Exception):
-    """A job could not be done now, by no fault of its own; says why."""
+    """Raised when a job cannot run now, for a reason outside the job."""
 
 
 class BusyError(PostponedError):
-    """Somebody else is at this very job; raised by jobs."""
+    """Raised by a job that another process is doing."""
 
 
 class LostError(Exception):
@@ -44,23 +44,23 @@ class Executor(Protocol):
 
     @property
     def memory(self) -> int | None:
-        """Bytes that they share; None where the executor sees to that itself."""
+        """Bytes that jobs share; None if the executor limits memory itself."""
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job."""
+        """Start a job, and return its future."""
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until one of the futures is done, or seconds have passed; those that are done."""
+        """Wait until a future is done, or `timeout` seconds; return those that are done."""
 
     def now(self) -> float:
-        """The time in seconds, from any beginning."""
+        """Return a time in seconds; only differences have a meaning."""
 
 
 class RealTime:
-    """The half of an executor that is the same for all that really run something."""
+    """Base of executors that run in real time: waiting, and the clock."""
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until one of the futures is done, or seconds have passed; those that are done."""
+        """Wait until a future is done, or `timeout` seconds; return those that are done."""
         if not futures:
             time.sleep(timeout or 0)
             return set()
@@ -69,33 +69,33 @@ class RealTime:
         ).done
 
     def now(self) -> float:
-        """Seconds of a clock that never goes back."""
+        """Return the seconds of a monotonic clock."""
         return time.monotonic()
 
 
 class Observer:
-    """Receiver of events of a run; does nothing, and is there to be overridden."""
+    """Receiver of events of a run; each method does nothing unless overridden."""
 
     every: float | None = None
-    """Seconds after which `waiting` is called where nothing else happens; None for never."""
+    """Seconds without another event after which `waiting` is called; None for never."""
 
     def waiting(self) -> None:
-        """Jobs are running still."""
+        """Called while jobs are running."""
 
     def started(self, start: Start) -> None:
-        """A job begins; it may begin again after the three below."""
+        """Called when a job begins; it may begin again after `set_aside` or `lost`."""
 
     def finished(self, start: Start, result: Any) -> None:
-        """A job is done."""
+        """Called when a job is done."""
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """A job will be tried again soon."""
+        """Called when a job will be tried again soon."""
 
     def lost(self, start: Start, error: LostError) -> None:
-        """A job has lost its worker, and will be tried again."""
+        """Called when a job has lost its worker, and will be tried again."""
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """A job has failed for good."""
+        """Called when a job has failed for good."""
 
 
 @dataclass
@@ -103,11 +103,11 @@ class Outcome:
     """Result of a run."""
 
     results: dict[str, Any] = field(default_factory=dict)
-    """By key, of what is done."""
+    """Results of finished jobs, by key."""
     failures: dict[str, BaseException] = field(default_factory=dict)
-    """By key, in the order in which jobs failed."""
+    """Errors of failed jobs, by key, in the order of failing."""
     left_out: list[str] = field(default_factory=list)
-    """What never started: it needs something that failed, or nothing more was to start."""
+    """Keys of jobs that were not started: they need a failed job, or the run was ending."""
 
 
 def run(
@@ -115,8 +115,8 @@ def run(
 ) -> Outcome:
     """Run all jobs; never raises what a job has raised.
 
-    keep_going : whether what needs nothing that failed is still done; else nothing more starts,
-        and what runs comes to its end
+    keep_going : whether jobs that do not need a failed one are still done; else no job is started
+        after a failure, and running jobs are finished
     """
     queue = ReadyQueue(jobs, executor.memory)
     outcome = Outcome()
@@ -149,7 +149,7 @@ def _settle(
     start: Start, future: Future[Any], queue: ReadyQueue, observer: Observer, outcome: Outcome,
     now: float,
 ) -> None:  # fmt: skip
-    """Take note of how a job ended."""
+    """Record the result or the error of a job."""
     key = start.job.key
     error = future.exception()
     if error is None:

@@ -25,7 +25,7 @@ def _as_estimated(start: Start) -> tuple[float, None]:
 
 
 class Simulated:
-    """Runs nothing; jobs end as `ending` says, by default after the seconds that they have."""
+    """Executor with a simulated clock; `ending` decides how jobs end, by default on time."""
 
     def __init__(
         self, slots: int | None, memory: int | None = None, ending: Ending = _as_estimated
@@ -40,7 +40,7 @@ class Simulated:
         """Of all slots together."""
 
     def submit(self, start: Start) -> Future[Any]:
-        """Let a job begin."""
+        """Begin a job at the current time of the simulation."""
         future: Future[Any] = Future()
         seconds, error = self._ending(start)
         self._submitted += 1
@@ -49,7 +49,7 @@ class Simulated:
         return future
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Let time pass until a job ends, or for so many seconds."""
+        """Advance the clock until a job ends, or by `timeout` seconds."""
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
             return set()

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-calls
-"""The driver of proofs: when one is tried, for how long, and that one once found is followed.
+"""The driver of proofs: it starts and continues them, and follows a proof that was found.
 
     begin  ->  go_on, between the depths of the search  ->  the winning move
     promising                                ->  the move that has least left to show
     known  ->  the move of the last proof, while the game stays in it
 
-Tried with few men on the board, where wins by the rules of repetition are many and their proofs
-small. The same graph is asked again on the next move: so a win makes progress, and a loop that
-wins is kept up although its positions have all been seen.
+Proofs are tried with few men on the board, where wins by the rules of repetition are frequent and
+proofs small. The next move uses the same graph: so a win makes progress, and a winning loop is
+continued although all its positions have occurred.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def null_depth(state, row, side, depth, beta):
 
 @part
 def reduction(state, row, depth, searched, move, narrow):
-    """By how much a late move is searched less deep at first; it has been played.
+    """Return the depth reduction of the first search of a late move, which has been played.
 
     searched : int64; how many moves came before
     narrow : bool; not on the principal variation

@@ -149,7 +149,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     if depth <= 0 or ply >= MAX_PLY:
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
-    # Evaluated first, though few need it not: the memory of the hash table arrives meanwhile.
+    # Evaluate before the look-up: the prefetched bucket of the hash table arrives meanwhile.
     guess = _first_guess(state, row, side)
     data = entry.look_up(state, shared, row)
     known = _settled(state, ply, guess, data, depth, alpha, beta)
