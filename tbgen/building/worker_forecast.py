@@ -43,7 +43,7 @@ class WorkerForecast:
 def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerForecast:
     """Simulate workers that build the tables of a plan."""
     usual = measurements().wall_per_cpu
-    # A plan has wall seconds of this machine: convert them to seconds of the measurements.
+    # Wall seconds of this machine, converted to CPU seconds of the measurements.
     seconds = {table.material.name: table.seconds / usual for table in planned}
     jobs = [
         Job(
