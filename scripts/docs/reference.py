@@ -42,6 +42,8 @@ class Section(NamedTuple):
     text: str
     module: str
     names: tuple[str, ...]
+    brief: bool = False
+    """Whether members are named alone, without signatures and summaries."""
 
 
 SECTIONS = (
@@ -70,9 +72,9 @@ SECTIONS = (
     ),
     Section(
         "Files", "[The table file](format.md) says how values are stored.", "tbgen.tables",
-        ("TableName", "TableFile", "TableStatistics"),
+        ("TableName", "TableFile", "TableStatistics"), brief=True,
     ),
-    Section("The index", "", "tbgen.indexing.layout", ("Layout",)),
+    Section("The index", "", "tbgen.indexing.layout", ("Layout",), brief=True),
     Section(
         "Errors", "", "tbgen",
         (
@@ -89,7 +91,7 @@ SECTIONS = (
     Section("Plies of a judgement", "", "tbgen.referee", ("Label", "Ply")),
     Section(
         "The Chinese rules", "[Where they need no judge](referee.md).", "tbgen.referee",
-        ("judge_chinese", "Game"),
+        ("judge_chinese", "Game"), brief=True,
     ),
     Section(
         "Notations", "", "tbgen.notation",
@@ -99,7 +101,8 @@ SECTIONS = (
         "Inside compiled code", "", "tbgen.probing",
         ("NumbaTables", "probe", "probe_board", "outcome_of", "order_of", "plies_of"),
     ),
-    Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding")),
+    Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding"),
+        brief=True),
 )  # fmt: skip
 
 
@@ -122,7 +125,7 @@ def page() -> str:
             parts.append(_items(plain))
         for name, each in found:
             if (name, each) not in plain:
-                parts += _described(name, each)
+                parts += _described(name, each, brief=section.brief)
     return "\n".join(parts)
 
 
@@ -131,7 +134,7 @@ def _items(found: Iterable[tuple[str, Any]]) -> str:
     return "".join(f"- `{_line(name, each)}`: {_summary(each)}\n" for name, each in found)
 
 
-def _described(name: str, found: Any) -> Iterator[str]:
+def _described(name: str, found: Any, *, brief: bool) -> Iterator[str]:
     """The parts about a class."""
     yield f"### {name}\n"
     bases = [base.__name__ for base in found.__bases__ if base is not object]
@@ -146,7 +149,9 @@ def _described(name: str, found: Any) -> Iterator[str]:
         for member, value in vars(found).items()
         if not member.startswith("_") and _is_documented(value)
     }
-    if members:
+    if members and brief:
+        yield f"Members: {', '.join(f'`{member}`' for member in members)}.\n"
+    elif members:
         yield _items(members.items())
 
 
