@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from tbgen.building.builder import Builder
 from tbgen.indexing import Material
+from tbgen.indexing.systems import usable_cores
 from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
 from tests.kits.built import Silence
@@ -16,6 +17,12 @@ from tests.kits.built import Silence
 # How long an example takes is the machine's business.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return a process for each core and one more: tests of servers and of browsers mostly wait."""
+    return usable_cores() + 1
 
 
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:

@@ -67,7 +67,7 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
 def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
     """Every position of the graph that is called won, for whoever is to move in it."""
     tables, proven = NumbaTables(krkn, names), Counter[int]()
-    for position in short_wins(krkn, True, 4 if names else 12) + short_wins(krkn, False, 2):
+    for position in short_wins(krkn, True, 2 if names else 8) + short_wins(krkn, False, 1):
         for _ in range(2 if names else 1):
             tables.load_wanted()
             graph, _ = graph_of(position, 20_000, tables if names else None)
@@ -78,7 +78,7 @@ def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> N
                 known = krkn.probe(reached)
                 assert known.outcome == expected, reached.fen
                 proven[known.order] += 1
-    assert proven[0] > 50
+    assert proven[0] > 20
     assert proven[1] > 0 or names
 
 

@@ -24,8 +24,6 @@ from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
 from tests.kits.built import built
 
-SAMPLE = 100
-
 
 @pytest.fixture(scope="module")
 def krkn() -> Iterator[GameTablebase]:
@@ -82,7 +80,7 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
         lengths = dict(zip(places, found["length"], strict=True))
         longest = find(material, tables, study=True, sort="-length", limit=15).columns()
         assert longest["length"].tolist() == sorted(lengths.values(), reverse=True)[:15]
-        sample = [*sampled_columns(file, SAMPLE, 5).positions(), *longest.positions()]
+        sample = [*sampled_columns(file, 100, 5).positions(), *longest.positions()]
         by_rules = find(material, tables, only=True, outcome=Outcome.WIN, orders=(1, 9), limit=15)
         sample += [each.position for each in by_rules]
         kept = 0
@@ -99,7 +97,7 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
 
 def test_random_positions_are_found_where_they_should_be(krkn: GameTablebase) -> None:
     file = krkn.table("KRKN")
-    sample = sampled_columns(file, SAMPLE, 4)
+    sample = sampled_columns(file, 250, 4)
     only = places(krkn, only=True)
     zugzwang = places(krkn, zugzwang=True)
     ranges = places(krkn, turn=Side.BLACK, outcome=Outcome.LOSS, plies=(4, 10), orders=0)

@@ -26,8 +26,8 @@ CHASING = [rules for rules in Rules if rules.judges_chases]
 
 
 CERTIFIED = pytest.mark.certification
-TRIED = {(Rules.CHECK, Rules.WXF), (Rules.WXF, Rules.COMPUTER)}
-"""Pairs of values and rules that are tried in every run."""
+TRIED = Rules.WXF, Rules.COMPUTER
+"""Values and rules that are tried in every run: they differ in what a chase is alone."""
 
 
 def proof(values: Rules, rules: Rules):
@@ -47,7 +47,7 @@ def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
 @pytest.mark.parametrize(
     ("values", "rules"),
     [
-        pytest.param(values, rules, marks=() if (values, rules) in TRIED else CERTIFIED)
+        pytest.param(values, rules, marks=() if (values, rules) == TRIED else CERTIFIED)
         for rules in CHASING
         for values in Rules
     ],
@@ -61,7 +61,7 @@ def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
     """Among positions that chases decide under one set, and those that their moves lead to."""
-    positions = where_chases_decide(MATERIAL, Rules.WXF, 40, random.Random(1))
+    positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
     assert (found > 0) == (counts(rules) != counts(Rules.CHECK))
 
