@@ -1,9 +1,9 @@
 """Perfect-play endgame tables for xiangqi under the real repetition rules.
 
     cli, board     commands; the board in a browser and the HTTP API, side by side
-    answers        what is said of a position: reasons, JSON, failures
+    answers        answers about positions: reasons, JSON, failures
     building       closures of materials: plans, and builds that survive interruption
-    finding        all positions of a table that are like this and like that
+    finding        searches of tables for positions that meet conditions
     play           values and moves, the choice among equals, whole lines
     notation       positions and moves as people and other programs write them
     probing        probes inside compiled code; tables as rows
@@ -11,15 +11,14 @@
     retrograde     the phases that compute a table's values, one file each
     rows           sets of positions, ninety at a time, on which the phases work
     referee        verdicts of repetitions
-    rules          what may move, what is a check, a chase
+    rules          legal moves, checks, chases
     compiling      numba, in one place
     tables         bytes on disk, and probing              (the folder `tables` beside this one)
-    indexing       where may pieces stand, and which number is that      (the folder `indexing`)
+    indexing       squares, positions, materials and their index         (the folder `indexing`)
 
-A package knows some of those below it and none above; which, is the table in
-tests/house/test_layers.py. What a package holds, and what it does not, is in its docstring. A
-build goes indexing -> rows and retrograde -> tables; a reader goes tables -> play -> answers.
-Nothing on a reader's way imports numba.
+A package imports only packages below it, as tests/house/test_layers.py lists. The docstring of a
+package says what it holds. A build goes indexing -> rows and retrograde -> tables; a reader goes
+tables -> play -> answers, without numba.
 
 Public names are imported from `tbgen` itself: `from tbgen import open_tablebase, Position, Move`
 (docs/python.md).

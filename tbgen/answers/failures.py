@@ -2,9 +2,9 @@
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
 
-`describe` is the only place that knows which exception means what; those of the command line's own
-library are described in `tbgen.cli.command`. It imports the exceptions when it is called, so that
-a command that fails early has not paid for the tables package.
+`describe` alone maps exceptions to failures; `tbgen.cli.command` adds those of the command line's
+library. Modules of the exceptions are imported when it is called, so that a command that fails
+early does not load the tables package.
 """
 
 from __future__ import annotations

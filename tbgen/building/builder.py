@@ -1,17 +1,15 @@
-"""Building tables: the tasks of a closure in order, each solved, counted and written.
+"""Building tables: each task of a closure in order is solved, counted and written.
 
-    work.py decides  ->  a task  ->  lock, open what it needs, solve, write  ->  the next task
+    `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
-A finished file is never touched again (unless forced), and an unfinished one has no name yet:
-so an interrupted build continues where it stopped; within a table that takes long, at the state
-that was kept last (`states.py`). Builds that share a directory divide the work: each locks the
-table that it is at, goes on with another one where a table is locked, and uses what the others
-finished. Many tables at once, in processes or on a cluster, are in `collection.py`.
+A finished file is kept (unless forced), and an unfinished one has no name: an interrupted build
+continues with the next missing table, and within a long table from its last saved state
+(`states`). Builds that share a directory divide the work: each locks the table that it builds,
+skips locked ones, and uses finished ones. `collection` builds many tables at once.
 
-Supporting tables are open while the table above them is solved, and no longer. To open one never
-builds it: `tbgen.building.work` says which tables there must be, of which metric, and why those
-of a task are finished when its turn comes. Where a byte does not hold the distances a table gets
-wider codes; nothing saturates.
+Supporting tables are open only while the table above them is solved, and opening one never builds
+it: `work` decides which tables there must be, of which metric. If a byte does not hold the
+distances, the table gets wider codes.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Many tables at once: a set of tables as jobs, and who may run them.
+"""Many tables at once: tables as jobs of `tbgen.scheduling`, in processes or on a cluster.
 
     work, plan  ->  jobs: memory, seconds  ->  `tbgen.scheduling`  ->  processes here, or dask's
                                                      |
                     a `Builder` of one table  <------+   in each of them
 
-Memory and cores are shared out by what is planned: a table is given the memory that it needs and
-no more, so that what it may use is kept for it, and the fewer tables can run at once, the more
-threads each of them has. Their bytes do not depend on that. What is finished already is seen to
-here, so that a worker is started only for what is to be solved.
+Each table is given the memory that it was planned with, and that memory is reserved for it. The
+fewer tables can run at once, the more threads each has; the bytes of a table do not depend on that.
+Finished tables are checked in this process, so that workers start only for missing ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Digest of the values of a finished table, independent of the file's layout.
 
-Kernels are loaded when one is asked for.
+The kernels are loaded with the first digest.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Estimates of the cost of tables: measured, or learned from measured tables.
 
     known tables   ->  `Lesson`: features of the supporting tables, and the table's own traits
-    lessons        ->  `Law`: by how much a table differs from a first guess
+    lessons        ->  `Law`: the difference between a table and its first guess
     other tables   ->  traits by the law, bottom-up  ->  seconds, bytes
 
-Finished tables that are there already teach the rest: how well they compress, how their positions
-end, and how many wall seconds this machine takes for a CPU second of the measurements. How well
-all this predicts, and what was tried instead, is in docs/measurements/cost-estimates.md.
+Finished tables in the directory improve the estimates: their compression, their outcomes, and the
+wall seconds of this machine for a CPU second of the measurements. Errors of the estimates are in
+docs/measurements/cost-estimates.md.
 """
 
 from __future__ import annotations

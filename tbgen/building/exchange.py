@@ -1,12 +1,12 @@
-"""Tables on their way between machines that share no directory: an address that all reach.
+"""Exchange of tables between machines without a common directory, by an address that all reach.
 
-    here            finished tables that others need   ->  put
-    a worker        what a table needs  ->  get, build in a folder of its own, put
-    here            what was built      ->  get
+    here            finished tables that others need                        ->  put
+    a worker        get supporting tables, build in a folder of its own     ->  put
+    here            get the built tables
 
-The address is one that `fsspec` knows (`s3://bucket/egtb`, `sftp://host/egtb`), which is in the
-extra `cluster`. A file has another name there until it is whole, and what comes from there is read
-as a whole before it gets a name here: checksums and digests, not whom it came from.
+The address is one of `fsspec` (`s3://bucket/egtb`, `sftp://host/egtb`; extra `cluster`). A file has
+a temporary name there until it is complete. A downloaded file is checked as a whole before it gets
+its name here: checksums and digests, but not its origin.
 """
 
 from __future__ import annotations

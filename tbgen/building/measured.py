@@ -1,11 +1,11 @@
-"""Measured costs of tables, and what follows from them directly.
+"""Measured costs of tables, and figures that follow from them directly.
 
     measured.csv  ->  `Measured`, a line each  ->  `Measurements`: costs by material under `wxf`,
-                                                   what other rules take of that, wall per CPU
+                                                   shares of other rules, wall per CPU seconds
 
-The measurements are data beside this file, written by `scripts/measure/plot_growth.py --measure`:
-a comment that says when and where, the names of the columns (the fields of `Measured`), and a
-line for each table. What is guessed from them is in `estimate.py`.
+`scripts/measure/plot_growth.py --measure` writes the file: a comment with machine and date, the
+names of the columns (the fields of `Measured`), and a line for each table. `estimate` learns from
+it.
 """
 
 from __future__ import annotations

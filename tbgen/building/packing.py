@@ -2,9 +2,9 @@
 
     table  ->  outcomes, 0 where no position is  ->  counted  ->  NAME.RULES.wdl.xqt
 
-A file that was derived from this very table (by its digest) is kept. What is written has its name
-when it is whole, and not before (`tables/files.py`). A side of the table is in memory at a time, a
-byte for each slot, and half a byte for its legal positions and for what is on its way.
+A file that was derived from this very table (by its digest) is kept. A file gets its name when it
+is complete (`tables/files.py`). One side of the table is in memory at a time: a byte for each slot,
+and half a byte for legal positions and blocks under compression.
 """
 
 from __future__ import annotations

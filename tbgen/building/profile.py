@@ -1,12 +1,11 @@
-"""Cost of each phase of a table: seconds, processor share, sweeps, rows.
+"""Cost of each phase of a table: seconds, share of the threads, sweeps, rows.
 
-    Profile    stands between a builder and its progress, and measures what passes by
-    Share      what one phase of one order has taken
-    total      of some of them
+    Profile    `Progress` between a builder and its caller, which measures what passes
+    Share      cost of one phase of one order
+    total      sum of shares
 
-Whoever makes a phase cheaper looks here before and after; counts of sweeps and rows are the same on
-every machine. What lies between two reports is the earlier one's. All processes of a machine
-share its cores: what else runs shows in `busy`, not in the seconds of the processor.
+Counts of sweeps and rows are the same on every machine. The time between two reports belongs to
+the phase of the earlier one. Other processes of the machine show in `busy`, not in CPU seconds.
 """
 
 from __future__ import annotations

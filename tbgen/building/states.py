@@ -1,15 +1,14 @@
-"""The state of a table that takes long, in a file beside it: after a kill, the build goes on there.
+"""Saved state of a table that takes long, in a file beside it; a killed build resumes from it.
 
-    .KRNKR.wxf.dtm.state     identity   a line of JSON: the table, its codes, the digests of what
-                                        its captures lead to, the program; and the time spent
-                             parts      as the solver gives them, each with its length before it
-                             SHA-256    of all that
+    .KRNKR.wxf.dtm.state     identity   a line of JSON: table, codes, digests of the supporting
+                                        tables, program, and the time spent
+                             parts      those of the solver, each after its length
+                             SHA-256    of everything before
 
-A state takes the place of the one before when it is written and synced, and is removed when the
-table has its name. One of anything else (other supporting tables, another version, another user,
-other bytes than were written) counts for nothing: the table is solved from the beginning. One whose
-checksum is right and whose parts are not is refused. What the parts mean is in
-`tbgen.retrograde.state`.
+A state replaces the one before once it is written and synced, and is removed when the table has
+its name. A state with another identity, of another user, or with a wrong checksum is ignored: the
+table is solved from the beginning. A state with the right checksum and wrong parts is refused.
+`tbgen.retrograde.state` defines the parts.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""The work of a build, decided before the first table is solved: which, in which order, as what.
+"""The work of a build, decided before the first table is solved: tables, order and metrics.
 
     materials, metric asked for  ->  work_for  ->  Task, Task, ...   supporting tables first
-    a task whose turn has come   ->  attempts  ->  metrics and codes to try, in turn
+    a task                       ->  attempts  ->  metrics and codes to try, in turn
 
-What is settled in advance is the order, and the metric that each table must have:
+The metric that each table must have:
 
-    metric asked for    the materials themselves    what their captures lead to
-    dtm                 DTM                         DTM, or their distances would not add up
-    dtc                 DTC                         any: a conversion ends what is counted
+    metric asked for    the materials themselves    their supporting tables
+    dtm                 DTM                         DTM, or distances would not add up
+    dtc                 DTC                         any: a conversion ends the count
     auto                any                         any
 
-Where any will do, a finished table stays what it is. One that is still to be built becomes DTM if
-it fits one byte and all its supporting tables are DTM, else DTC. Whether it fits is known only
-once it has been solved, so that this one question is open until then; the answer never adds a
-task, since a table that may be DTC asks nothing of those below it.
+Where any metric will do, a finished table is kept. A missing one becomes DTM if it fits one byte
+and all its supporting tables are DTM, else DTC. Only solving shows whether it fits, so this is
+decided last; it never adds a task, since a DTC table needs no metric of those below it.
 
 Nothing here solves, opens or writes.
 """

@@ -1,4 +1,4 @@
-"""`tbgen find`: all positions of a table that are like this and like that."""
+"""`tbgen find`: all positions of a table that meet conditions."""
 
 from __future__ import annotations
 

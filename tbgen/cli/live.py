@@ -1,4 +1,4 @@
-"""One live line on stderr, for whatever takes long; what it says is its users' business."""
+"""One live line on stderr, for commands that take long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tbgen ls`: the tables in a directory, with what tells one from another."""
+"""`tbgen ls`: the tables of a directory, with digests and proofs."""
 
 from __future__ import annotations
 

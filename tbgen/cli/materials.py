@@ -1,4 +1,4 @@
-"""The arguments that name materials, one by one or as sets, and what is asked of them."""
+"""The arguments that name materials, one by one or as sets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Options that several commands share, as decorators, and the tables that they name.
 
-A command that reads tables takes `table_options` and is given one `Selection`. Which rules a
-command builds or judges by is another matter: there nothing can be left open.
+A command that reads tables takes `table_options` and is given one `Selection`. A command that
+builds or judges needs definite rules, and has options of its own for them.
 """
 
 from __future__ import annotations

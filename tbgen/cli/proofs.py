@@ -1,4 +1,4 @@
-"""Proofs as `tbgen verify` shows them: how far they are, what they found, and what of many.
+"""Proofs as `tbgen verify` shows them: progress, findings, and the sum of several.
 
 Text goes to stdout as proofs end, live progress to stderr. `ClosureProgress` collects what `--json`
 prints.

@@ -1,4 +1,4 @@
-"""Win-draw-loss files in commands that are about tables: `verify --wdl`, and what `ls` lists."""
+"""Win-draw-loss files in `verify --wdl` and in `ls`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The game so far, as a protocol tells it: where it began, and the moves since.
+"""The game so far, as a protocol tells it: its first position, and the moves since.
 
-position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
+    position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs tell the whole game again for every move; what goes on where the last one ended is read from
-there.
+GUIs send the whole game again for every move; only the moves after those of the last game are
+read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Moves and lines from tables, for positions that need no search.
 
-    GameTablebase.best_move(position, history)   the move, which minds what has been repeated
+    GameTablebase.best_move(position, history)   the move, with regard to repetitions
     mainline, probe_root                         its line, and the alternatives with theirs
 
-Infallible as far as the tables go. Opens the tables that the options name, again when they change.
-A table that cannot be read is left out, and the others stay.
+The tables of the options are opened again when the options change. A table that cannot be read is
+left out, and the others stay.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""A thread that thinks about one position, and may be stopped at any moment.
+"""A thread that searches one position, and may be stopped at any moment.
 
     tables at the root     the answer at once, without numba
     the search             once its kernels are loaded, which begins with the program
-    a shallow pick         where time is up before the kernels are there, or without a compiler
+    a shallow pick         if time is up before the kernels are there, or without a compiler
 
-A table that cannot be read, or more memory than there is, ends no search: it goes on without that
-table, or with a smaller hash table, and a note says so.
+A table that cannot be read, or a hash table that is too large, does not end a search: it continues
+without that table, or with a smaller hash table, and a note says so.
 
-Reports and the answer go to the two functions that a `Thinker` is given; they are called from its
-own thread.
+A `Thinker` calls two functions from its own thread: one with reports, one with the answer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""All positions of a table that are like this and like that: what is asked for, and the search.
+"""Searches of tables for all positions that meet conditions.
 
-    query    what positions must be like, read from the fields of a form or a command
+    query    conditions on positions, read from the fields of a form or a command
     scan     slots of a table by their values: codes, zugzwang, another rule set
-    moves    compiled: how many moves keep an outcome
+    moves    compiled: number of moves that keep an outcome
     handbook  classes of endgames, from statistics alone
     search   whole tables, chunk by chunk, and rows in the order that is asked for
 

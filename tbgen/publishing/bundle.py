@@ -6,7 +6,7 @@
     README.txt, LICENSE.txt
     tbgen-wxf-wdl.zip       all of them
 
-The same files make the same bytes: nothing says when, where or by whom they were made.
+The same files make the same bytes: the bundle has no date, place or author.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Fetching a file: from one of several sources, continued where it was cut, checked, then named.
+"""Fetching a file: from one of several sources, resumed, checked, then named.
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-What was fetched stays in the part until all is there, so that whatever ends a fetch, the next one
-goes on; with other bytes than the hash says it is emptied, and the next source is asked. A table is
-locked meanwhile, as while it is built.
+An interrupted fetch leaves the part, from which the next one resumes. A part with another hash than
+the index says is emptied, and the next source is tried. The table is locked meanwhile, as while it
+is built.
 """
 
 from __future__ import annotations
