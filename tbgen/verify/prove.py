@@ -57,7 +57,8 @@ def verify(
         the same rule set
     rule_set : what the values are to hold under; with a limit on orders, draws are not searched
         for patterns of orders beyond it
-    plain : look at positions one by one, not at rows: the same report, in several times the time
+    plain : look at positions one by one, not at rows, and for patterns at all that is drawn or
+        decided by rules, not at candidates: the same findings, in several times the time
     memory : bytes; planes for which there is none left are kept in files without names
     folder : where that file is, by default where the system keeps temporary files
 
@@ -73,10 +74,10 @@ def verify(
     searched = _Searched.nothing()
     if arrays.seek_patterns:
         search = partial(_search, passes, found, rule_set, threads, report)
-        if not found.findings:
+        if not (plain or found.findings):
             searched = search(passes.suspects(found))
         # What is suspect follows from what all positions say, and claims may rest on others.
-        if found.findings or searched.wrong:
+        if plain or found.findings or searched.wrong:
             searched = search(passes.everybody(found))
     trim_process()
     proof = _report(table, loaded, found, searched, rule_set)
