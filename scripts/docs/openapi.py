@@ -92,6 +92,9 @@ def line() -> Schema:
     return found | {"properties": found["properties"] | {"moves": moves | {"items": with_text}}}
 
 
+FOUND = record("a position", **POSITION)
+FOUND["properties"]["length"] = whole("of studies alone: the plies of the unique line")
+
 SCHEMAS: dict[str, Schema] = {
     "probe": PROBE,
     "mainline": line(),
@@ -138,7 +141,7 @@ SCHEMAS: dict[str, Schema] = {
         material=MATERIAL,
         candidates=whole("positions with a wanted value"),
         share=number("the part of them, 0 to 1, that has been looked at"),
-        positions=several("as `probe` has them, `moves` aside", record("a position", **POSITION)),
+        positions=several("as `probe` has them, `moves` aside", FOUND),
     ),
     "graph": record(
         "what captures lead to",

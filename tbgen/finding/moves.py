@@ -139,11 +139,13 @@ def until_loaded(
 ) -> None:
     """Run `work(numbers, statuses)` on all of `count` numbers, in threads, until none is `COLD`.
 
-    Blocks that are wanted are loaded in between. Raises like `NumbaTables.load_wanted`.
+    Blocks that are wanted are loaded in between. Raises like `NumbaTables.load_wanted`, and what
+    `Tablebase.checkpoint` raises.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)
     while len(pending):
+        tables.checkpoint()
         parts = [each for each in np.array_split(pending, threads) if len(each)]
         for each in [pool.submit(work, part, statuses) for part in parts]:
             each.result()

@@ -21,8 +21,11 @@ from tbgen.tables.statistics import HistogramLine
 NO_END = 1 << 30
 """More plies, and more orders, than there are."""
 
-FIELDS = ("turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs")
-"""Fields of a query over HTTP."""
+FIELDS = (
+    "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
+    "at", "sort",
+)  # fmt: skip
+"""Fields of a query over HTTP, and the order of what is found."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Orders of rows beside that of slots; with a minus the largest come first. Studies alone have a
@@ -108,7 +111,7 @@ def read_piece(text: str) -> tuple[int, int]:
 
 
 def read_query(asked: Mapping[str, str]) -> Query:
-    """Read what a form asks for in `FIELDS`; an empty one asks for nothing.
+    """Read what a form asks for in `FIELDS`, `sort` aside; an empty one asks for nothing.
 
     Raises `InputError` for what is none of a field's values.
     """
@@ -126,14 +129,16 @@ def read_query(asked: Mapping[str, str]) -> Query:
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")
-    decided, order = choice("decided", *Offence), count("order", -1)
+    decided, order = choice("decided", *Offence), asked.get("order", "")
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
-        orders=(0, NO_END) if order < 0 else (order, order),
+        orders=read_range(order, "orders") if order else (0, NO_END),
         plies=(count("least", 0), count("most", NO_END)),
         only=choice("only", "1") == "1",
         zugzwang=choice("zugzwang", "1") == "1",
         differs=choice("differs", "1") == "1",
         offence=Offence(decided) if decided else None,
+        study=choice("study", "1") == "1",
+        pieces=tuple(read_piece(each) for each in asked.get("at", "").replace(",", " ").split()),
     )

@@ -7,6 +7,7 @@ parts, one after the other         ->  only moves, studies, loops          ->  s
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,11 +38,17 @@ from tbgen.tables import Metric, Outcome, TableFile
 CHUNK = 1 << 18
 """Slots looked at together."""
 
-PLANE_BYTES = 1 << 30
-"""A side whose codes take no more is unpacked as a whole, which takes half the time."""
+SAMPLE_CHUNKS = 64
+"""Chunks of a side in a sample, of at most `SAMPLE_CHUNK` slots: some of everywhere comes soon."""
+
+SAMPLE_CHUNK = 1 << 16
+
+MECHANISMS = 64
+"""Rows whose loops are followed before the search looks up: a second of work."""
 
 CACHE_BYTES = 1 << 30
-"""Room for unpacked blocks of tables that moves lead to."""
+"""Room for unpacked blocks of tables that moves lead to, and for the codes of a side: one whose
+codes take no more is unpacked as a whole, which takes half the time."""
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
 
@@ -71,7 +78,8 @@ class Search:
     """All positions of a table that a query describes: iterate over it, or ask for `columns()`.
 
     Without `sort` positions come as they are found, by side to move and slot, so that a search may
-    end at any time and go on `after` the last one. `limit` is the most that are found.
+    end at any time and go on `after` the last one. `limit` is the most that are found. With a
+    `seed` they come from everywhere, in an order that it tells.
     """
 
     def __init__(
@@ -84,6 +92,8 @@ class Search:
         limit: int | None = None,
         after: Position | str | None = None,
         threads: int = 2,
+        seed: int | None = None,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         if sort is not None and sort not in SORTS:
             raise InputError(f"'{sort}' is no order of positions", f"write {', '.join(SORTS)}")
@@ -96,6 +106,8 @@ class Search:
         self._tables, self._file = tables, tables.table(self.material)
         self._sort, self._limit, self._threads = sort, limit, threads
         self._after = None if after is None else self._place(as_position(after))
+        self._seed, self._cache_bytes = seed, cache_bytes
+        self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
         """The side to move and the slot of a position of the table."""
@@ -105,6 +117,18 @@ class Search:
                 "give one that a search has found",
             )
         return position.side, self._file.layout.slot(position)
+
+    @property
+    def candidates(self) -> int:
+        """Positions of the table with a value that is asked for, legal ones."""
+        return sum(line.positions for line in self.query.lines(self._file.statistics))
+
+    @property
+    def share(self) -> float:
+        """The part of the table that has been gone through, 0 to 1."""
+        lines = self.query.lines(self._file.statistics)
+        sides = len({line.side for line in lines})
+        return self._slots / (sides * self._file.header.slots) if sides else 1.0
 
     def __iter__(self) -> Iterator[Found]:
         """The positions, one by one."""
@@ -119,16 +143,16 @@ class Search:
 
     def columns(self) -> TableColumns:
         """The rows of all positions as one, in memory."""
-        return TableColumns.concatenate([self._nothing(), *self.chunks()])
+        return TableColumns.concatenate([self.nothing(), *self.chunks()])
 
     def count(self) -> int:
         """Return how many positions there are, up to the limit."""
         return sum(part.rows for part in self.chunks())
 
     def chunks(self) -> Iterator[TableColumns]:
-        """The rows of the positions, in parts."""
+        """The rows of the positions, in parts, some of which are empty."""
         if self._sort is None:
-            yield from self._limited(self._unsorted())
+            yield from self._limited(self.unsorted())
         else:
             yield self._sorted(self._sort)
 
@@ -138,29 +162,30 @@ class Search:
             if left is not None:
                 part = part.take(np.arange(min(left, part.rows)))
                 left -= part.rows
-            if part.rows:
-                yield part
+            yield part
             if left == 0:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
         """The rows in an order; of a limited search no more are kept than are wanted."""
-        best = self._nothing()
+        best = self.nothing()
         kept = []
-        for part in self._unsorted():
+        for part in self.unsorted():
             kept.append(part)
             if self._limit is not None and sum(each.rows for each in kept) > self._limit:
-                best = _first(TableColumns.concatenate([best, *kept]), sort, self._limit)
+                best = first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
                 kept = []
-        return _first(TableColumns.concatenate([best, *kept]), sort, self._limit)
+        return first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
 
-    def _nothing(self) -> TableColumns:
+    def nothing(self) -> TableColumns:
+        """No rows, with the columns of those that are found."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
         return _with_lengths(nothing, empty) if self.query.study else nothing
 
-    def _unsorted(self) -> Iterator[TableColumns]:
+    def unsorted(self) -> Iterator[TableColumns]:
+        """The rows of the positions as they are found, whatever the limit, in parts."""
         with ExitStack() as opened:
             others = tuple(self._others(opened)) if self.query.differs else ()
             scan = Scan(self._file, self.query, others, self._codes())
@@ -168,42 +193,65 @@ class Search:
             # Work that nobody waits for any more is not begun.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
             arrays = (
-                arrays_of(self._tables, self.material)
+                arrays_of(self._tables, self.material, self._cache_bytes)
                 if self.query.only or self.query.study
                 else None
             )
-            for side in scan.sides:
-                studies = None
+            studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
+            for side, slots, part in self._parts(scan, pool):
+                if arrays is not None and self.query.only:
+                    moves = only_moves(
+                        arrays, part.boards(), side, part["outcome"], 2, pool, self._threads
+                    )
+                    part = part.take(moves != NO_MOVE)
                 if arrays is not None and self.query.study:
-                    studies = self._studies(arrays, side, pool)
-                for part in self._parts(scan, side, pool):
-                    if arrays is not None and self.query.only:
-                        moves = only_moves(
-                            arrays, part.boards(), side, part["outcome"], 2, pool, self._threads
-                        )
-                        part = part.take(moves != NO_MOVE)
-                    if studies is not None:
-                        part = _studies_of(part, *studies)
-                    if self.query.offence is not None:
-                        part = self._with_offence(part, self.query.offence)
-                    yield part
+                    if side not in studies:
+                        studies[side] = self._studies(arrays, side, pool)
+                    part = _studies_of(part, *studies[side])
+                if self.query.offence is not None:
+                    yield from self._with_offence(part, self.query.offence)
+                    part = self.nothing()
+                self._slots += slots
+                yield part
 
-    def _parts(self, scan: Scan, side: Side, pool: ThreadPoolExecutor) -> Iterator[TableColumns]:
-        """The rows of one side to move, chunk by chunk, some of them ahead of time."""
-        first = 0
-        if self._after is not None:
-            if side < self._after[0]:
-                return
-            first = self._after[1] + 1 if side == self._after[0] else 0
-        slots = self._file.header.slots
-        waiting: deque[Future[TableColumns]] = deque()
-        for start in range(first, slots, CHUNK):
-            numbers = range(start, min(start + CHUNK, slots))
-            waiting.append(pool.submit(self._part, scan, side, numbers))
+    def _parts(
+        self, scan: Scan, pool: ThreadPoolExecutor
+    ) -> Iterator[tuple[Side, int, TableColumns]]:
+        """The side to move, the number of slots and the rows, chunk by chunk, some ahead of time.
+
+        Looks up before each: what `Tablebase.checkpoint` raises ends the search.
+        """
+        self._slots = 0
+        waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
+        for side, numbers in self._chunks_of_slots(scan.sides):
+            self._tables.checkpoint()
+            waiting.append((side, len(numbers), pool.submit(self._part, scan, side, numbers)))
             if len(waiting) > 2 * self._threads:
-                yield waiting.popleft().result()
+                done, slots, part = waiting.popleft()
+                yield done, slots, part.result()
         while waiting:
-            yield waiting.popleft().result()
+            self._tables.checkpoint()
+            done, slots, part = waiting.popleft()
+            yield done, slots, part.result()
+
+    def _chunks_of_slots(self, sides: Sequence[Side]) -> Iterator[tuple[Side, range]]:
+        """The sides to move and the slots that are looked at together."""
+        slots = self._file.header.slots
+        if self._seed is not None:
+            size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
+            chunks = [(side, first) for side in sides for first in range(0, slots, size)]
+            random.Random(self._seed).shuffle(chunks)
+            for side, first in chunks:
+                yield side, range(first, min(first + size, slots))
+            return
+        for side in sides:
+            first = 0
+            if self._after is not None:
+                if side < self._after[0]:
+                    continue
+                first = self._after[1] + 1 if side == self._after[0] else 0
+            for start in range(first, slots, CHUNK):
+                yield side, range(start, min(start + CHUNK, slots))
 
     def _part(self, scan: Scan, side: Side, numbers: range) -> TableColumns:
         """The rows of some slots with the values that are asked for."""
@@ -223,7 +271,7 @@ class Search:
     def _codes(self) -> CodesOf:
         """The codes of slots: out of whole planes, where they fit."""
         file = self._file
-        if file.header.slots * file.code_space.width > PLANE_BYTES:
+        if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
         planes: dict[Side, NDArray[Any]] = {}
         needed = list(Side) if self.query.turn is None or self.query.zugzwang else [self.query.turn]
@@ -268,22 +316,26 @@ class Search:
             there &= (squares[:, codes == code] == square).any(axis=1)
         return there
 
-    def _with_offence(self, part: TableColumns, offence: Offence) -> TableColumns:
-        """Rows in which the loser of the repetition begins that offence at once."""
-        chosen = []
-        for number, position in enumerate(part.positions()):
-            # Whoever is checked for ever is in check whenever it is his turn.
-            if in_check(position) == (offence == Offence.CHECK):
-                found = find_mechanism(self._tables, position)
-                if found is not None and found.offence == offence:
-                    chosen.append(number)
-        return part.take(np.array(chosen, np.int64))
+    def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
+        """Rows in which the loser of the repetition begins that offence at once, some at a time."""
+        for first in range(0, part.rows, MECHANISMS):
+            rows = part.take(np.arange(first, min(first + MECHANISMS, part.rows)))
+            chosen = []
+            for number, position in enumerate(rows.positions()):
+                # Whoever is checked for ever is in check whenever it is his turn.
+                if in_check(position) == (offence == Offence.CHECK):
+                    found = find_mechanism(self._tables, position)
+                    if found is not None and found.offence == offence:
+                        chosen.append(number)
+            yield rows.take(np.array(chosen, np.int64))
 
 
-def arrays_of(tables: GameTablebase, material: Material) -> NumbaTables:
+def arrays_of(
+    tables: GameTablebase, material: Material, cache_bytes: int = CACHE_BYTES
+) -> NumbaTables:
     """The tables that moves of a material lead to, for compiled probes."""
     materials = dict.fromkeys([material, *material.captures().values()])
-    return NumbaTables(tables, materials, cache_bytes=CACHE_BYTES)
+    return NumbaTables(tables, materials, cache_bytes=cache_bytes)
 
 
 def wins_by_one_move(
@@ -296,7 +348,7 @@ def wins_by_one_move(
 ) -> TableColumns:
     """Won positions with `side` to move and one winning move, with a column `move`."""
     search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
-    parts = [search._nothing()]
+    parts = [search.nothing()]
     for part in search.chunks():
         moves = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, threads)
         parts.append(part.take(moves != NO_MOVE))
@@ -321,7 +373,7 @@ def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
     return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
 
 
-def _first(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
+def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
     """The first rows in an order; rows that are equal in it stay by side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])

@@ -104,6 +104,10 @@ class NumbaTables:
         """The size of the cache: what all frames take."""
         return self.buffers.frames.nbytes
 
+    def checkpoint(self) -> None:
+        """Raise what `Tablebase.checkpoint` raises where nobody waits for the work any more."""
+        self._tablebase.checkpoint()
+
     def load_wanted(self) -> int:
         """Load blocks that probes found cold, as many as the cache holds; returns how many.
 

@@ -21,15 +21,17 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from tbgen import open_tablebase
+from tbgen import find, open_tablebase
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import search
+from tbgen.board.knowledge.search import glance, search
+from tbgen.board.web.api import Api
 from tbgen.board.web.helpers import Helper, Helpers, Shelf
 from tbgen.board.web.http import AbandonedError, RequestError
+from tbgen.board.web.pages import Pages
 from tbgen.board.web.server import create_app
 from tbgen.finding.query import Query
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.layout import Layout
 from tbgen.rules import check_legal, legal_moves
@@ -153,14 +155,47 @@ def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
 def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> None:
     wanted = Query(outcome=Outcome.WIN, plies=(11, 99))
     material = Material.parse("KRKN")
-    one, again, other = (search(library, material, wanted, seed) for seed in (0, 0, 1))
-    assert one == again
-    assert 0 < one.share < 1
-    assert len(one.positions) == 24
-    assert set(one.positions) != set(other.positions)
-    hasty = search(library, material, replace(wanted, only=True), seconds=0.0)
-    assert hasty.share < 1
-    assert not hasty.positions
+    for seek in (search, glance):
+        one, again, other = (seek(library, material, wanted, seed) for seed in (0, 0, 1))
+        assert one == again
+        assert 0 < one.share < 1
+        assert len(one.positions) == 24
+        assert set(one.positions) != set(other.positions)
+    hasty = search(library, material, replace(wanted, zugzwang=True), seconds=0.0)
+    assert hasty.share < 0.1
+
+
+def test_a_page_glances_at_what_a_search_finds(library: Library) -> None:
+    wanted = Query(turn=Side.RED, outcome=Outcome.WIN, plies=(11, 13))
+    whole = [seek(library, KNK, wanted, most=EVERYTHING) for seek in (glance, search)]
+    assert [found.share for found in whole] == [1, 1]
+    assert {*whole[0].positions} == {*whole[1].positions}
+    assert len(whole[0].positions) == whole[0].candidates == whole[1].candidates
+
+
+def test_orders_of_positions_and_studies(library: Library) -> None:
+    """The parameters of the page are those of `tbgen find`."""
+    question = "outcome=win&order=1-9&sort=-order&at=R@e2"
+    found = Api(library).search(Request(asked(question))).body
+    rows = find("KRKN", library.tables, outcome=Outcome.WIN, orders=(1, 9), pieces=["R@e2"])
+    orders = [entry["order"] for entry in found["positions"]]
+    assert orders == sorted((each.order for each in rows), reverse=True)[:24]
+    assert found["share"] == 1
+    lengths = find("KRKN", library.tables, turn=Side.RED, study=True, sort="-length").columns()
+    question = "study=1&turn=red&sort=-length"
+    found = Api(library).search(Request(asked(question))).body
+    assert [entry["length"] for entry in found["positions"]] == lengths["length"].tolist()[:24]
+    shown = Pages(library).search(Request(asked(question))).body
+    assert f"unique for {lengths['length'][0]} plies" in shown
+
+
+def test_studies_of_large_tables_are_refused(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tbgen.board.knowledge.search.MOST_WINS", 1)
+    with pytest.raises(InputError, match="studies of KRKN take too long"):
+        Api(library).search(Request(asked("study=1&turn=black")))
+    assert "study=1" not in Pages(library).search(Request(asked(""))).body
 
 
 def test_what_begins_at_once(library: Library) -> None:
@@ -179,16 +214,16 @@ def test_what_begins_at_once(library: Library) -> None:
 
 def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> None:
     material, wanted = Material.parse("KRKN"), Query(differs=True)
-    nothing = search(library, material, wanted, most=3, seconds=0.5)
-    assert not nothing.positions  # no other rule set is here
+    assert not search(library, material, wanted).positions  # no other rule set is here
     for rules in ("wxf", "none"):
         for path in built("KRKN", rules=rules).glob("*.xqt"):
             shutil.copy(path, tmp_path)
     with open_tablebase(tmp_path, rules="wxf") as own, open_tablebase(tmp_path, rules="none") as no:
-        found = search(Library(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
-        assert len(found.positions) == 6
-        for position in found.positions:
-            assert own.probe(position).outcome != no.probe(position).outcome
+        for seek in (search, glance):
+            found = seek(Library(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
+            assert len(found.positions) == 6
+            for position in found.positions:
+                assert own.probe(position).outcome != no.probe(position).outcome
 
 
 def test_programs_find_what_the_page_finds(client: TestClient, library: Library) -> None:
@@ -212,7 +247,17 @@ def test_programs_find_what_the_page_finds(client: TestClient, library: Library)
 
 @pytest.mark.parametrize(
     "asked",
-    [{"turn": "purple"}, {"least": "-1"}, {"decided": "idle"}, {"only": "yes"}, {"limit": "201"}],
+    [
+        {"turn": "purple"},
+        {"least": "-1"},
+        {"decided": "idle"},
+        {"only": "yes"},
+        {"limit": "201"},
+        {"order": "3-1"},
+        {"at": "R@z9"},
+        {"outcome": "win", "sort": "length"},
+        {"sort": "fen"},
+    ],
 )
 def test_what_is_no_question_is_refused(client: TestClient, asked: dict[str, str]) -> None:
     assert client.get("/v1/tables/KRKN/search", params=asked).status_code == 400
@@ -229,7 +274,7 @@ def boards(text: str) -> list[Position]:
 def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None:
     empty = page(client, "/search/KRKN")
     assert not boards(empty)
-    assert empty.count('class="button small"') == 5  # without another rule set to compare with
+    assert empty.count('class="button small"') == 6  # without another rule set to compare with
     assert "The rules change it" not in empty
     text = page(client, "/search/KRKN", outcome="win", only="1", turn="black", least="3")
     assert len(boards(text)) > 3
@@ -249,10 +294,10 @@ def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None
 # -- processes -------------------------------------------------------------------------------
 
 
-def asked(query: str) -> dict[str, Any]:
+def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
     return {
-        "type": "http", "method": "GET", "path": "/search/KRKN", "headers": [],
-        "query_string": query.encode(), "path_params": {"material": "KRKN"},
+        "type": "http", "method": "GET", "path": f"/search/{material}", "headers": [],
+        "query_string": query.encode(), "path_params": {"material": material},
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import find_puzzle
-from tbgen.board.knowledge.search import search
+from tbgen.board.knowledge.search import glance
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, TablebaseError
@@ -76,7 +76,7 @@ def _decided(library: Library, number: int) -> Position | None:
     ]
     for offset in range(min(ATTEMPTS, len(decided))):
         material = decided[(number + offset) % len(decided)]
-        found = search(library, material, DECIDED, seed=number, most=1, seconds=SECONDS)
+        found = glance(library, material, DECIDED, seed=number, most=1, seconds=SECONDS)
         if found.positions:
             return found.positions[0]
     return None

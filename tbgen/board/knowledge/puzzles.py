@@ -13,7 +13,6 @@ import random
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.knowledge.search import good_moves
 from tbgen.indexing import Material, Position, Side
 from tbgen.rules import is_legal, legal_moves
 from tbgen.tables import Outcome, ProbeResult
@@ -75,8 +74,11 @@ def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -
         return False
     if level and level_of(position, found) != level:
         return False
-    good = good_moves(library.tables, position)
-    return good is not None and len(good) == 1 and not good[0].capture
+    moves = library.tables.probe_root(position)
+    if len(moves) < 2 or any(move.outcome is None for move in moves):
+        return False
+    good = [move for move in moves if move.outcome == aim]
+    return len(good) == 1 and not good[0].capture
 
 
 def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:

@@ -1,10 +1,10 @@
 """Positions of a table that are worth showing, found in bounded time.
 
-    Query  ->  codes, from the histogram  ->  tiles in random order   ->  positions with that code
-            ->  conditions that need moves: one good move, zugzwang, what decides  ->  Found
+    search    all that can be asked, by the compiled code of `tbgen.finding`, in another process
+    glance    positions with a value, for pages, without waiting for a compiler: the histogram
+              tells how many there are, and tiles are looked at in an order that a seed tells
 
-The histogram tells beforehand how many positions have a wanted value. All of them are looked at, or
-as many as there is time for: `Found` says so, and nobody takes a sample for everything.
+`Found` says which part of the table has been looked at, and nobody takes a sample for everything.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.knowledge.library import Library
-from tbgen.finding.query import Query
+from tbgen.finding.query import Query, count_of
 from tbgen.finding.scan import Scan
-from tbgen.indexing import Material, Position, Side
-from tbgen.play.preference import RootMove
-from tbgen.play.tablebase import GameTablebase
-from tbgen.rules import in_check, is_legal
+from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
@@ -40,18 +37,31 @@ MOST_SHOWN = 200
 FIRST = 8
 """Placements of a tile that are looked at before those of the next one."""
 
+MOST_WINS = 2_000_000
+"""Won positions of a table whose studies are searched: ten seconds of work."""
+
+CACHE_BYTES = 128 << 20
+"""Room for the codes of a side, and for blocks of tables that moves lead to."""
+
 
 @dataclass(frozen=True)
 class Found:
     """The findings of a search.
 
     There are `candidates` positions with a wanted value, and `share` of them (0 to 1, about) have
-    been looked at: with 1 there are no more positions than these.
+    been looked at: with 1 there are no more positions than these. Studies have `lengths`.
     """
 
     positions: tuple[Position, ...]
     candidates: int
     share: float
+    lengths: tuple[int, ...] = ()
+
+
+def has_studies(library: Library, material: Material) -> bool:
+    """Return whether studies of a material are found while somebody waits."""
+    figures, _ = library.statistics(material)
+    return 0 < count_of(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
 
 
 def search(
@@ -61,29 +71,68 @@ def search(
     seed: int = 0,
     most: int = SHOWN,
     seconds: float = SECONDS,
+    sort: str | None = None,
 ) -> Found:
     """At most so many positions of a table; another `seed` finds others, if there are more.
 
-    Mirror images are left out. Raises like `Tablebase.probe`.
+    With `sort`, one of `tbgen.finding.query.SORTS`, the first in that order of those that are found
+    in the time. Mirror images are left out. Nothing differs where no other rule set is here.
+    Kernels are compiled when they are first used. Raises like `Tablebase.probe` and `tbgen.find`,
+    and `InputError` where studies would take too long.
     """
-    key = "search", material, wanted, seed, most
-    return library.recall(key, lambda: _search(library, material, wanted, seed, most, seconds))
+    if wanted.study and not has_studies(library, material):
+        raise InputError(
+            f"studies of {material} take too long to find here",
+            f"tbgen find {material} --study",
+        )
+    file = library.tables.table(material)
+    if wanted.differs and not _other_tables(library, file):
+        return Found((), count_of(file.statistics, wanted), 1.0)
+
+    def find() -> Found:
+        # The process that serves pages never loads the compiler.
+        from tbgen.finding.sample import sample
+
+        found = sample(
+            library.tables, material, wanted, seed=seed, most=most, seconds=seconds, sort=sort,
+            cache_bytes=CACHE_BYTES,
+        )  # fmt: skip
+        rows = found.rows
+        lengths = tuple(rows["length"].tolist()) if wanted.study else ()
+        return Found(tuple(rows.positions()), found.candidates, found.share, lengths)
+
+    return library.recall(("search", material, wanted, seed, most, sort), find)
 
 
-def _search(
+def glance(
+    library: Library,
+    material: Material,
+    wanted: Query,
+    seed: int = 0,
+    most: int = SHOWN,
+    seconds: float = SECONDS,
+) -> Found:
+    """At most so many positions with a value; of `wanted` the value counts, and `differs`.
+
+    Raises like `Tablebase.probe`.
+    """
+    key = "glance", material, wanted, seed, most
+    return library.recall(key, lambda: _glance(library, material, wanted, seed, most, seconds))
+
+
+def _glance(
     library: Library, material: Material, wanted: Query, seed: int, most: int, seconds: float
 ) -> Found:
     deadline = time.monotonic() + seconds
     file = library.tables.table(material)
     scan = Scan(file, wanted, _other_tables(library, file) if wanted.differs else ())
     walk = _Walk(file, scan, seed, FIRST + 4 * most)
-    conditions = _conditions(library, wanted)
     found: list[Position] = []
     for position in walk.positions():
         library.tables.checkpoint()
         if time.monotonic() > deadline:
             break
-        if position is not None and all(condition(position) for condition in conditions):
+        if position is not None:
             found.append(position)
             if len(found) >= most:
                 break
@@ -146,31 +195,6 @@ class _Walk:
         return position if self._file.layout.slot(position) == slot else None
 
 
-def _conditions(library: Library, wanted: Query) -> list[Callable[[Position], bool]]:
-    """The conditions of a search beyond the value, the cheap ones first."""
-    found: list[Callable[[Position], bool]] = []
-    tables = library.tables
-    if wanted.zugzwang:
-        found.append(lambda position: is_zugzwang(tables, position))
-    if wanted.only:
-        found.append(lambda position: len(good_moves(tables, position) or ()) == 1)
-    if wanted.offence is not None:
-        # Whoever is checked for ever is in check whenever it is his turn.
-        checks = wanted.offence == Offence.CHECK
-        found.append(lambda position: in_check(position) == checks)
-        found.append(lambda position: _offence(tables, position) == wanted.offence)
-    return found
-
-
-def is_zugzwang(tables: GameTablebase, position: Position) -> bool:
-    """Return whether each side would do better if the other were to move; both are legal."""
-    other = Position(position.board, position.side.other)
-    if not is_legal(other):
-        return False
-    own, others = tables.probe(position).outcome, tables.probe(other).outcome
-    return own < -others
-
-
 def _other_tables(library: Library, file: TableFile) -> tuple[TableFile, ...]:
     """The tables of the same material under other rule sets that are here."""
     material, found = file.header.spec.name.material, []
@@ -178,29 +202,3 @@ def _other_tables(library: Library, file: TableFile) -> tuple[TableFile, ...]:
         with contextlib.suppress(TablebaseError, OSError):
             found.append(tables.table(material))
     return tuple(found)
-
-
-def good_moves(tables: GameTablebase, position: Position) -> list[RootMove] | None:
-    """The moves that keep the win or the draw, if there are others; None where that is not known.
-
-    In a lost position nothing is kept: None.
-    """
-    outcome = tables.probe(position).outcome
-    if outcome == Outcome.LOSS:
-        return None
-    try:
-        moves = tables.probe_root(position)
-    except TablebaseError:
-        return None
-    if len(moves) < 2 or any(move.outcome is None for move in moves):
-        return None
-    return [move for move in moves if move.outcome == outcome]
-
-
-def _offence(tables: GameTablebase, position: Position) -> Offence | None:
-    """The loser's offence in a position; None where that is not known."""
-    try:
-        mechanism = find_mechanism(tables, position)
-    except TablebaseError:
-        return None
-    return None if mechanism is None else mechanism.offence

@@ -162,16 +162,22 @@ class Api:
         material, query = _material(request), request.query_params
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
         seed = _number(request, "seed", 0, MAX_SEED)
-        found = search(self._library, material, read_query(query), seed, max(1, limit))
+        found = search(
+            self._library, material, read_query(query), seed, max(1, limit),
+            sort=query.get("sort") or None,
+        )  # fmt: skip
+        positions = [
+            position_answer(position, self._library.tables.probe(position))
+            for position in found.positions
+        ]
+        for entry, length in zip(positions, found.lengths, strict=False):
+            entry["length"] = length
         return Answer(
             {
                 "material": material.name,
                 "candidates": found.candidates,
                 "share": found.share,
-                "positions": [
-                    position_answer(position, self._library.tables.probe(position))
-                    for position in found.positions
-                ],
+                "positions": positions,
             }
         )
 

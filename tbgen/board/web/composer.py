@@ -7,7 +7,7 @@ What is searched, and how, is in `search`; the whole question is in the address.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from html import escape
 from urllib.parse import urlencode
@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.daily import comparable
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import Found, search
+from tbgen.board.knowledge.search import Found, has_studies, search
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.gallery import small_boards
@@ -23,7 +23,7 @@ from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import hidden_fields, link, page, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word
-from tbgen.finding.query import FIELDS, read_query
+from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome
 
@@ -34,6 +34,7 @@ PRESETS: dict[str, dict[str, str]] = {
     "by_chase": {"decided": "chase"},
     "by_check": {"decided": "check"},
     "differs": {"differs": "1"},
+    "study": {"study": "1", "sort": "-length"},
 }
 """Questions to begin with, by the key of their name: `find_KEY` in the texts."""
 
@@ -51,16 +52,20 @@ def search_page(
         results = _results(library, view, material, asked, seed)
     heading = f"{text(language, 'find_title')}{text(language, 'colon')}"
     heading += material_name(material, language)
-    compared = material in comparable(library)
+    offered = set(PRESETS)
+    if material not in comparable(library):
+        offered.remove("differs")
+    if not has_studies(library, material):
+        offered.remove("study")
     presets = " ".join(
         link(_address(material, preset, view), text(language, f"find_{key}"), "button small")
         for key, preset in PRESETS.items()
-        if key != "differs" or compared
+        if key in offered
     )
     back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
     main = (
         f'<div class="wide"><h1>{escape(heading)}</h1><p class="presets">{presets}</p>'
-        f"{_form(material, asked, view, compared)}{results}<p>{back}</p></div>"
+        f"{_form(material, asked, view, offered)}{results}<p>{back}</p></div>"
     )
     address = partial(_address, material, asked)
     return Answer(page(view, heading, main, address), HTML)
@@ -71,10 +76,11 @@ def _results(
 ) -> str:
     """The positions, and how much of the table they stand for."""
     language = view.language
-    found = search(library, material, read_query(asked), seed)
-    boards = small_boards(
-        [(position, _caption(library, position, language)) for position in found.positions], view
-    )
+    found = search(library, material, read_query(asked), seed, sort=asked.get("sort"))
+    captions = [_caption(library, position, language) for position in found.positions]
+    for number, length in enumerate(found.lengths):
+        captions[number] += text(language, "find_length", n=length)
+    boards = small_boards(zip(found.positions, captions, strict=True), view)
     others = ""
     if found.share < 1:
         href = _address(material, {**asked, "seed": str(seed + 1)}, view)
@@ -110,8 +116,10 @@ def _caption(library: Library, position: Position, language: str) -> str:
     return said + (text(language, "of_order", n=result.order) if result.order else "")
 
 
-def _form(material: Material, asked: Mapping[str, str], view: View, compared: bool) -> str:
-    """All that can be asked; `compared`: there is a table of another rule set."""
+def _form(
+    material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
+) -> str:
+    """All that can be asked; differences and studies where they are `offered`."""
     language = view.language
     sides = {side: text(language, side) for side in ("red", "black")}
     outcomes = {name: text(language, name) for name in ("win", "draw", "loss")}
@@ -120,12 +128,17 @@ def _form(material: Material, asked: Mapping[str, str], view: View, compared: bo
         _choice("turn", text(language, "side"), sides, asked, language),
         _choice("outcome", text(language, "result"), outcomes, asked, language),
         _choice("decided", text(language, "find_decided"), offences, asked, language),
-        _count("order", text(language, "order"), asked),
+        _count("order", text(language, "order"), asked, "[0-9]*-?[0-9]*"),
         _count("least", text(language, "find_least"), asked),
         _count("most", text(language, "find_most"), asked),
         _tick("only", text(language, "find_only"), asked),
         _tick("zugzwang", text(language, "find_zugzwang"), asked),
-        _tick("differs", text(language, "find_differs"), asked) if compared else "",
+        *(
+            _tick(name, text(language, f"find_{name}"), asked)
+            for name in ("differs", "study")
+            if name in offered
+        ),
+        _choice("sort", text(language, "find_sort"), _sorts(offered, language), asked, language),
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'
@@ -147,11 +160,21 @@ def _choice(
     return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
 
 
-def _count(name: str, label: str, asked: Mapping[str, str]) -> str:
+def _sorts(offered: Collection[str], language: str) -> dict[str, str]:
+    """The orders of positions; with a minus the largest come first."""
+    found = {}
+    for sort in SORTS:
+        name = sort.lstrip("-")
+        if name != "length" or "study" in offered:
+            found[sort] = text(language, f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
+    return found
+
+
+def _count(name: str, label: str, asked: Mapping[str, str], pattern: str = "[0-9]*") -> str:
     value = escape(asked.get(name, ""))
     return (
         f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
-        f'pattern="[0-9]*" maxlength="5" value="{value}"></label>'
+        f'pattern="{pattern}" maxlength="5" value="{value}"></label>'
     )
 
 

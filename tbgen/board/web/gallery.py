@@ -1,6 +1,6 @@
 """Positions by what they are worth: those behind a bar of a histogram, the longest win of a side.
 
-    winner, order, plies  ->  whose turn it is, the value  ->  `search`  ->  small boards
+    winner, order, plies  ->  whose turn it is, the value  ->  `glance`  ->  small boards
 
 For a rare value all of a table is read, so that bars lead to their positions in tables of
 `MAX_SLOTS` at most.
@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import thumbnail
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import search
+from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.http import HTML, Answer, RequestError
@@ -79,7 +79,7 @@ def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Pos
     material = Material.parse(figures.material)
     if not plies:
         return None
-    found = search(library, material, behind_bar(winner, 0, plies), most=1).positions
+    found = glance(library, material, behind_bar(winner, 0, plies), most=1).positions
     return found[0] if found else None
 
 
@@ -106,7 +106,7 @@ def gallery_page(
     number = count_of(figures, wanted)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
-    positions = search(library, material, wanted).positions
+    positions = glance(library, material, wanted).positions
     language = view.language
     boards = small_boards([(position, _turn(position, language)) for position in positions], view)
     name = text(language, "wins", side=text(language, winner.name.lower()))

@@ -13,7 +13,7 @@ from functools import partial
 from html import escape
 
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import search
+from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name
 from tbgen.board.web.gallery import longest_wins, small_boards
@@ -191,7 +191,7 @@ def _exceptions(library: Library, entry: Entry, language: str) -> list[tuple[Pos
         if not shares[outcome]:
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
-        positions = search(library, entry.material, wanted, most=LOOKED, seconds=SECONDS).positions
+        positions = glance(library, entry.material, wanted, most=LOOKED, seconds=SECONDS).positions
         said = text(language, f"handbook_{outcome.name.lower()}")
         each = EXCEPTIONS - (len(against) - 1)
         found += [(position, said) for position in sorted(positions, key=_captures)[:each]]

@@ -20,7 +20,7 @@ from tbgen.board.language.i18n import LANGUAGES, localise, text
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, with_settings
 from tbgen.board.web.state import View
-from tbgen.finding.query import FIELDS
+from tbgen.finding.query import FIELDS, SORTS
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
@@ -60,7 +60,7 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "seed": ("another number finds others", "换一个数，换一批局面", _COUNT, "1"),
     "turn": ("whose turn it is", "轮走方", {"enum": ["red", "black"]}, "red"),
     "outcome": ("for the side to move", "轮走方的结果", {"enum": ["win", "draw", "loss"]}, "win"),
-    "order": ("of this order", "阶", _COUNT, "0"),
+    "order": ("orders: 2, 1-3, 1- or -3", "阶", {"type": "string"}, "1-3"),
     "least": ("plies from", "步数从", _COUNT, "5"),
     "most": ("plies to", "步数到", _COUNT, "9"),
     "only": ("1: one move alone keeps the result", "取1时只有一着保持结果", {"enum": ["1"]}, "1"),
@@ -82,6 +82,14 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "残局名称，任何写法",
         {"type": "string", "maxLength": 100},
         "rook against knight",
+    ),
+    "study": ("1: studies, unique move by move", "取1时唯一解的排局", {"enum": ["1"]}, "1"),
+    "at": ("pieces on squares", "指定位置的棋子", {"type": "string"}, "R@e5,r@a9"),
+    "sort": (
+        "least first, or with - largest first, of those found",
+        "排序，加负号为从大到小",
+        {"enum": list(SORTS)},
+        "-plies",
     ),
     "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
     "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),

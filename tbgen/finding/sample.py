@@ -1,0 +1,72 @@
+"""A sample of the positions that a query describes, in bounded time.
+
+    chunks from everywhere  ->  enough rows, all of the table, or no time left  ->  some of the rows
+
+Nobody takes a sample for everything: `Sample.share` says which part it stands for.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from tbgen.finding.query import Query
+from tbgen.finding.search import CACHE_BYTES, Search, first_rows
+from tbgen.indexing import Material
+from tbgen.play.tablebase import GameTablebase
+from tbgen.probing.columns import TableColumns
+
+VARIED = 8
+"""Chunks that are looked at even where fewer have all the rows that are wanted."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of a table, and the part of it, 0 to 1, that they stand for; with 1 they are all.
+
+    `candidates` positions have a value that is asked for.
+    """
+
+    rows: TableColumns
+    candidates: int
+    share: float
+
+
+def sample(
+    tables: GameTablebase,
+    material: Material,
+    query: Query,
+    *,
+    seed: int,
+    most: int,
+    seconds: float,
+    sort: str | None = None,
+    cache_bytes: int = CACHE_BYTES,
+) -> Sample:
+    """At most so many rows that a query describes; another `seed` finds others.
+
+    With `sort`, the first in that order of all that are found in the time; else as they come from
+    everywhere. Raises like `Search`.
+    """
+    search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
+    kept, found = search.nothing(), 0
+    deadline = 0.0
+    for number, part in enumerate(search.unsorted()):
+        # Kernels may have been compiled before the first part, and planes unpacked.
+        deadline = deadline or time.monotonic() + seconds
+        found += part.rows
+        kept = TableColumns.concatenate([kept, part])
+        if sort is not None:
+            kept = first_rows(kept, sort, most)
+        elif found >= most and number + 1 >= VARIED:
+            break
+        if time.monotonic() > deadline:
+            break
+    share = search.share
+    if sort is None and found > most:
+        share *= most / found
+        chosen = np.random.default_rng(seed).permutation(found)[:most]
+        kept = kept.take(np.sort(chosen))
+    return Sample(kept, search.candidates, share)
