@@ -1,15 +1,16 @@
 """Mutation testing of the core: small faults are put into the code, and tests must find them.
 
     seed  ->  choose(...)  ->  Mutation: file, place, old and new text
-    a clone with a mutation  ->  pytest -x  ->  killed, survived or endless: a row of a file
+    a clone with a mutation  ->  pytest -x  ->  killed, survived, endless: a row of a file
 
-The tests of the mutated package run first, those of the whole core only if these pass. A mutation
-survives if both pass. Rows that are there are kept, so that the command goes on where it stopped.
-The clone and its cache of kernels stay in DIRECTORY. Some mutations change nothing that can be
-seen (a margin, a bound of work); survivors are read by people.
+A mutation survives if the tests of its own package pass. `--again` tries survivors on the tests of
+the whole core, at today's commit; `outdated` are those whose code is another by then. Rows that are
+there are kept, so that the command goes on where it stopped. The clone and its cache of kernels
+stay in DIRECTORY. Some mutations change nothing that can be seen (a margin, a bound of work);
+survivors are read by people.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
-    python scripts/certify/mutation_testing.py DIRECTORY --again   # survivors, on today's tests
+    python scripts/certify/mutation_testing.py DIRECTORY --again
 """
 
 from __future__ import annotations
@@ -59,13 +60,18 @@ class Mutation(NamedTuple):
     old: str
     new: str
 
-    def applied(self, source: bytes) -> bytes:
-        """Return the file with the replacement made."""
+    def applied(self, source: bytes) -> bytes | None:
+        """Return the file with the replacement made; None where the old text does not stand."""
         lines = source.splitlines(keepends=True)
+        if len(lines) < self.end_line:
+            return None
         head, tail = lines[: self.line - 1], lines[self.end_line :]
         first, last = lines[self.line - 1], lines[self.end_line - 1]
         middle = first[: self.column] + self.new.encode() + last[self.end_column :]
-        return b"".join([*head, middle, *tail])
+        changed = b"".join([*head, middle, *tail])
+        before = len(b"".join(head)) + self.column
+        size = len(source) - len(changed) + len(self.new.encode())
+        return changed if source[before : before + size] == self.old.encode() else None
 
 
 def _changed(node: ast.AST) -> str | None:
@@ -147,6 +153,7 @@ class Clone:
             subprocess.run([sys.executable, "-m", "venv", str(self.root / ".venv")], check=True)
             subprocess.run([str(self._python), "-m", "pip", "install", "--quiet", "--editable",
                             ".[dev]"], cwd=self.root, check=True)  # fmt: skip
+        subprocess.run(["git", "checkout", "--quiet", "-f", "."], cwd=self.root, check=True)
 
     def update(self) -> None:
         """Check out the commit of this repository, without any mutation."""
@@ -180,17 +187,17 @@ class Clone:
         return "killed", failed[0] if failed else f"exit status {process.returncode}"
 
 
-def try_out(clone: Clone, mutation: Mutation) -> tuple[str, str, float]:
-    """Return what became of a mutation, the test that found it, and wall seconds."""
+def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
+    """Return the end of a mutation under tests of packages, the test that failed, wall seconds."""
     file = clone.root / mutation.path
     source = file.read_bytes()
-    package = package_of(mutation)
     begun = time.monotonic()
-    file.write_bytes(mutation.applied(source))
+    mutated = mutation.applied(source)
+    if mutated is None:
+        return "outdated", "", 0.0
+    file.write_bytes(mutated)
     try:
-        state, test = clone.test((package,))
-        if state == "survived":
-            state, test = clone.test(tuple(each for each in PACKAGES if each != package))
+        state, test = clone.test(packages)
     finally:
         file.write_bytes(source)
     return state, test, time.monotonic() - begun
@@ -202,7 +209,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", action="store_true", help="only survivors, with today's tests")
+    parser.add_argument("--again", action="store_true", help="only survivors, all tests")
     arguments = parser.parse_args()
     arguments.directory.mkdir(parents=True, exist_ok=True)
     clone = Clone(arguments.directory.resolve())
@@ -216,11 +223,12 @@ def main() -> None:
     if clone.test(PACKAGES)[0] != "survived":
         raise SystemExit("tests fail without a mutation: mend them first")
     for mutation in wanted:
-        rows[mutation] = state, test, seconds = try_out(clone, mutation)
+        packages = PACKAGES if arguments.again else (package_of(mutation),)
+        rows[mutation] = state, test, seconds = try_out(clone, mutation, packages)
         _write(arguments.directory / "mutations.csv", rows)
         print(f"{state:8} {seconds:5.0f} s  {mutation.path}:{mutation.line}  {mutation.old!r}"
               f" -> {mutation.new!r}  {test}", flush=True)  # fmt: skip
-    for state in ("killed", "endless", "survived"):
+    for state in ("killed", "endless", "survived", "outdated"):
         print(f"{state} {sum(row[0] == state for row in rows.values())}")
 
 
