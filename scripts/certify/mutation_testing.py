@@ -220,8 +220,9 @@ def main() -> None:
     else:
         wanted = [each for each in choose(clone.root, arguments.count, arguments.seed)
                   if each not in rows]  # fmt: skip
-    if clone.test(PACKAGES)[0] != "survived":
-        raise SystemExit("tests fail without a mutation: mend them first")
+    state, test = clone.test(PACKAGES)
+    if state != "survived":
+        raise SystemExit(f"tests fail without a mutation ({state} {test}): mend them first")
     for mutation in wanted:
         packages = PACKAGES if arguments.again else (package_of(mutation),)
         rows[mutation] = state, test, seconds = try_out(clone, mutation, packages)
