@@ -1,13 +1,13 @@
-"""Files as such: opening what others may have put there, and writing so that nothing is ever half.
+"""Files: opening untrusted ones, and writing so that no file is ever half written.
 
-    open_to_read   a file to read; what is none is refused at once
-    replacing      a file that gets its name when it is whole, and before that a temporary one
-    continuing     the same for one that may be filled in several attempts
-    locked         a lock file, there as long as somebody holds it
+    open_to_read   a regular file to read; anything else is refused at once
+    replacing      a file that gets its name when it is complete, and has a temporary one before
+    continuing     the same for a file that is filled in several attempts
+    locked         a lock file, present while it is held
 
-Names in a directory of tables can be guessed, and whoever may write there can put a link or a pipe
-under any of them. A table may be a link. What is written never goes through one: neither a lock
-nor a temporary file touches what a link of that name points to. Nothing here knows of tables.
+Names in a directory of tables can be guessed, and other users who may write there can put a link or
+a pipe under any of them. A table may be a link. Writing never follows one: neither a lock nor a
+temporary file touches the target of a link. This module is independent of tables.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _open_own(path: Path, flags: int = 0) -> BinaryIO:
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold a lock file across processes, and remove it afterwards; waits for who holds it.
 
-    One that a killed process left behind is nobody's, and is taken over. Raises `OSError`, and
+    The lock file of a killed process is taken over. Raises `OSError`, and
     `BlockingIOError` if somebody holds it and nobody is to wait.
     """
     while True:

@@ -3,14 +3,13 @@
     proven           its certificate is for these very contents, and every table that it names is
                      there with the contents that it names, and is proven itself
     proven but for   its own certificate holds; some tables below it are unproven, changed, damaged
-                     or missing: they are named, and what is proven holds if they are right
-    unproven         it has no certificate, or one of other contents, or what is none
+                     or missing: they are named, and the table is right if they are
+    unproven         no certificate, one of other contents, or an invalid one
 
-Contents are known by the digest in the header, which whoever reads a block can rely on as far as
-checksums go. A file that may have been written to since its bytes were checked (its time of
-modification is not that of its certificate) is read as a whole, and its digest computed, before
-it passes for proven. So to ask for the status of untouched files costs no more than to open them.
-Where tables lie, the caller says. Nothing here proves or writes.
+The digest in the header identifies contents, as reliably as the checksums of blocks. A file whose
+time of modification is not that of its certificate may have been written to: it is read as a whole,
+and its digest computed. So the status of untouched files costs no more than opening them. Nothing
+here proves or writes.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""Sets of positions, ninety at a time: the ground that the phases stand on.
+"""Sets of positions, ninety at a time, on which the phases work.
 
     bitsets    a row as two words of 45 bits: squares, rays, shifts
     frame      an index as flat arrays: leads, mids and their moves
-    records    a set as bytes, while nobody looks at it
+    records    compressed sets without random access
     sets       sets and frontiers, and their algebra
-    gather     where the quiet moves of a whole lead may have come from
+    gather     predecessors by quiet moves, of a whole lead
     moves      the quiet moves of single rows, backwards and forwards
     sweep      the one operation that all phases are made of: sets that follow from moves
-    boards     rows as boards of ninety squares, for what only the scalar rules can judge
+    boards     rows as boards of ninety squares, for the scalar rules
     workers    ranges of leads, run by threads
-    meter      what sweeps have looked at
-    storage    where the big arrays are: in memory, or on disk
+    meter      number of rows that sweeps have read
+    storage    large arrays, in memory or on disk
 
-Nothing here knows codes, tables or repetition: what a set means is for `tbgen.retrograde` to say.
+This package is independent of codes, tables and repetition.
 
     row = lead * mids + mid          lead: kings, advisors and elephants; mid: the groups of
     a set: uint64 (rows, 2)          attackers, but for the inner piece, whose squares are the bits

@@ -1,6 +1,6 @@
 """Counts of the rows that sweeps have read: a phase's work, independent of the machine.
 
-What it took in seconds is for whoever runs the phases to say (`tbgen.building.profile`).
+`tbgen.building.profile` measures seconds.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Sets of positions on record: bytes in place of rows, while nobody looks at them.
+"""Sets of positions as records: compressed bytes in place of rows, without random access.
 
     chunk     some consecutive leads: what is recorded, and read back, at a time
     record    the positions of a chunk that belong together, row by row:
@@ -9,10 +9,10 @@
               DENSE       and both words of the row, six bytes each
 
     `PackedRows`   a set, a compressed record for each chunk
-    `Log`          what has been recorded since somebody looked last
+    `Log`          positions recorded since the last reading
 
-What is done with records is in `sets.py`. Records that stand for codes are no business of this
-package: `tbgen.retrograde.journal`.
+`sets.py` adds records to sets and takes them out. Records of codes are in
+`tbgen.retrograde.journal`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Bytes = NDArray[np.uint8]
 
 
 class Records(Protocol):
-    """Positions on record, by chunk; every chunk comes once, so that threads may share them."""
+    """Recorded positions by chunk, each chunk once, so that threads may divide them."""
 
     def __len__(self) -> int:
         """Number of chunks that have any."""
 
     def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
-        """Some of these chunks: the number of each, and its records."""
+        """Some of these chunks: the number and the records of each."""
 
 
 @part
@@ -192,7 +192,7 @@ def split_records(
 
 
 class PackedRows:
-    """A set of positions, compressed, while nobody looks at it: `Records`, read one by one."""
+    """Compressed set of positions without random access, read as `Records`."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -3,12 +3,12 @@
 
     Rows        all rows of a frame, a pair of words each
     Frontier    a set that is often sparse: rows, and for each lead a list of those in use
-    Records     a set that nobody looks at: `records.py`
+    Records     compressed set without random access: `records.py`
 
-    `Sets`      what is done with them, over all leads, by threads
+    `Sets`      operations on them, over all leads, by threads
 
-Every lead is written by one thread, so that no order of threads can be seen in a set. Sets that
-follow from moves are the sweep's (`sweep.py`); what a set means is for `tbgen.retrograde` to say.
+One thread writes each lead, so sets do not depend on the order of threads. `sweep.py` makes sets
+that follow from moves.
 """
 
 from __future__ import annotations
@@ -408,7 +408,7 @@ class Sets:
     def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
         """Call `use(chunk, record)` for each chunk in which a set has positions, in any thread.
 
-        The record is room that is used again: whoever keeps it makes a copy.
+        The buffer of the record is reused: keep a copy.
         """
         chunks = self.chunks
 

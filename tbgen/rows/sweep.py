@@ -8,16 +8,16 @@ a *frontier* (positions of the opponent that the last sweep found), keeps those 
     found = within & predecessors(frontier)                        something good is reachable
     found = within & predecessors(frontier) - escaping(escape)     ... and nothing else is left
 
-Everything is set algebra on rows; what the sets mean is for the phases to say. The result is
-again a frontier. *Pull*: each lead gathers from its neighbours and is written by one thread only,
-so that no order of threads can be seen in the result.
+Everything is set algebra on rows. The result is again a frontier. *Pull*: each lead gathers from
+its neighbours and is written by one thread only, so the result does not depend on the order of
+threads.
 
 A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse),
 the others by scanning lines of the board (dense): `moves.py`, `gather.py`.
 
-The phases sweep until nothing is found. So what is left in `within` after a sweep has an escape,
-and what has none at the next one has lost it to the frontier: where that is dense, it is enough to
-gather the escapes.
+The phases sweep until nothing is found. So each position left in `within` after a sweep has an
+escape, and one without an escape at the next sweep has lost it to the frontier: if the frontier is
+dense, it suffices to gather the escapes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
 
 MANY_ROWS = 6
-"""Where more than a row in so many of a lead asks for its moves, they are gathered for all."""
+"""A lead with more than one wanted row in so many is gathered as a whole."""
 
 FEW_ROWS = 8
 """Frontiers with less than a row in so many of a lead are gathered from their lists: a list costs

@@ -3,11 +3,11 @@
 
     estimate   a node's numbers, by those of its children, and the child to go on with
 
-A move to a node of the way down closes a loop, and nothing is left to show of it: won if it is one
-of checks alone, and else no progress. What follows for the nodes inside the loop holds as long as
-its first node lies on the way. On other ways it would call settled what nobody has looked at, and
-the way down would end there, again and again. So a node of which nothing is left to show names
-the one higher up on which this rests, and counts as if it were new where that is not on the way.
+A move to a node of the current path closes a loop, whose outcome is known: won if it consists of
+checks alone, else no progress. Numbers that follow for nodes inside the loop hold only while the
+first node of the loop is on the path. On other paths they would mark unexplored nodes as settled.
+So a node with a settled estimate stores the node on which it rests, and counts as new if that node
+is not on the path.
 """
 
 from __future__ import annotations

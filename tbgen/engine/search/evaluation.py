@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A guess at what a quiet position is worth: what the `network` sees, but for what is known.
+"""Evaluation of a quiet position: the output of `network`, corrected by known outcomes.
 
-    sums kept from move to move  ->  the network's guess
-    the fewer positions of a material are decided  ->  the less it is worth to be ahead in it
+    sums kept from move to move  ->  evaluation of the network
+    share of decided positions of a material  ->  factor of the evaluation
 
-A side that has nothing left to win with is never ahead.
+A side without winning material is never ahead.
 
-All weights were found by `scripts/tune/train.py` from games of the engine with itself, and are in
-`weights`. Unit: one hundredth of a pawn, roughly; a rook is worth about 650.
+`scripts/tune/train.py` finds the weights (`weights`) from games of the engine with itself. The unit
+is about a hundredth of a pawn; a rook is worth about 650.
 """
 
 from __future__ import annotations

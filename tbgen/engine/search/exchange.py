@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Static exchange: what a capture brings once both sides have taken on its square what pays.
+"""Static exchange: material that a capture wins after the best recaptures on its square.
 
-The cheapest attacker takes first; whoever would do better by not taking stops. Lines that open
-behind a piece that has taken count, and so do mounts and legs that it leaves. What does not count:
-pins, checks, and what goes on elsewhere. A king takes only what nobody protects any more.
+The cheapest attacker takes first; a side stops when taking would lose. Lines that open behind a
+capturing piece count, and so do mounts and legs that it leaves. Pins, checks and threats elsewhere
+do not count. A king takes only unprotected pieces.
 """
 
 from __future__ import annotations

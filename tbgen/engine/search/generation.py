@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Pseudo-legal moves, captures and quiet moves apart; king's safety is for the search to ask.
+"""Pseudo-legal moves, captures and quiet moves apart; the search tests the king's safety.
 
 The same moves as `tbgen.rules.moves.generate_moves`, from lists of pieces and tables of targets
 instead of ninety squares and arithmetic; a test holds the two together.

@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A graph of positions, and what follows in it from what is known of some.
+"""Graph of positions of a proof: propagation of outcomes, and perpetual checks.
 
     settle    won: a move into a won position, or nothing but moves into such
     find      perpetual checks: the greatest set of positions in which the opponent has nothing
               but checks that stay inside, or moves into won positions, and the winner-to-be a
               quiet answer that stays inside         (docs/values.md, "Patterns, exactly")
 
-Boards are none of its business: `proving` makes the positions.
+This module has no boards: `proving` makes the positions.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Declare what follows from what has been declared; ends early when the search is stopped."""
+    """Propagate declared outcomes through the graph; ends early when the search is stopped."""
     changed = True
     while changed and state.stop == 0:
         changed = False

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Is it won? A graph of positions, grown until it proves that, or until nodes are used up.
+"""Proof of a win: a graph of positions, grown until it shows the win or nodes are used up.
 
     descend   from the root to a leaf: the winner-to-be where least is left to show, his opponent
               where he is likeliest to escape        (proof numbers: `estimates`)
@@ -12,7 +12,7 @@ thousand positions for one of order 4, of which each stands on many thousands of
 
 What is proven holds whatever the opponent does, and is exact: patterns are those of the tables,
 but for perpetual chases, and for checks that the winner-to-be would have to answer by checks,
-which are not looked for. Numbers only choose what to look at next. Positions that the game has
+which are not searched. Proof numbers only choose the next node. Positions that the game has
 seen since its last capture or pawn's advance count as not won, so that no repetition of the proof
 reaches back into the game.
 """

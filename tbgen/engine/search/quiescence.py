@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Quiescence: captures until nothing is hanging, so that the evaluation is asked in peace.
+"""Quiescence: search of captures until the position is quiet enough to be evaluated.
 
 The side to move may also stand pat, unless it is in check: then every evasion is tried, and none
 means mate. Captures that lose material in the exchange, or that cannot bring the score up to
-alpha, are left out. Repetitions need no judge here: a capture lies behind every position but the
+alpha, are left out. No repetition is possible here: a capture precedes every position but the
 first, and the search has judged that one. For the same reason tables and the hash table always
 apply.
 """

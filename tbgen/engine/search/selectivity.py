@@ -1,17 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Reductions and pruning by estimates, all of which a decided score overrules.
+"""Reductions and pruning by estimates; a decided score overrules all of them.
 
-    stands_well    far above beta as it stands: believed
-    null_depth     above beta even after passing: believed, once a shallow search has said so
-    stands_badly   far below alpha as it stands: only captures are looked at
+    stands_well    far above beta: cut off without a search
+    null_depth     above beta even after passing: cut off after a shallow search
+    stands_badly   far below alpha: only captures are searched
     reduction      late quiet moves are searched less deep at first
-    is_late        near the leaves quiet moves end after so many
-    is_left_out    and those without hope are left out, as are losing captures; checks are not
+    is_late        near the leaves, only so many quiet moves are searched
+    is_left_out    hopeless quiet moves and losing captures are left out, checks are not
 
-Each needs a guess of what the position is worth, and there is none in check, nor where everything
-is to be searched in full width (`state.full_width`). No move is left out before one has been
-searched that does not lose by force: so a mate or a verdict is never claimed because of a move
-that nobody looked at.
+Each needs an evaluation, so none applies in check or in a full-width search (`state.full_width`).
+No move is left out before one has been searched that does not lose by force: so a mate or a verdict
+never depends on a move that was not searched.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     one of each           counters, limits, the rules, the flag that stops the search
 
 A position is never taken back: the next one is written into the next row, so going back costs
-nothing. The record lies in one numpy record, whose address is all that the kernels hand on.
+nothing. Everything is one numpy record, which kernels pass by its address.
 Rows before `root` are the game since its last capture or pawn's advance, at most `GAME_PLIES`.
 """
 

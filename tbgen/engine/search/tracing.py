@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Evaluation and exchange of a single position, for tests.
 
-Nothing in the search asks for this.
+The search does not use this module.
 """
 
 from __future__ import annotations
