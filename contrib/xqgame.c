@@ -324,17 +324,17 @@ typedef enum { IDLE, ATTACK, CHECK } offence;
 static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
-    unsigned chases = xq_internal_chases(rules);
+    unsigned offences = xq_internal_offences(rules);
     offence found = IDLE;
-    if (rules != XQ_RULES_NONE && in_check(board, 1 - side))
+    if ((offences & CHECKS_LOSE) && in_check(board, 1 - side))
         found = CHECK;
-    if (found == IDLE && (chases & CHASES_LOSE)) {
+    if (found == IDLE && (offences & CHASES_LOSE)) {
         memcpy(before, board, sizeof before);
         unmake_step(before, s, taken);
         for (int q = 0; q < SQUARES && found == IDLE; q++)
             for (int v = 0; v < SQUARES && found == IDLE; v++)
                 if (board[q] != 0 && side_of(board[q]) == side &&
-                    is_new_attack(before, board, s, q, v, chases))
+                    is_new_attack(before, board, s, q, v, offences))
                     found = ATTACK;
     }
     unmake_step(board, s, taken);

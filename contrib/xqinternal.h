@@ -28,15 +28,16 @@ static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_me
 /* The rule set of a reader's tables: which moves are offences. */
 xq_rules xq_internal_rules(const xq_reader *reader);
 
-/* What counts as a chase under a rule set; points are those of docs/referee.md, section 2. */
+/* What is an offence under a rule set; points are those of docs/referee.md, section 2. */
 enum {
-    CHASES_LOSE = 1,   /* for ever chasing one piece loses: without it, nothing is a chase */
-    UNEQUAL = 2,       /* a knight or cannon chases a protected rook (point 4a) */
-    UNEQUAL_MINOR = 4, /* an advisor or elephant a protected rook, knight or cannon (point 4a) */
-    NEW_BY_VICTIM = 8, /* an attack is new if no piece attacked the victim before (point 6) */
-    PAWNS_AT_HOME = 16 /* a pawn on its own half can be chased, too (point 2) */
+    CHECKS_LOSE = 1,    /* for ever giving check loses: without it, nothing is a check */
+    CHASES_LOSE = 2,    /* for ever chasing one piece loses: without it, nothing is a chase */
+    UNEQUAL = 4,        /* a knight or cannon chases a protected rook (point 4a) */
+    UNEQUAL_MINOR = 8,  /* an advisor or elephant a protected rook, knight or cannon (point 4a) */
+    NEW_BY_VICTIM = 16, /* an attack is new if no piece attacked the victim before (point 6) */
+    PAWNS_AT_HOME = 32  /* a pawn on its own half can be chased, too (point 2) */
 };
-unsigned xq_internal_chases(xq_rules rules);
+unsigned xq_internal_offences(xq_rules rules);
 
 #ifdef __cplusplus
 }

@@ -687,19 +687,21 @@ const char *xq_status_text(int status)
     }
 }
 
-/* The rule sets in the order of xq_rules: the name, what headers state, what counts as a chase. */
+/* The rule sets in the order of xq_rules: the name, what headers state, what is an offence. */
 static const struct {
     const char *name;
     uint8_t rules, options;
-    unsigned chases;
+    unsigned offences;
 } RULES[] = {
+    /* begin of rule sets: contrib/rulesets.py */
     {"none", 0, 0, 0},
-    {"check", 1, 0, 0},
-    {"wxf", 2, MINOR_CHASES, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR},
-    {"wxf-nominor", 2, 0, CHASES_LOSE | UNEQUAL},
-    {"computer", 3, 0, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | NEW_BY_VICTIM},
-    {"taiwan", 4, 0, CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | PAWNS_AT_HOME},
-    {"unprotected", 5, 0, CHASES_LOSE},
+    {"check", 1, 0, CHECKS_LOSE},
+    {"wxf", 2, MINOR_CHASES, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR},
+    {"wxf-nominor", 2, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL},
+    {"computer", 3, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | NEW_BY_VICTIM},
+    {"taiwan", 4, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | PAWNS_AT_HOME},
+    {"unprotected", 5, 0, CHECKS_LOSE | CHASES_LOSE},
+    /* end of rule sets */
 };
 enum { RULE_SETS = sizeof RULES / sizeof *RULES };
 
@@ -1990,4 +1992,4 @@ void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *p
 
 xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }
 
-unsigned xq_internal_chases(xq_rules rules) { return RULES[rules].chases; }
+unsigned xq_internal_offences(xq_rules rules) { return RULES[rules].offences; }

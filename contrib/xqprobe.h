@@ -59,18 +59,25 @@ typedef enum {
 /* One sentence for a status, never NULL. */
 const char *xq_status_text(int status);
 
-/* Rule sets. Tables of different rule sets answer different questions and are never mixed. Under
- * XQ_RULES_WXF_NO_MINOR an advisor or elephant does not chase a protected rook, knight or cannon
- * by attacking it; XQ_RULES_COMPUTER has chases as Pikafish has them; under XQ_RULES_TAIWAN a pawn
- * on its own half can be chased, too; under XQ_RULES_UNPROTECTED no piece that is protected. */
+/* Rule sets, and what a repetition is worth under each. Tables of different rule sets answer
+ * different questions and are never mixed. */
 typedef enum {
+    /* begin of rule sets: contrib/rulesets.py */
+    /* repetition is a draw */
     XQ_RULES_NONE = 0,
+    /* perpetual check loses */
     XQ_RULES_CHECK = 1,
+    /* perpetual check or chase loses */
     XQ_RULES_WXF = 2,
+    /* the same, but no advisor or elephant chases a protected piece */
     XQ_RULES_WXF_NO_MINOR = 3,
+    /* perpetual check or chase loses, as Pikafish judges it */
     XQ_RULES_COMPUTER = 4,
+    /* perpetual check or chase loses, also of pawns at home */
     XQ_RULES_TAIWAN = 5,
+    /* perpetual check or chase of an unprotected piece loses */
     XQ_RULES_UNPROTECTED = 6
+    /* end of rule sets */
 } xq_rules;
 
 /* The name of a rule set in the names of files, such as "wxf-nominor"; NULL if `rules` is none of

@@ -1,6 +1,14 @@
 /** The rule set of tables, as in the names of their files. */
 export type Rules =
-  "none" | "check" | "wxf" | "wxf-nominor" | "computer" | "taiwan" | "unprotected";
+  /* begin of rule sets: contrib/rulesets.py */
+  | "none"
+  | "check"
+  | "wxf"
+  | "wxf-nominor"
+  | "computer"
+  | "taiwan"
+  | "unprotected";
+  /* end of rule sets */
 
 /** What a position is worth to the side to move (docs/values.md). */
 export interface Value {

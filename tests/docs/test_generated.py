@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
+from tbgen.indexing.rulesets import CHASE_RULES
 from tests.kits.paths import DOCS, ROOT
 from tests.kits.sources import pages
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+sys.path.insert(0, str(ROOT / "contrib"))
 
 import animation
 import commands
@@ -18,6 +21,7 @@ import diagrams
 import facts
 import figures
 import reference
+import rulesets
 import schemas
 import studies
 import trusted
@@ -42,6 +46,16 @@ def test_the_answers() -> None:
     """Otherwise run `python scripts/docs/schemas.py`."""
     assert schemas.PAGE.read_text("utf-8") == schemas.page()
     assert schemas.SCHEMA.read_text("utf-8") == schemas.schema()
+
+
+@pytest.mark.parametrize("path", rulesets.FILES, ids=lambda path: path.name)
+def test_the_rule_sets_of_the_c_reader(path: Path) -> None:
+    """Otherwise run `python contrib/rulesets.py`."""
+    assert path.read_text("utf-8") == rulesets.current(path)
+
+
+def test_every_chase_rule_is_in_c_or_needs_nothing_there() -> None:
+    assert set(rulesets.BITS) == set(CHASE_RULES)
 
 
 @pytest.mark.parametrize("name", diagrams.DIAGRAMS)
