@@ -21,7 +21,9 @@ from tbgen import open_tablebase
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import find_puzzle
 from tbgen.board.language.i18n import text as words
+from tbgen.board.web import handbook
 from tbgen.board.web.server import create_app
+from tbgen.board.web.state import View
 from tbgen.finding.handbook import entry_of
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, Rules
@@ -203,10 +205,30 @@ def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
         for href, said in exceptions:
             position = Position.from_fen(parse_qs(urlsplit(href).query)["fen"][0].replace("_", " "))
             assert tables.probe(position).outcome == expected[said]
+    document = page(client, "/handbook/all")
+    assert document.count('class="part"') == whole.count("<section>")
+    sections = re.findall(r'<section class="entry">.*?</section>', chapter)
+    assert sections
+    assert all(section in document for section in sections)
     assert client.get("/handbook/KRRRR").status_code == 404
     for language in ("zh-Hans", "zh-Hant"):
         assert not misfits(page(client, "/handbook", lang=language), language)
         assert not misfits(page(client, "/handbook/KR", lang=language), language)
+        assert not misfits(page(client, "/handbook/all", lang=language), language)
+
+
+def test_a_document_that_takes_too_long_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
+    with open_tablebase(demo().tables) as tables:
+        library = Library(tables)
+        view = View(library.first_position)
+        cut = str(handbook.document_page(library, view).body)
+        assert "are still missing: load the page again" in cut
+        assert "here the defender holds" not in cut
+        handbook.chapter_page(library, view, "KR")
+        assert "here the defender holds" in str(handbook.document_page(library, view).body)
 
 
 def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:

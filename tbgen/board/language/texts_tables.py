@@ -118,6 +118,11 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "any": ("any", "任意"),
     "handbook": ("Handbook of practical endgames", "实用残局手册"),
+    "handbook_whole": ("With all diagrams, as one document to print", "全部图例，一份可打印的文件"),
+    "handbook_missing": (
+        "Diagrams of {n} endgames are still missing: load the page again.",
+        "尚缺{n}种残局的图例：请刷新页面。",
+    ),
     "handbook_all": ("All chapters", "全部章节"),
     "handbook_defender": ("defender", "防守方"),
     "handbook_won": (

@@ -2,15 +2,19 @@
 
 /handbook        all attackers: each defence with its class, shares, longest win, part of the rules
 /handbook/KRN    one attacker: the same with diagrams of the longest win and of exceptions
+/handbook/all    all attackers, with diagrams: one document
 
-Classes are those of `tbgen.finding.handbook`. Both pages are made to be printed, too.
+Classes are those of `tbgen.finding.handbook`. All pages are made to be printed, too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
+from collections.abc import Sequence
 from functools import partial
 from html import escape
+from math import inf
 
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
@@ -20,10 +24,10 @@ from tbgen.board.web.gallery import longest_wins, small_boards
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import link, page, table, with_settings
 from tbgen.board.web.state import View
-from tbgen.board.web.verdict import moves_in_words
+from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.finding.handbook import Entry, chapters, entry_of
 from tbgen.finding.query import Query
-from tbgen.indexing import Position, Side
+from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
@@ -36,6 +40,9 @@ LOOKED = 24
 
 SECONDS = 0.5
 """Time for the exceptions of one endgame."""
+
+DOCUMENT_SECONDS = 12.0
+"""Time for those of the whole document; the others are found when it is asked for again."""
 
 
 def handbook_page(library: Library, view: View) -> Answer:
@@ -51,8 +58,10 @@ def handbook_page(library: Library, view: View) -> Answer:
         )
     title = text(language, "handbook")
     empty = "" if parts else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    whole = link(with_settings("/handbook/all", view), text(language, "handbook_whole"), "button")
     main = (
-        f'<div class="wide handbook"><h1>{escape(title)}</h1>{_legend(language)}{empty}'
+        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="links">{whole}</p>'
+        f"{_legend(language)}{empty}"
         f"{''.join(parts)}</div>"
     )
     return Answer(page(view, title, main, partial(with_settings, "/handbook")), HTML)
@@ -67,13 +76,47 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
     entries = found[name]
     words = army_name(entries[0].material.first, Side.RED, language)
     title = f"{text(language, 'handbook')}{text(language, 'colon')}{words}"
-    parts = [_section(library, view, entry) for entry in entries]
+    parts = [_section(library, view, entry, _exceptions(library, entry)) for entry in entries]
     back = link(with_settings("/handbook", view), text(language, "handbook_all"))
     main = (
         f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="links">{back}</p>'
         f"{_legend(language)}{_table(entries, view)}{''.join(parts)}</div>"
     )
     return Answer(page(view, title, main, partial(with_settings, f"/handbook/{name}")), HTML)
+
+
+def document_page(library: Library, view: View) -> Answer:
+    """All chapters with their diagrams, each on pages of its own when they are printed."""
+    language = view.language
+    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    until = time.monotonic() + DOCUMENT_SECONDS
+    contents, parts, missing = [], [], 0
+    for name, entries in found.items():
+        words = army_name(entries[0].material.first, Side.RED, language)
+        contents.append(f"<li>{link(f'#{name}', words)}</li>")
+        sections = []
+        for entry in entries:
+            library.tables.checkpoint()
+            exceptions = _exceptions(library, entry, until)
+            missing += exceptions is None
+            sections.append(_section(library, view, entry, exceptions))
+        parts.append(
+            f'<section class="part" id="{name}"><h2>{escape(words)}</h2>'
+            f"{_table(entries, view)}{''.join(sections)}</section>"
+        )
+    title = text(language, "handbook")
+    note = ""
+    if missing:
+        said = escape(text(language, "handbook_missing", n=missing))
+        note = f'<p class="notice">{said}</p>'
+    rules = rules_name(library.tables.rule_set, language)
+    under = f"{text(language, 'rules')}{text(language, 'colon')}{rules}"
+    main = (
+        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="under">{escape(under)}</p>'
+        f"{note}{_legend(language)}"
+        f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}</div>'
+    )
+    return Answer(page(view, title, main, partial(with_settings, "/handbook/all")), HTML)
 
 
 def _entries(library: Library) -> list[Entry]:
@@ -140,14 +183,21 @@ def _without(entry: Entry, language: str) -> str:
     return f"{_kind(entry.without, language) if entry.changed else ''} {escape(said)}"
 
 
-def _section(library: Library, view: View, entry: Entry) -> str:
+def _section(
+    library: Library,
+    view: View,
+    entry: Entry,
+    exceptions: Sequence[tuple[Position, Outcome]] | None,
+) -> str:
     """An endgame in a sentence, its longest win, and exceptions from its rule."""
     language = view.language
     name = material_name(entry.material, language)
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
         figures, _ = library.statistics(entry.material)
-        shown = [*_longest(figures, language), *_exceptions(library, entry, language)]
+        shown = _longest(figures, language)
+    for position, outcome in exceptions or ():
+        shown.append((position, text(language, f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
     said = text(language, _rule(entry), share=f"{_share(entry):.1%}")
     if entry.by_rules:
@@ -182,8 +232,24 @@ def _longest(figures: TableStatistics, language: str) -> list[tuple[Position, st
     return found
 
 
-def _exceptions(library: Library, entry: Entry, language: str) -> list[tuple[Position, str]]:
-    """Positions with the attacker to move that end otherwise than the rule says."""
+def _exceptions(
+    library: Library, entry: Entry, until: float = inf
+) -> list[tuple[Position, Outcome]] | None:
+    """Positions with the attacker to move that end otherwise than the rule says.
+
+    They are remembered; None where they are not, and it is later than `until`.
+    """
+    kept: dict[Material, list[tuple[Position, Outcome]]] = library.recall(("exceptions",), dict)
+    if entry.material not in kept:
+        if time.monotonic() > until:
+            return None
+        with contextlib.suppress(TablebaseError, OSError):
+            kept[entry.material] = _find_exceptions(library, entry)
+    return kept.get(entry.material)
+
+
+def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Outcome]]:
+    """Those with the fewest captures of some that are looked at."""
     against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
     shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     found = []
@@ -192,9 +258,8 @@ def _exceptions(library: Library, entry: Entry, language: str) -> list[tuple[Pos
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
         positions = glance(library, entry.material, wanted, most=LOOKED, seconds=SECONDS).positions
-        said = text(language, f"handbook_{outcome.name.lower()}")
         each = EXCEPTIONS - (len(against) - 1)
-        found += [(position, said) for position in sorted(positions, key=_captures)[:each]]
+        found += [(position, outcome) for position in sorted(positions, key=_captures)[:each]]
     return found
 
 

@@ -28,7 +28,7 @@ from tbgen.board.web.embed import embed_page
 from tbgen.board.web.endgames import MAX_NODES, closure_size, list_page, material_page
 from tbgen.board.web.film import film_page
 from tbgen.board.web.gallery import gallery_page
-from tbgen.board.web.handbook import chapter_page, handbook_page
+from tbgen.board.web.handbook import chapter_page, document_page, handbook_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.openapi import api_page, description
@@ -119,8 +119,10 @@ class Pages:
         return handbook_page(self._library, self._settings_only(request))
 
     def chapter(self, request: Request) -> Answer:
-        """The endgames of one attacker, with diagrams."""
+        """The endgames of one attacker, or of `all`, with diagrams."""
         view, name = self._settings_only(request), request.path_params["attacker"]
+        if name == "all":
+            return document_page(self._library, view)
         return chapter_page(self._library, view, name)
 
     def search(self, request: Request) -> Answer:
