@@ -10,10 +10,9 @@ from types import ModuleType
 
 @cache
 def import_for_good(name: str) -> ModuleType:
-    """The module of a name; the collector of cycles no longer looks at what there is by then.
+    """Import a module, and exempt all objects so far from garbage collection.
 
-    To look through it for garbage again and again, as it is loaded and whenever kernels are, takes
-    a tenth of the processor time of a start.
+    Collections while it and its kernels are loaded would take a tenth of the CPU time of a start.
     """
     collecting = gc.isenabled()
     gc.disable()

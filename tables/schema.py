@@ -33,7 +33,7 @@ class SchemaError(ValueError):
 
 
 def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
-    """Whole numbers of a range."""
+    """Return a check for whole numbers of a range."""
 
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -44,14 +44,14 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
 
 
 def measure(value: object) -> float:
-    """Finite numbers from 0 on, such as seconds."""
+    """Check a finite number from 0 on, such as seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
         raise SchemaError("no number from 0 on")
     return value
 
 
 def one_of(names: Iterable[str]) -> Check:
-    """Some words."""
+    """Return a check for one of some words."""
     known = {str(name): str(name) for name in names}
 
     def check(value: object) -> str:
@@ -63,14 +63,14 @@ def one_of(names: Iterable[str]) -> Check:
 
 
 def member(kind: type[Enum]) -> Check:
-    """The words for members of an enumeration, which are their names in lower case."""
+    """Return a check for names of an enumeration in lower case, which gives the members."""
     known = {each.name.lower(): each for each in kind}
     word = one_of(known)
     return lambda value: known[word(value)]
 
 
 def text(pattern: str, what: str) -> Check:
-    """Texts that a regular expression matches as a whole; `what` they are, for the message."""
+    """Return a check for texts that a pattern matches as a whole; `what` names them in messages."""
     wanted = re.compile(pattern, re.ASCII)
 
     def check(value: object) -> str:
@@ -123,7 +123,7 @@ def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
 
 class _Reader:
-    """A text that is read from its beginning on."""
+    """Reader of a JSON text, from its beginning on."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -146,7 +146,7 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Once for each element between two brackets, which the caller then reads."""
+        """Yield once before each element between two brackets, for the caller to read it."""
         if self.sign() != begin:
             raise SchemaError(f"no {begin}")
         if self.sign() == end:

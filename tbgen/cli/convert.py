@@ -82,7 +82,7 @@ def _convert(
     notation: str,
     read_as: str | None,
 ) -> dict[str, Any]:
-    """Everything there is to say, as the JSON object says it."""
+    """Return the JSON object with all conversions."""
     read = read_position(text, Side[side.upper()] if side else None)
     seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
     current = read.position

@@ -107,7 +107,7 @@ def _working_directory() -> Path | None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    """The tables directory, with how many tables it has."""
+    """Return the tables directory, and its number of tables."""
     from tbgen.tables import TableName
 
     answer = _directory(path)
@@ -142,7 +142,7 @@ def _problems(answer: dict[str, Any]) -> list[str]:
 
 
 def _show(answer: dict[str, Any]) -> None:
-    """A report to read."""
+    """Print the report."""
     versions = ", ".join(f"{name} {version}" for name, version in answer["packages"].items())
     memory = answer["memory"]
     rows = [

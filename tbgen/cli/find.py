@@ -86,7 +86,7 @@ def find(
 
 
 def _described(asked: dict[str, Any]) -> dict[str, Any]:
-    """Options as `tbgen.find` takes them."""
+    """Return the arguments of `tbgen.find` for the options."""
     from tbgen.tables import Outcome
 
     order = asked.pop("order")
@@ -100,14 +100,14 @@ def _described(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_fens(found: Search, tables: GameTablebase) -> None:
-    """A FEN per line."""
+    """Write a FEN per line."""
     del tables
     for each in found:
         sys.stdout.write(f"{each.fen}\n")
 
 
 def _write_csv(found: Search, tables: GameTablebase) -> None:
-    """A line per position, with its value; numbers as `tbgen dump` writes them."""
+    """Write a CSV line per position, with its value, in the numbers of `tbgen dump`."""
     del tables
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(_columns(found))
@@ -123,7 +123,7 @@ def _columns(found: Search) -> tuple[str, ...]:
 
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
-    """A game per position: best play from it."""
+    """Write a PGN game per position: best play from it."""
     from tbgen.board.knowledge.library import Library
     from tbgen.board.knowledge.pgn import game_text
 
@@ -140,7 +140,7 @@ _WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """One object, written as positions are found; `found` is their number, or all of them."""
+    """Write one JSON object as positions are found; `found` is their number, or all of them."""
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
     out = sys.stdout

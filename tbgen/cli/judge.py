@@ -129,7 +129,7 @@ def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: boo
 
 
 def _show(judgement: Judgement) -> None:
-    """The plies with their labels, then the verdict and the reason."""
+    """Print the plies with their labels, then the verdict and the reason."""
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     for number, ply in enumerate(judgement.plies):
         note = ""

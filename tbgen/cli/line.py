@@ -48,7 +48,7 @@ def line(
 
 
 def _show(answer: dict[str, Any]) -> None:
-    """A line to read: numbered moves, the loop on its own."""
+    """Print a line: numbered moves, the loop on its own."""
     click.echo(f"{answer['fen']}\n{answer['reason']}.")
     moves, loop_start = answer["moves"], answer["loop_start"]
     before = moves if loop_start is None else moves[:loop_start]
@@ -62,7 +62,7 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
-    """Moves two by two, numbered from the start of the line (`first` came before)."""
+    """Return rows of two moves, numbered from the start of the line; `first` moves came before."""
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

@@ -106,7 +106,7 @@ def _show(
     shown: list[tuple[str, ProofStatus]],
     heading: str,
 ) -> None:
-    """A list to read; of each entry its rule set as file names have it, and how it is proven.
+    """Print the list, with the rule set and the proof state of each entry.
 
     heading : of the column of digests
     """

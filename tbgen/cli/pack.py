@@ -90,7 +90,7 @@ def _present(opened: GameTablebase) -> list[Material]:
 
 
 def _entry(packed: Packed) -> dict[str, Any]:
-    """A file, as JSON has it."""
+    """Return the JSON of a file."""
     return {
         "file": packed.name.filename,
         "bytes_on_disk": packed.size,
@@ -101,6 +101,6 @@ def _entry(packed: Packed) -> dict[str, Any]:
 
 
 def _show(packed: Packed) -> None:
-    """A file, to read."""
+    """Print the line of a file."""
     how = "present" if packed.kept else f"1/{packed.source_size / packed.size:.1f} of its table"
     click.echo(f"{packed.name.filename}: {packed.size:,} bytes, {how}")

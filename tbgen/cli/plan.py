@@ -97,7 +97,7 @@ def plan(
 
 
 def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
-    """A line for each table, and one for all."""
+    """Print a line for each table, and one for all."""
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
                f"{'disk':>9}  {'time':>8}")  # fmt: skip
@@ -114,7 +114,7 @@ def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
 
 
 def _show_forecast(crowd: WorkerForecast) -> None:
-    """Show what workers would take."""
+    """Print the forecast for the workers."""
     found = crowd.simulation
     click.echo(
         f"{crowd.workers} workers of one thread: {duration(found.seconds)}, the longest chain "

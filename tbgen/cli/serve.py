@@ -161,7 +161,7 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
 
 
 def _rule_set(tables: GameTablebase) -> RuleSet:
-    """The rules of the tables; those that are usual where there is none yet."""
+    """Return the rule set of the tables; the default one if there are no tables yet."""
     found = tables.rule_set
     return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
 

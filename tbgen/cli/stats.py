@@ -72,7 +72,7 @@ def stats(
 
 
 def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
-    """Figures to read."""
+    """Print the figures."""
     limit = answer["orders_limit"]
     option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [

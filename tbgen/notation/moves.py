@@ -169,7 +169,7 @@ def _choices(position: Position, sources: list[int]) -> str:
 
 
 def _unknown(notation: str) -> InputError:
-    """The complaint about a notation that does not exist."""
+    """Return the error for an unknown notation."""
     return InputError(
         f"{excerpt(notation)} is no notation of moves", f"choose {', '.join(MOVE_NOTATIONS)}"
     )

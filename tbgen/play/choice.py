@@ -88,14 +88,14 @@ def _by_rank(
 def _eagerness(
     game: Sequence[Position], move: RootMove, rank: Rank | None
 ) -> tuple[bool, Rank, int, object]:
-    """The key of a move, best first; without a rank, what has been on the board least often."""
+    """Return the sort key of a move, best first; without a rank, the least repeated first."""
     if rank is None:
         return True, SAFE, game.count(move.after), move.sort_key
     return False, rank, 0, move.sort_key
 
 
 def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
-    """Return how often the position that a move, or a reply, repeats at a cost has occurred.
+    """Return how often a position has occurred that a move or its reply would repeat with a loss.
 
     That is a repetition that the referee gives to the opponent; where one is winning, also one
     that he gives to nobody.
