@@ -17,6 +17,7 @@ def loaded() -> Searcher:
 
     searcher = Searcher(hash_mebibytes=4)
     searcher.warm_up()
+    searcher.warm_up_proofs()
     return searcher
 
 
