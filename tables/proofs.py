@@ -53,7 +53,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A table below another one on which the proof of that one cannot rest."""
+    """A supporting table on which a proof cannot rest, and why."""
 
     table: TableName
     fault: Fault

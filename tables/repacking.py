@@ -98,6 +98,6 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
 
     tasks = range(0, blocks, _BLOCKS_PER_TASK)
     with thread_pool(threads) as pool:
-        # So many at once that no thread waits for the slowest of them for long.
+        # Many tasks at a time, so that threads seldom wait for the slowest.
         for group in range(0, len(tasks), 16 * threads):
             yield from pool.map(pack, tasks[group : group + 16 * threads])

@@ -35,7 +35,8 @@ COMMON = """## Common options
 MATERIAL is one as in KRNKR, a pattern as in `'KR*KN*'`, the set `practical` (two attackers against
 any defenders) or `table1`, or `@FILE`, which lists any of these. POSITION is a FEN, Pai's string,
 the six-integer board code or a board of ten lines ([notations](notations.md)); `probe`, `convert`
-and `judge` read standard input for `-`.
+and `judge` read standard input for `-`. *Table options* are `--tables`, `--rules`,
+`--minor-chases`, `--orders` and `--metric`.
 """
 
 FOOT = """
@@ -63,6 +64,9 @@ Tab completes commands, options and choices after one line in the shell's own fi
 | zsh | `~/.zshrc` | `eval "$(_TBGEN_COMPLETE=zsh_source tbgen)"` |
 | fish | `~/.config/fish/completions/tbgen.fish` | `_TBGEN_COMPLETE=fish_source tbgen \\| source` |
 """
+
+TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
+"""Options that choose among the tables of a directory, named together."""
 
 MEANINGS = re.compile(r": none = [^.]*\.")
 """Meanings of all rule sets, for which the page has a link."""
@@ -148,8 +152,11 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     own = [line for line in rows.values() if line not in shared]
     if own:
         yield "\n".join([*own, ""])
-    common = ", ".join(f"`{option}`" for option, line in rows.items() if line in shared)
-    yield f"[Common](#common-options): {common}.\n"
+    common = [option for option, line in rows.items() if line in shared]
+    named = [f"`{option}`" for option in common]
+    if set(TABLE_OPTIONS) <= set(common):
+        named = ["table options", *(f"`{each}`" for each in common if each not in TABLE_OPTIONS)]
+    yield f"[Common](#common-options): {', '.join(named)}.\n"
 
 
 def page() -> str:
