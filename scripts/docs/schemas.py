@@ -14,6 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from answers import ANSWERS, Schema
 
@@ -28,8 +29,9 @@ every command but `engine` prints one object on one line; so does the [HTTP API]
 ([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) says the same as JSON
 Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
 
-A field without a type is a string; numbers are 0 or more. Fields may be added; none goes away or
-changes its meaning without a line in the changelog. Outcomes, values, orders and plies are defined
+A field without a type is a string; numbers are 0 or more. *As in* names fields that an earlier
+answer describes, perhaps at another place. Fields may be added; none goes away or changes its
+meaning without a line in the changelog. Outcomes, values, orders and plies are defined
 in [Values](values.md), materials in [The table file](format.md#names).
 """
 
@@ -44,8 +46,16 @@ def kind(schema: Schema) -> str:
     return "" if name == "string" else f" ({name})"
 
 
-def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[str]:
-    """The lines about an object, those of objects inside it below their field.
+class Item(NamedTuple):
+    """The line of a field, its place, and what makes it the same wherever an answer has it."""
+
+    place: str
+    line: str
+    identity: str
+
+
+def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[Item]:
+    """The items about an object, those of objects inside it below their field.
 
     An object whose fields an earlier one has names that one; `seen` has them by their fields.
     """
@@ -54,36 +64,31 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[st
         fields = json.dumps(inner.get("properties", {}))
         like = seen.get(fields)
         note = f"; fields as `{like}`" if like else ""
-        yield f"- `{prefix}{name}`{kind(field)}: {field['description']}{note}"
+        said = f"{kind(field)}: {field['description']}{note}"
+        yield Item(prefix + name, f"- `{prefix}{name}`{said}", name + said + fields)
         if "properties" in inner and not like:
             seen[fields] = f"{prefix}{name}"
             mark = "[]." if "items" in field else "."
             yield from items(inner, seen, f"{prefix}{name}{mark}")
 
 
-def names(repeated: list[str]) -> str:
-    """The fields of lines; those inside an object or list that is named are left out."""
-    fields = [line.split("`")[1] for line in repeated]
-    return ", ".join(
-        f"`{field}`"
-        for field in fields
-        if not any(field.startswith((f"{outer}.", f"{outer}[].")) for outer in fields)
-    )
-
-
 def page() -> str:
-    """The page for people; a line that an earlier answer has is a reference to it."""
+    """The page for people; a field that an earlier answer has, at any place, is a reference."""
     parts = [HEAD]
     first: dict[str, str] = {}
     for name, schema in ANSWERS.items():
-        lines, earlier = [], defaultdict(list)
-        for line in items(schema, {}):
-            if line in first:
-                earlier[first[line]].append(line)
+        lines, earlier, whole = [], defaultdict(list), []
+        new = list(items(schema, {}))
+        for item in new:
+            if any(item.place.startswith((f"{outer}.", f"{outer}[].")) for outer in whole):
+                continue
+            if item.identity in first:
+                earlier[first[item.identity]].append(f"`{item.place}`")
+                whole.append(item.place)
             else:
-                lines.append(line)
-        first.update(dict.fromkeys(lines, name))
-        lines += [f"- as in [{one}](#{one}): {names(of)}" for one, of in earlier.items()]
+                lines.append(item.line)
+        first.update((item.identity, name) for item in new if item.identity not in first)
+        lines += [f"- as in [{one}](#{one}): {', '.join(of)}" for one, of in earlier.items()]
         head = f"## {name}\n\n{schema['description'].capitalize()}.\n\n"
         parts.append(head + "\n".join(lines) + "\n")
     return "\n".join(parts)
