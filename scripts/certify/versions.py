@@ -48,7 +48,8 @@ QUICK = (
 USES = (
     "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
     "tests/building/test_exchange.py", "tests/cli/test_diagram.py", "tests/docs/test_notebooks.py",
-    "tests/docs/test_schemas.py", "tests/docs/test_site.py", "tests/notation/test_oracles.py",
+    "tests/docs/test_schemas.py", "tests/docs/test_site.py", "tests/journeys/test_wheel.py",
+    "tests/notation/test_oracles.py",
     "tests/oracles/test_naive_movegen.py", "tests/probing/test_dump.py",
     "tests/scheduling/test_cluster.py",
 )  # fmt: skip

@@ -5,18 +5,20 @@
 Chess has another KRKN, which stands for the one of xiangqi. tbgen works on the whole table;
 python-chess, which has no list of positions, on the first `--positions` legal ones of a loop over
 all placements. Printed are lines of code and positions a second of processor time, either side to
-move; kernels of tbgen are compiled before. `pip download --no-binary :all: chess` has Syzygy tables
-of four men in `data/syzygy/regular`.
+move; then the lookups of both, one position at a time, of as many random ones that were made
+before. Kernels of tbgen are compiled first. `pip download --no-binary :all: chess` has tables of
+four men in `data/syzygy/regular`.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from tbgen import Outcome, find, read_table  # noqa: E402
+from tbgen import Outcome, find, open_tablebase, read_table  # noqa: E402
 
 
 def placements(chess: Any, pieces: str) -> Any:
@@ -121,6 +123,30 @@ def lines(task: Callable[..., Any]) -> int:
     return len(inspect.getsource(task).splitlines()) - 2
 
 
+def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
+    """Legal positions of some pieces on random squares."""
+    chance, found = random.Random(1), []
+    while len(found) < count:
+        board = chess.Board(None)
+        for piece, square in zip(pieces, chance.sample(range(64), len(pieces)), strict=True):
+            board.set_piece_at(square, chess.Piece.from_symbol(piece))
+        board.turn = chance.random() < 0.5
+        if board.is_valid():
+            found.append(board)
+    return found
+
+
+def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
+    """Lookups a second of processor time, one position after the other."""
+    probe(positions[0])
+
+    def loop() -> None:
+        for position in positions:
+            probe(position)
+
+    return len(positions) / seconds(loop)
+
+
 def seconds(work: Callable[[], Any]) -> float:
     """Processor seconds of this process."""
     start = time.process_time()
@@ -157,6 +183,14 @@ def main() -> None:
                 f"{name} | {lines(ours)}, {own:,.0f} | "
                 f"{lines(theirs) + theirs_finding}, {other:,.0f}"
             )
+        with open_tablebase(asked.tables) as own_tables:
+            table = read_table("KRKN", own_tables)
+            chosen = np.random.default_rng(1).permutation(table.rows)[: asked.positions]
+            mine = list(table.take(chosen).positions())
+            print(f"tbgen probe, one by one: {one_by_one(own_tables.probe, mine):,.0f}")
+        boards = random_boards(chess, "KRkn", asked.positions)
+        for probe in (tables.probe_wdl, tables.probe_dtz):
+            print(f"python-chess {probe.__name__}, one by one: {one_by_one(probe, boards):,.0f}")
 
 
 if __name__ == "__main__":
