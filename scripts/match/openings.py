@@ -67,7 +67,7 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
 def _is_even(searcher: Searcher, position: Position) -> bool:
     """Return whether a short search sees nobody ahead."""
     searcher.clear()
-    searcher.forgive()
+    searcher.clear_stop()
     *_, last = searcher.think([position], [], nodes=_NODES)
     return abs(last.lines[0].score) <= EVEN
 

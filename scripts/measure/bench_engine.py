@@ -31,7 +31,7 @@ def speed(searcher: Searcher, nodes: int) -> None:
         counted = searcher.perft(position, 4)
         perft = counted / (time.process_time() - begin)
         searcher.clear()
-        searcher.forgive()
+        searcher.clear_stop()
         begin = time.process_time()
         *_, last = searcher.think([position], [], nodes=nodes)
         rate = searcher.nodes / (time.process_time() - begin)

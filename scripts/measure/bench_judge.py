@@ -55,7 +55,7 @@ def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes:
     total = Cost()
     for position in positions:
         searcher.clear()
-        searcher.forgive()
+        searcher.clear_stop()
         begin = time.process_time()
         *_, last = searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes)
         total.seconds += time.process_time() - begin

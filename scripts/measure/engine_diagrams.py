@@ -27,7 +27,7 @@ CASES = Path(__file__).resolve().parents[2] / "tests" / "data" / "repetition_cas
 def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> Iteration | None:
     """The search that decided the position; None if none did."""
     searcher.clear()
-    searcher.forgive()
+    searcher.clear_stop()
     for found in searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes):
         if scores.is_decided(found.lines[0].score):
             return found

@@ -87,7 +87,7 @@ class Truth:
         """Search a position without a history, with nothing remembered."""
         searcher = searcher or self.searcher
         searcher.clear()
-        searcher.forgive()
+        searcher.clear_stop()
         found: list[Iteration] = []
         for each in searcher.think([position], [], rule_set=self.tables.rule_set, **limits):
             found.append(each)

@@ -313,7 +313,7 @@ class Builder:
         spec = TableSpec(name, codes)
         with self._supporting_tables(material, metric) as supporting:
             state = self._state(spec, supporting)
-            with state.blamed():
+            with state.errors_of_state():
                 solution = solve(
                     material,
                     lambda child: supporting[child.name],

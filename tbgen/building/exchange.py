@@ -87,7 +87,7 @@ class Exchange:
             if name.filename in there and not (directory / name.filename).exists():
                 self.get(name, directory)
 
-    def level(self, collection: Collection) -> None:
+    def synchronise(self, collection: Collection) -> None:
         """Before a build: download finished tables, and upload needed tables of this directory."""
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.anew]

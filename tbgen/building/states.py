@@ -98,7 +98,7 @@ class StateFile:
         return None if file is None else _parts(file)
 
     @contextlib.contextmanager
-    def blamed(self) -> Iterator[None]:
+    def errors_of_state(self) -> Iterator[None]:
         """Context for solving: unexpected errors, caused by a wrong state, become `InputError`."""
         try:
             yield

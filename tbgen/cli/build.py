@@ -239,7 +239,7 @@ def _on_cluster(
     function: Callable[[Start], Built] = collection.one_table(threads)
     exchange = Exchange(via) if via is not None else None
     if exchange is not None:
-        exchange.level(collection)
+        exchange.synchronise(collection)
         function = RemoteTable(collection.one_table(threads), exchange)
 
     def bring(built: Iterable[Built]) -> None:

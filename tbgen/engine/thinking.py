@@ -246,7 +246,7 @@ class Thinker:
         searcher, limits = self._searcher, self._limits
         assert searcher is not None
         self._set_up(searcher, options)
-        searcher.forgive()
+        searcher.clear_stop()
         if self._stopped.is_set():
             searcher.stop()
         from tbgen.tables import Rules
@@ -267,7 +267,7 @@ class Thinker:
             if self._is_enough(found):
                 break
         if best is None:
-            searcher.forgive()
+            searcher.clear_stop()
             for found in think(depth=1, nodes=_AT_ONCE):
                 best = found
                 self._report(found)

@@ -56,7 +56,7 @@ def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
 def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
     """Build a set by a worker in this process; what it was sent for."""
     collection = Collection([KRKN], directory, CHECK, force=force)
-    exchange.level(collection)
+    exchange.synchronise(collection)
     remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))
     sent = []
 

@@ -24,6 +24,6 @@ def loaded() -> Searcher:
 @pytest.fixture
 def searcher(loaded: Searcher) -> Searcher:
     loaded.clear()
-    loaded.forgive()
+    loaded.clear_stop()
     loaded.use_tables(None)
     return loaded

@@ -41,7 +41,7 @@ def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rul
     game = [start]
     for move in moves:
         game.append(game[-1].after(*move))
-    searcher.forgive()
+    searcher.clear_stop()
     for found in searcher.think(game, moves, nodes=NODES, rule_set=RuleSet(rules)):
         line = found.lines[0]
         if scores.is_decided(line.score):

@@ -216,7 +216,7 @@ def test_a_win_that_is_proven_is_played(searcher: Searcher, krkn: GameTablebase)
                 break
             if game[-1].side == winner:
                 assert krkn.probe(game[-1]).outcome == Outcome.WIN
-                searcher.forgive()
+                searcher.clear_stop()
                 *_, last = searcher.think(game, moves, nodes=30_000, rule_set=CHECK)
                 move = last.lines[0].moves[0]
             else:
@@ -234,7 +234,7 @@ def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTabl
     """The position after the opponent's reply is looked up in the graph that has won before."""
     followed = 0
     for start in short_wins(krkn, True, 6):
-        searcher.forgive()
+        searcher.clear_stop()
         *_, last = searcher.think([start], [], nodes=60_000, rule_set=CHECK)
         if last.lines[0].score != scores.PROVEN_WIN:
             continue

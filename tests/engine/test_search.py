@@ -68,7 +68,7 @@ def test_no_legal_move_means_no_answer(searcher):
 def test_a_search_can_be_stopped_before_it_begins(searcher):
     searcher.stop()
     assert list(searcher.think([Position.from_fen(START_FEN)], [])) == []
-    searcher.forgive()
+    searcher.clear_stop()
     assert think(searcher, Position.from_fen(START_FEN), depth=2).complete
 
 
@@ -116,7 +116,7 @@ def test_short_wins_are_kept(searcher, krkn, by_rules):
     for position in positions:
         found = think(searcher, position, nodes=30_000, rule_set=CHECK)
         kept += krkn.probe(position.after(*found.lines[0].moves[0])).outcome == Outcome.LOSS
-        searcher.forgive()
+        searcher.clear_stop()
     assert kept >= 58
 
 
@@ -126,7 +126,7 @@ def test_perpetual_check_is_known_to_lose(searcher):
     under = {}
     for rules in (Rules.WXF, Rules.NONE):
         searcher.clear()
-        searcher.forgive()
+        searcher.clear_stop()
         limits = {"depth": 12, "nodes": 200_000, "rule_set": RuleSet(rules)}
         under[rules] = think(searcher, position, **limits).lines[0].score
     assert under[Rules.WXF] < -100
@@ -190,7 +190,7 @@ def test_no_repetition_is_lost_while_there_is_a_choice(searcher, case):
             game.append(game[-1].after(*move))
         for found in searcher.think(game, played, depth=7, nodes=60_000):
             chosen = found.lines[0]
-        searcher.forgive()
+        searcher.clear_stop()
         verdict = judge(start, [*played, chosen.moves[0]]).verdict
         if verdict == Verdict.won_by(game[-1].side.other):
             assert chosen.score < -scores.MAX_EVALUATION

@@ -47,7 +47,7 @@ def check(
     for move in moves:
         positions.append(positions[-1].after(*move))
     searcher.clear()
-    searcher.forgive()
+    searcher.clear_stop()
     found = searcher.think(positions, moves, depth=depth, rule_set=RuleSet(rules), full_width=True)
     for each in found:
         expected = naive_value(start, moves, each.depth, rules)

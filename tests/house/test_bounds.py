@@ -68,7 +68,7 @@ for fen in (
     "3ak4/4a4/4b4/9/2p3N2/6P2/4r4/4B4/4A4/R2AK4 b",
     "9/9/3k5/9/9/4n4/9/4R4/9/4K4 w",
 ):
-    searcher.forgive()
+    searcher.clear_stop()
     *_, last = searcher.think([Position.from_fen(fen)], [], nodes=60_000)
     print(last.lines[0].score)
 """

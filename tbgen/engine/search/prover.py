@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls
 """The driver of proofs: it starts and continues them, and follows a proof that was found.
 
-    begin  ->  go_on, between the depths of the search  ->  the winning move
-    promising                                ->  the move that has least left to show
-    known  ->  the move of the last proof, while the game stays in it
+    begin  ->  continue_proof, between the depths of the search  ->  the winning move
+    least_to_prove  ->  the move that leaves least to prove
+    known           ->  the move of the last proof, while the game stays in it
 
 Proofs are tried with few men on the board, where wins by the rules of repetition are frequent and
 proofs small. The next move uses the same graph: so a win makes progress, and a winning loop is
@@ -70,7 +70,7 @@ class Prover:
         self._graph = new_graph(_POSITIONS) if few else None
         self._nodes = 0
 
-    def go_on(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
+    def continue_proof(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
         """Continue the proof after a depth of the search; return the winning move once proven.
 
         `limit` is how many nodes search and proof may count together.
@@ -90,8 +90,8 @@ class Prover:
             self._graph = None
         return None
 
-    def promising(self) -> Move | None:
-        """The move with less left to show than any other, if there is one."""
+    def least_to_prove(self) -> Move | None:
+        """Return the one move that leaves least to prove; None if there are several."""
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None

@@ -192,9 +192,11 @@ class Searcher:
             found = self._search_lines(root_moves, min(lines, len(legal)), reached)
             proven = None
             if proves and found and not scores.is_decided(found[0].score):
-                proven = self._prover.go_on(state[:1], self._tables.buffers, nodes or NO_LIMIT)
+                proven = self._prover.continue_proof(
+                    state[:1], self._tables.buffers, nodes or NO_LIMIT
+                )
                 if proven is None:
-                    found = [self._more_promising(found[0], reached)]
+                    found = [self._easier_to_prove(found[0], reached)]
                 else:
                     found = [Line(scores.PROVEN_WIN, (proven,))]
             if found:
@@ -202,7 +204,7 @@ class Searcher:
             if proven is not None or state["stop"][0]:
                 return
 
-    def _more_promising(self, line: Line, depth: int) -> Line:
+    def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Replace a line without advantage by the move that leaves least to prove.
 
         If the search finds it as good, but for a little; a search that is stopped has no time for
@@ -210,7 +212,7 @@ class Searcher:
         """
         if abs(line.score) > _NOTHING:
             return line
-        state, move = self._states[:1], self._prover.promising()
+        state, move = self._states[:1], self._prover.least_to_prove()
         least, score = line.score - _NOTHING, -scores.INFINITE
         if move is not None and move != line.moves[0]:
             alone = np.array([move.source << 7 | move.target], np.int32)
@@ -260,7 +262,7 @@ class Searcher:
         return self._states
 
     @contextlib.contextmanager
-    def _company(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
+    def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
         """Run the searches of the other threads while inside; wait for them at the end."""
         others = self._states[1:]
         if self._others is None:
@@ -285,7 +287,7 @@ class Searcher:
         """Search to a depth, once for each line; the best moves come first in `root_moves`."""
         state, found = self._states[:1], []
         for first in range(lines):
-            with self._company(root_moves, depth):
+            with self._other_threads(root_moves, depth):
                 score = self._search_line(root_moves, first, depth)
             length = int(state["line_length"][0, 0])
             if length == 0:
@@ -324,6 +326,6 @@ class Searcher:
         """Return how many of the first thousand entries of the hash table are used."""
         return int(np.count_nonzero(self._table[:1000, 1]))
 
-    def forgive(self) -> None:
+    def clear_stop(self) -> None:
         """Clear a `stop` that came while no search was running."""
         self._states["stop"][0] = 0
