@@ -72,23 +72,22 @@ def armies(row: Fact) -> tuple[str, str]:
     return red, black
 
 
-def matrix(rows: Sequence[Fact], *, turned: bool = False) -> str:
-    """Outcomes of Red's pieces, down, against Black's, across; `turned` the other way."""
+def matrix(rows: Sequence[Fact]) -> str:
+    """Outcomes of Red's pieces, down, against Black's, across."""
     known = {armies(row): row for row in rows}
     reds = sorted({red for red, _ in known}, key=by_strength)
     blacks = sorted({black for _, black in known}, key=by_strength)
-    downs, acrosses = (blacks, reds) if turned else (reds, blacks)
 
-    def cell(down: str, across: str) -> str:
-        row = known.get((across, down) if turned else (down, across))
+    def cell(red: str, black: str) -> str:
+        row = known.get((red, black))
         return "" if row is None else outcome(row)
 
-    head = ["", *(f"K{across}" for across in acrosses)]
-    return table(head, [[f"K{down}", *(cell(down, a) for a in acrosses)] for down in downs])
+    head = ["", *(f"K{black}" for black in blacks)]
+    return table(head, [[f"K{red}", *(cell(red, black) for black in blacks)] for red in reds])
 
 
 def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
-    """The matrices, by how many pieces Black has, and what beats a bare king."""
+    """The matrix against one piece of Black's, and what beats a bare king."""
     bare: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
         if not armies(row)[1]:
@@ -97,7 +96,6 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
     return {
         "bare": table(["against a bare king", ""], listed),
         "one": matrix([row for row in rows if len(armies(row)[1]) == 1]),
-        "two": matrix([row for row in rows if len(armies(row)[1]) == 2], turned=True),
     }
 
 
@@ -243,12 +241,10 @@ Red (the side named first) to move. *Won* and *drawn*: more than {decided:.0%} o
 positions; otherwise the share that Red wins.
 
 {bare}
-Red's pieces (down) against one of Black's (across):
+Red's pieces (down) against one of Black's (across); two of Black's are in
+[facts.csv](facts.csv):
 
 {one}
-One piece of Red's (across) against two of Black's (down):
-
-{two}
 ## What the rules of repetition change
 
 Draws of both sides to move, mirror images once; the last column is the share of the draws under
