@@ -129,6 +129,10 @@ class Material:
         """The canonical name."""
         return self.first.name + self.second.name
 
+    def __repr__(self) -> str:
+        """The name of the class, and the canonical name."""
+        return f"{type(self).__name__}({self.name!r})"
+
     def __str__(self) -> str:
         """The canonical name."""
         return self.name

@@ -113,6 +113,10 @@ class BlockFile(Generic[Spec]):
         self._dtype = self._coding.dtype
         self._maps = self.header.block_maps
 
+    def __repr__(self) -> str:
+        """The name of the class, and that of the file."""
+        return f"<{type(self).__name__}: {self.path.name}>"
+
     # -- single values -----------------------------------------------------------------------
 
     def code(self, side: int, slot: int) -> int:

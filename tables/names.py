@@ -112,6 +112,10 @@ class RuleSet:
         """The rule set without a limit on orders."""
         return replace(self, orders=None)
 
+    def __repr__(self) -> str:
+        """The name of the class, and the rule set as in the names of files."""
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __str__(self) -> str:
         """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""
         limit = f"-o{self.orders}" if self.orders else ""

@@ -102,6 +102,10 @@ class TableStatistics:
     longest: tuple[Longest, ...]
     histogram: tuple[HistogramLine, ...]
 
+    def __repr__(self) -> str:
+        """The table in a few words, without its histogram."""
+        return f"<{type(self).__name__}: {self.legal:,} positions of {self.material}, {self.rules}>"
+
     @property
     def legal(self) -> int:
         """Legal positions, either side to move."""

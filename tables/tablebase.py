@@ -162,6 +162,10 @@ class Tablebase(BoardProber):
             other.rule_set for other in self._paths if self._choice.admits(other.rule_set)
         }
 
+    def __repr__(self) -> str:
+        """The name of the class, and how many files it has."""
+        return f"<{type(self).__name__}: {len(self._paths)} files>"
+
     def available(self) -> list[TableName]:
         """All tables added, of whatever rules, fewest pieces first."""
         return self._names(TableName)

@@ -118,6 +118,10 @@ class Search:
             )
         return position.side, self._file.layout.slot(position)
 
+    def __repr__(self) -> str:
+        """The material that is searched."""
+        return f"<{type(self).__name__}: {self.material}>"
+
     @property
     def candidates(self) -> int:
         """Positions of the table with a value that is asked for, legal ones."""

@@ -190,3 +190,13 @@ def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
     result = command("KRKN", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
+
+
+def test_what_is_found_shows_itself_in_a_line(krkn: GameTablebase) -> None:
+    search = find("KRKN", krkn)
+    assert repr(search) == "<Search: KRKN>"
+    assert repr(search.material) == "Material('KRKN')"
+    assert repr(krkn.table("KRKN")) == "<TableFile: KRKN.wxf.dtm.xqt>"
+    assert repr(krkn.stats("KRKN")) == "<TableStatistics: 380,325 positions of KRKN, wxf>"
+    assert repr(krkn).startswith("<GameTablebase: ")
+    assert "rule_set=RuleSet('wxf')" in repr(krkn.probe(next(iter(search)).position))
