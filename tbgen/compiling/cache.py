@@ -10,9 +10,7 @@ Any number of processes may use the folder at once. numba writes an index and th
 names one after the other, so that the last of two writers may leave an index that names the
 other's entry (numba issue 4807). That is found by the signature, and counts as missing.
 
-An entry has the kernel as machine code, and as bitcode for the compiler, should another kernel
-call it. To read the latter takes most of the time of loading, so it is left unread until then.
-Where numba's entries have another form, they are kept as they are.
+What numba keeps of a kernel is passed on as it is, whatever its form.
 """
 
 from __future__ import annotations
@@ -21,10 +19,8 @@ import contextlib
 import hashlib
 import pickle
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-from llvmlite import binding
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
@@ -34,7 +30,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
         """Return what is stored of a compiled kernel."""
-        code = dumps(_without_bitcode(super().reduce(cres), cres.library))
+        code = dumps(super().reduce(cres))
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
@@ -42,49 +38,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
-        reduced, bitcode, defined = pickle.loads(code)
-        if bitcode is None:
-            return super().rebuild(target_context, reduced)
-        target_context.codegen()._engine._defined_symbols.update(defined)
-        kernel = super().rebuild(target_context, reduced)
-        _link_when_called(kernel.library, bitcode)
-        return kernel
-
-
-def _without_bitcode(reduced: Any, library: Any) -> tuple[Any, bytes | None, list[str]]:
-    """Part numba's form of a kernel from its bitcode, and from the names that this defines.
-
-    None in place of the bitcode where the form is another one. All that `_Entries.rebuild` counts
-    on is tested here: else every start would compile what the one before has written.
-    """
-    engine = library.codegen._engine
-    known = hasattr(engine, "_defined_symbols") and hasattr(library, "_get_module_for_linking")
-    match reduced:
-        case ((str() as name, str() as kind, (bytes() as code, bytes() as bitcode)), *others) if (
-            known
-        ):
-            module = library._get_module_for_linking()
-            defined = [each.name for every in (module.functions, module.global_variables)
-                       for each in every if not each.is_declaration]  # fmt: skip
-            return ((name, kind, (code, _empty_bitcode())), *others), bitcode, defined
-    return reduced, None, []
-
-
-@cache
-def _empty_bitcode() -> bytes:
-    """Return the bitcode of a library without functions."""
-    return bytes(binding.parse_assembly("").as_bitcode())
-
-
-def _link_when_called(library: Any, bitcode: bytes) -> None:
-    """Have a library read what the compiler needs when something is to be linked with it."""
-
-    def read() -> Any:
-        del library._get_module_for_linking
-        library._shared_module = binding.parse_bitcode(bitcode)
-        return library._shared_module
-
-    library._get_module_for_linking = read
+        return super().rebuild(target_context, pickle.loads(code))
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -105,8 +59,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for the types of arguments; None where it is to be compiled."""
-        # numba gets ready to compile before it loads, in 0.2 seconds. Of that, what counts
-        # references needs a part, and what borrows needs nothing.
+        # numba gets ready to compile before it loads, in a quarter of the time of a start. Of
+        # that, what counts references needs a part, and what borrows needs nothing.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)

@@ -50,7 +50,7 @@ HAS_PARTS = (
 
 HAS_DIGESTS = (
     _has("core.caching", "CompileResultCacheImpl.reduce", "CompileResultCacheImpl.rebuild")
-    and _has("core.caching", "FunctionCache._impl_class", "FunctionCache.load_overload")
+    and _has("core.caching", "FunctionCache._impl_class", "FunctionCache._load_overload")
     and _has("core.serialize", "dumps")
 )
 
