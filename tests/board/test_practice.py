@@ -129,7 +129,7 @@ def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPa
 def test_puzzles_have_levels(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
         library = Library(tables)
-        for level in LEVELS[:2]:
+        for level in LEVELS:
             position = find_puzzle(library, Material.parse("KRKN"), seed=1, level=level)
             assert level_of(position, tables.probe(position)) == level
             side = position.side.name.lower()
@@ -137,6 +137,7 @@ def test_puzzles_have_levels(client: TestClient) -> None:
             assert f"Difficulty: {level}" in shown
             assert f"/puzzle/KRKN?level={level}" in shown
     assert client.get("/puzzle/KRKN?level=9").status_code == 400
+    assert "KRKN has no such puzzle" in page(client, "/puzzle/KRKN?task=draw&level=hard", 404)
 
 
 def test_the_table_plays_at_other_strengths(client: TestClient) -> None:

@@ -236,6 +236,18 @@ def test_programs_find_what_the_page_finds(client: TestClient, library: Library)
         probed = client.get("/v1/probe", params={"fen": entry["fen"]}).json()
         assert entry == {key: probed[key] for key in entry}
         assert position.side == Side.BLACK
+    csv = client.get("/v1/tables/KRKN/search", params={**asked, "format": "csv"})
+    assert csv.headers["content-disposition"] == 'attachment; filename="KRKN.csv"'
+    head, *lines = csv.text.splitlines()
+    assert head == "fen,side,outcome,order,plies"
+    assert [line.split(",")[0] for line in lines] == [e["fen"] for e in answer["positions"]]
+    assert [int(line.split(",")[-1]) for line in lines] == [
+        e["plies"] or 0 for e in answer["positions"]
+    ]
+    pgn = client.get("/v1/tables/KRKN/search", params={**asked, "format": "pgn", "limit": "2"})
+    assert pgn.text.count("[FEN ") == min(2, len(lines))
+    wrong = client.get("/v1/tables/KRKN/search", params={**asked, "format": "xls"})
+    assert wrong.json()["error"] == "format is none of json, csv, pgn"
     few = client.get("/v1/tables/KRKN/search", params={**asked, "limit": "2"}).json()
     assert len(few["positions"]) == 2
     everything = client.get(

@@ -1,6 +1,6 @@
 """Puzzles made from tables: one move alone keeps the win or the draw, and takes nothing.
 
-material, aim, level  ->  random slots  ->  legal, one good move  ->  the playing mode, with a task
+material, aim, level  ->  positions with such a value  ->  one good move  ->  the playing mode
 the game so far       ->  whether the task is open, rightly begun, lost or solved
 
 A level is how hard a puzzle is: how many moves there are to choose from, how long the win takes,
@@ -13,8 +13,10 @@ import random
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.knowledge.search import glance
+from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Position, Side
-from tbgen.rules import is_legal, legal_moves
+from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 SHORTEST = 5
@@ -29,8 +31,8 @@ FEW_MOVES, MANY_MOVES = 4, 10
 LONG = 13
 """Plies beyond which a win is hard to see."""
 
-TRIES = 4000
-"""Slots that are looked at: a second or two, where there is nothing to find."""
+LOOKED, ROUNDS = 24, 24
+"""Positions by repetition, and as many others, that are looked at together, and how often."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
@@ -51,28 +53,30 @@ def find_puzzle(
     """A random position of a material in which one move alone keeps the win, or the draw.
 
     Wins by repetition count whatever their length. `seed` makes the choice repeatable; without
-    `level`, one of `LEVELS`, any will do. Raises `NothingFoundError` where none is found
-    in `TRIES`, and else like `Tablebase.probe`.
+    `level`, one of `LEVELS`, any will do. Raises `NothingFoundError` where none is found, and else
+    like `Tablebase.probe`.
     """
-    file = library.tables.table(material)
     chance = random.Random(seed)
-    for _ in range(TRIES):
-        slot, side = chance.randrange(file.header.slots), Side(chance.randrange(2))
-        position = file.layout.position(slot, side)
-        if position is not None and _is_puzzle(library, position, aim, level):
-            return position
+    least = SHORTEST if aim == Outcome.WIN else 0
+    kinds = [
+        Query(outcome=aim, orders=(1, NO_END)),
+        Query(outcome=aim, orders=(0, 0), plies=(LONG + 1 if level == "hard" else least, NO_END)),
+    ]
+    first = chance.randrange(ROUNDS)
+    for number in range(ROUNDS):
+        seed_of_round = (first + number) % ROUNDS
+        found = [glance(library, material, kind, seed_of_round, LOOKED) for kind in kinds]
+        positions = [position for each in found for position in each.positions]
+        for position in chance.sample(positions, len(positions)):
+            if _is_puzzle(library, position, aim, level):
+                return position
+        if all(each.share == 1 for each in found):
+            raise NothingFoundError(f"{material} has no such puzzle", "try another level")
     raise NothingFoundError("no puzzle was found", "try another endgame")
 
 
 def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -> bool:
-    if not is_legal(position):
-        return False
-    found = library.tables.probe(position)
-    if found.outcome != aim:
-        return False
-    if aim == Outcome.WIN and not found.order and (found.plies or 0) < SHORTEST:
-        return False
-    if level and level_of(position, found) != level:
+    if level and level_of(position, library.tables.probe(position)) != level:
         return False
     moves = library.tables.probe_root(position)
     if len(moves) < 2 or any(move.outcome is None for move in moves):

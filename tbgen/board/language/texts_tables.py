@@ -84,6 +84,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "proof_unproven": ("not proven here (tbgen verify proves it)", "尚未在此验证"),
     "proof_void": ("; there is a certificate that does not hold", "；现有证书无效"),
     "find_title": ("Find positions", "找局面"),
+    "find_tab": ("Search", "找局面"),
     "find_only_win": ("One winning move, 15 plies or more", "唯一胜着，15步以上"),
     "find_only_draw": ("One drawing move", "唯一和着"),
     "find_zugzwang": ("Mutual zugzwang", "互相欠行（谁先走谁吃亏）"),
@@ -121,7 +122,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "handbook_whole": ("With all diagrams, as one document to print", "全部图例，一份可打印的文件"),
     "handbook_missing": (
         "Diagrams of {n} endgames are still missing: load the page again.",
-        "尚缺{n}种残局的图例：请刷新页面。",
+        "尚缺{n}个残局的图例：请刷新页面。",
     ),
     "handbook_all": ("All chapters", "全部章节"),
     "handbook_defender": ("defender", "防守方"),

@@ -14,6 +14,7 @@ ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -30,7 +31,7 @@ from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.language.names import read_material
 from tbgen.board.language.words import explain_line, explain_move, explain_position
 from tbgen.board.web.embed import told
-from tbgen.board.web.http import GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.web.state import View, position_text, read_view
 from tbgen.finding.query import read_query
 from tbgen.indexing import Material, Position
@@ -42,6 +43,9 @@ from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
+
+FORMATS = ("json", "csv", "pgn")
+"""Of the positions that a search finds."""
 
 PNG_WIDTH, MIN_PNG_WIDTH, MAX_PNG_WIDTH = 640, 64, 2000
 """Pixels: where none are asked for, and the least and the most."""
@@ -166,6 +170,14 @@ class Api:
             self._library, material, read_query(query), seed, max(1, limit),
             sort=query.get("sort") or None,
         )  # fmt: skip
+        form = query.get("format") or "json"
+        if form not in FORMATS:
+            raise RequestError(400, f"format is none of {', '.join(FORMATS)}", "format=csv")
+        if form != "json":
+            name = f"{material}.{form}"
+            whole = {"csv": self._as_csv, "pgn": self._as_pgn}[form](found.positions)
+            disposition = {"content-disposition": f'attachment; filename="{name}"'}
+            return Answer(whole, CSV if form == "csv" else TEXT, headers=disposition)
         positions = [
             position_answer(position, self._library.tables.probe(position))
             for position in found.positions
@@ -180,6 +192,19 @@ class Api:
                 "positions": positions,
             }
         )
+
+    def _as_csv(self, positions: Sequence[Position]) -> str:
+        """A line for each position, with its value, as `tbgen find` writes it."""
+        lines = ["fen,side,outcome,order,plies"]
+        for position in positions:
+            found = self._library.tables.probe(position)
+            numbers = (int(position.side), int(found.outcome), found.order, found.plies or 0)
+            lines.append(",".join([position.fen, *map(str, numbers)]))
+        return "".join(f"{line}\n" for line in lines)
+
+    def _as_pgn(self, positions: Sequence[Position]) -> str:
+        """A game for each position: best play from it."""
+        return "\n".join(game_text(self._library, [position], []) for position in positions)
 
     def graph(self, request: Request) -> Answer:
         """Materials that captures lead to, down to the bare kings."""

@@ -85,6 +85,12 @@ def _results(
     if found.share < 1:
         href = _address(material, {**asked, "seed": str(seed + 1)}, view)
         others = f" {link(href, text(language, 'find_others'), 'button small')}"
+    if found.positions:
+        listed = {**asked, "seed": str(seed)}
+        for name in ("csv", "pgn"):
+            query = urlencode({**listed, "format": name})
+            others += " " + link(f"/v1/tables/{material}/search?{query}", name.upper(),
+                                 "button small", " download")  # fmt: skip
     return f'<p class="found">{escape(_said(found, language))}{others}</p>{boards}'
 
 

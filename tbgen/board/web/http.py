@@ -51,6 +51,9 @@ SEARCHERS = min(2, usable_cores())
 ANSWER_SECONDS = 20
 """How long a request may wait for its answer."""
 
+SEARCH_SECONDS = 90
+"""The same for a search, before whose first one kernels may have to be compiled."""
+
 RETRY_SECONDS = 5
 """When to ask again where the server was busy."""
 
@@ -66,6 +69,7 @@ SVG = "image/svg+xml"
 PNG = "image/png"
 GIF = "image/gif"
 TEXT = "text/plain"
+CSV = "text/csv"
 EVENTS = "text/event-stream"
 
 
@@ -243,7 +247,7 @@ class Gate:
         if lane is Lane.SEARCH:
             self._searching.add(client)
         try:
-            return await self._run(self._pools[lane], function, on_error, request)
+            return await self._run(lane, function, on_error, request)
         finally:
             self._clients[client] -= 1
             if not self._clients[client]:
@@ -253,7 +257,7 @@ class Gate:
 
     async def _run(
         self,
-        pool: Pool,
+        lane: Lane,
         function: Callable[[Request], Answer],
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
@@ -269,7 +273,7 @@ class Gate:
             except Exception as error:
                 return on_error(request, failure(error))
 
-        submitted = pool.submit(work)
+        submitted = self._pools[lane].submit(work)
         if submitted is None:
             busy = RequestError(503, "the server is busy", "try again in a moment")
             return on_error(request, failure(busy))
@@ -278,7 +282,8 @@ class Gate:
         self._waiting.add(gone)
         try:
             either: set[asyncio.Future[Any]] = {answer, gone}
-            await asyncio.wait(either, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            seconds = SEARCH_SECONDS if lane is Lane.SEARCH else ANSWER_SECONDS
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 return answer.result()
         finally:

@@ -129,6 +129,10 @@ def _navigation(view: View, on_board: bool) -> str:
         href = shown.href(mode=mode, human=human)
         links.append(link(href, text(language, mode), f"tab {mode}", current))
     links.append(link(with_settings("/endgames", view), text(language, "endgames"), "tab"))
+    material = view.position.material
+    if material.needs_table:
+        href = with_settings(f"/search/{material}", view)
+        links.append(link(href, text(language, "find_tab"), "tab"))
     label = escape(text(language, "find"))
     find = (
         f'<form class="find" action="/find" method="get" role="search">'

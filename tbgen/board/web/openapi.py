@@ -77,6 +77,12 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {"enum": ["1"]},
         "1",
     ),
+    "format": (
+        "of the positions: json, csv, or pgn with best play",
+        "局面的格式",
+        {"enum": ["json", "csv", "pgn"]},
+        "json",
+    ),
     "name": (
         "an endgame in any spelling",
         "残局名称，任何写法",
@@ -182,7 +188,7 @@ ENDPOINTS = (
         "/v1/tables/{material}/search",
         "Positions by what is asked of them, in six seconds at most",
         "按条件找局面，最多六秒",
-        (*FIELDS, "limit", "seed"),
+        (*FIELDS, "limit", "seed", "format"),
     ),
     Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
     Endpoint(

@@ -231,6 +231,9 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
     more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
     proof = proof_in_words(status, language) + text(language, "stop_mark")
     about = f"<p>{escape(text(language, 'proof') + text(language, 'colon') + proof)}{more}</p>"
+    about += (
+        f"<p>{link(with_settings(f'/search/{material}', view), text(language, 'find_title'))}</p>"
+    )
     content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
     return details(text(language, "this_endgame"), content, "panel endgame")
 
