@@ -293,7 +293,7 @@ class Gate:
             self._waiting.discard(gone)
         if self._closed:
             return on_error(request, failure(RequestError(503, "the server ends")))
-        slow = RequestError(503, "the answer takes too long", "ask for fewer plies")
+        slow = RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
         return on_error(request, failure(slow))
 
     def _etag(self, request: Request) -> str:
