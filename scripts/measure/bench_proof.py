@@ -22,7 +22,7 @@ from measuring import MIB, Run, Workshop, parse_material, run
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 
-RATIO_OF_SUMS, RATIO_OF_EACH = 0.5, 1.0
+RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
 SMALLEST = "KNAKN"
 """The smallest material that needs every kernel of a proof."""

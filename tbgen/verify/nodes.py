@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Lists and sets of nodes (2 * slot + side to move), and what stands in the planes for them.
 
-Ranges   a range for each task: lists that were made, or made when their turn comes
-bits     sets of numbers, eight to a byte; what several threads write lies in bytes of their
-         own: they have leads, eight at a time
+    Ranges   a range for each task: lists that were made, or made when their turn comes
+    bits     sets of numbers, eight to a byte
+
+What several threads write of a set lies in bytes of their own: they have leads, eight at a time.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.verify.arrays import Arrays, ManyNumbers, Members, Numbers
+from tbgen.verify.arrays import Arrays, ManyNumbers, Numbers
 
 Ranges = Sequence[Callable[[], Numbers]]
 """At least one; ascending nodes, each range beyond those before it."""
@@ -55,22 +56,6 @@ def has_bit(bits, number):
     bits : uint8 (n / 8,); number : int
     """
     return (bits[number >> 3] >> (number & 7)) & 1 != 0
-
-
-def add_bits(bits: np.ndarray, numbers: Numbers) -> None:
-    """Put numbers into a set."""
-    np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
-
-
-def remove_bits(bits: np.ndarray, numbers: Numbers) -> None:
-    """Take numbers out of a set."""
-    np.bitwise_and.at(bits, numbers >> 3, (255 - (1 << (numbers & 7))).astype(np.uint8))
-
-
-def has_bits(bits: np.ndarray, numbers: Numbers) -> Members:
-    """Return whether each of some numbers is in a set, bool (n,)."""
-    found: Members = (bits[numbers >> 3] >> (numbers & 7) & 1).astype(np.bool_)
-    return found
 
 
 @part

@@ -43,13 +43,10 @@ from tbgen.verify.index import Desk, Index
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.nodes import (
     Ranges,
-    add_bits,
     contains,
     cut,
-    has_bit,
-    has_bits,
     narrowed,
-    remove_bits,
+    search,
 )
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
@@ -340,16 +337,14 @@ def k_find_chasers(nodes, claims, scan, bench, index, arrays):
 
 
 @borrowing_kernel
-def k_answer(moves, alive, answered, desk, index, arrays):
+def k_answer(moves, nodes, alive, answered, desk, index, arrays):
     """Say which binding moves have a reply to a node that is alive.
 
-    moves : int64 (m, BINDING_COLUMNS); alive : uint8 (2 * slots / 8,), a bit for each node
+    moves : int64 (m, BINDING_COLUMNS); nodes : int64 (n,), ascending; alive : bool (n,)
     answered : bool (m,), out
     """
     for m in range(len(moves)):
         answered[m] = False
-        if not has_bit(alive, moves[m, NODE]):
-            continue
         slot, side = moves[m, AFTER] // 2, moves[m, AFTER] % 2
         within, image = set_up(slot, desk, index)
         count = list_moves(side, slot, within, image, desk, index)
@@ -357,7 +352,9 @@ def k_answer(moves, alive, answered, desk, index, arrays):
             rank = arrays.ranks[(1 - side) * index.slots + desk.children[n]]
             if rank == 0 or desk.board[desk.targets[n]] != EMPTY:
                 continue
-            if has_bit(alive, 2 * slot_after(n, desk, index) + 1 - side):
+            node = 2 * slot_after(n, desk, index) + 1 - side
+            at = search(nodes, node)
+            if at < nodes.size and nodes[at] == node and alive[at]:
                 answered[m] = True
                 break
 
@@ -405,18 +402,21 @@ def keep_answered(
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
-        k_answer(some, alive, answered, Bench.make(index).desk, index, arrays)
+        k_answer(some, nodes, alive, answered, Bench.make(index).desk, index, arrays)
         return answered
 
-    nodes, moves = found.chasers[:, NUMBER] // SQUARES, found.binding
-    alive = np.zeros(2 * index.slots // 8 + 1, np.uint8)
-    add_bits(alive, nodes)
+    of_chasers = found.chasers[:, NUMBER] // SQUARES
+    nodes: Numbers = np.unique(of_chasers)
+    alive = np.ones(len(nodes), np.bool_)
+    moves, owners = found.binding, np.searchsorted(nodes, found.binding[:, NODE])
     with compile_lock():
         answer(np.empty((0, BINDING_COLUMNS), np.int64))
     while True:
         answered = np.concatenate(list(pool.map(lambda some: answer(some()), cut(moves))))
         if answered.all():
             break
-        remove_bits(alive, moves[~answered, NODE].astype(np.int64))
-        moves = moves[has_bits(alive, moves[:, NODE].astype(np.int64))]
-    return found.chasers[has_bits(alive, nodes) | np.isin(nodes, found.claiming)]
+        alive[owners[~answered]] = False
+        left = alive[owners]
+        moves, owners = moves[left], owners[left]
+    left = alive[np.searchsorted(nodes, of_chasers)] | np.isin(of_chasers, found.claiming)
+    return found.chasers[left]
