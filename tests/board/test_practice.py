@@ -113,7 +113,7 @@ def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
 
 def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
-    for day in range(1, 4):
+    for day in (1, 2):
         for module in ("chosen", "pages", "routes"):
             monkeypatch.setattr(
                 f"tbgen.board.web.{module}.today", lambda day=day: date(2026, 1, day)
@@ -122,7 +122,7 @@ def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPa
         assert len(answers) == 1
         found |= answers
         assert 'href="/puzzle"' in page(client, "/")
-    assert len(found) == 3
+    assert len(found) == 2
     assert puzzle(page(client, found.pop())) == "open"
 
 

@@ -58,7 +58,9 @@ def test_all_of_at_most_five_men_are_there() -> None:
     assert named == {material.name for material in materials_of([], 5)}
 
 
-@pytest.mark.parametrize("material", ["KNKP", "KPAKP"])
+@pytest.mark.parametrize(
+    "material", ["KNKP", pytest.param("KPAKP", marks=pytest.mark.certification)]
+)
 def test_zugzwangs_are_those_of_every_position(material: str) -> None:
     """Both sides to move of every placement, asked as boards."""
     counted: Counter[tuple[int, int]] = Counter()

@@ -321,7 +321,7 @@ def mutate(folder: Path, count: int) -> None:
 
 
 def test_mutated_files(tmp_path: Path) -> None:
-    mutate(tmp_path, 300)
+    mutate(tmp_path, 150)
 
 
 @pytest.mark.certification
