@@ -9,7 +9,6 @@ The others are in the statistics of tables, so that nothing is searched for.
 from __future__ import annotations
 
 import contextlib
-from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.knowledge.daily import puzzle_of_the_day, rules_of_the_day, today
@@ -17,7 +16,8 @@ from tbgen.board.knowledge.library import Library
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.gallery import LongestWin, longest_wins, small_boards
-from tbgen.board.web.layout import link, with_settings
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.markup import link, message
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.indexing import Position
@@ -43,7 +43,7 @@ def chosen_panel(library: Library, view: View) -> str:
             said = text(language, f"find_by_{offence}") + text(language, "of_order", n=win.order)
         name = material_name(win.position.material, language)
         shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
-    heading = escape(text(language, "chosen"))
+    heading = message(language, "chosen")
     boards = f"{small_boards(shown, view)}{_puzzle_of_the_day(library, view)}"
     return f'<section class="chosen"><h2>{heading}</h2>{boards}</section>'
 

@@ -8,7 +8,6 @@ What is searched, and how, is in `search`; the whole question is in the address.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
@@ -19,8 +18,9 @@ from tbgen.board.knowledge.search import Found, has_studies, search
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.gallery import small_boards
-from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import hidden_fields, link, page, with_settings
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import wide_page, with_settings
+from tbgen.board.web.markup import hidden_fields, link, message
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word
 from tbgen.finding.query import FIELDS, SORTS, read_query
@@ -43,7 +43,7 @@ def search_page(
     library: Library, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
     """The form, and the positions that are found; raises like `Tablebase.probe`."""
-    language = view.language
+    language, path = view.language, f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = _number(query.get("seed", ""), 0)
     library.tables.table(material)  # which must be there, whatever is asked
@@ -58,17 +58,16 @@ def search_page(
     if not has_studies(library, material):
         offered.remove("study")
     presets = " ".join(
-        link(_address(material, preset, view), text(language, f"find_{key}"), "button small")
+        link(with_settings(path, view, preset), text(language, f"find_{key}"), "button small")
         for key, preset in PRESETS.items()
         if key in offered
     )
     back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    main = (
-        f'<div class="wide"><h1>{escape(heading)}</h1><p class="presets">{presets}</p>'
-        f"{_form(material, asked, view, offered)}{results}<p>{back}</p></div>"
+    content = (
+        f'<p class="presets">{presets}</p>'
+        f"{_form(material, asked, view, offered)}{results}<p>{back}</p>"
     )
-    address = partial(_address, material, asked)
-    return Answer(page(view, heading, main, address), HTML)
+    return wide_page(view, heading, content, path, asked)
 
 
 def _results(
@@ -83,7 +82,7 @@ def _results(
     boards = small_boards(zip(found.positions, captions, strict=True), view)
     others = ""
     if found.share < 1:
-        href = _address(material, {**asked, "seed": str(seed + 1)}, view)
+        href = with_settings(f"/search/{material}", view, {**asked, "seed": str(seed + 1)})
         others = f" {link(href, text(language, 'find_others'), 'button small')}"
     if found.positions:
         listed = {**asked, "seed": str(seed)}
@@ -149,7 +148,7 @@ def _form(
     return (
         f'<form class="search" action="/search/{material}" method="get">'
         f"{hidden_fields(view.settings())}{''.join(fields)}"
-        f'<button type="submit" class="button suggested">{escape(text(language, "find_go"))}'
+        f'<button type="submit" class="button suggested">{message(language, "find_go")}'
         f"</button></form>"
     )
 
@@ -190,10 +189,6 @@ def _tick(name: str, label: str, asked: Mapping[str, str]) -> str:
         f'<label class="tick"><input type="checkbox" name="{name}" value="1"{checked}>'
         f"{escape(label)}</label>"
     )
-
-
-def _address(material: Material, asked: Mapping[str, str], view: View) -> str:
-    return f"/search/{material}?{urlencode({**asked, **view.settings()})}"
 
 
 def _number(words: str, default: int) -> int:

@@ -22,7 +22,8 @@ from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import details, hidden_fields, link, page
+from tbgen.board.web.layout import page
+from tbgen.board.web.markup import details, hidden_fields, link, message
 from tbgen.board.web.state import View, position_text
 from tbgen.board.web.verdict import headline
 from tbgen.indexing import Position, Side
@@ -163,7 +164,7 @@ def editor_page(
     main = (
         f'<section class="verdict">{_verdict(library, view, reading)}</section>'
         f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
-        f'<section class="side"><h2 id="moves">{escape(text(language, "edit"))}</h2>'
+        f'<section class="side"><h2 id="moves">{message(language, "edit")}</h2>'
         f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
     )
     data = {"mode": "edit", "fen": sketch.address, "edit": _href(view, "@")}
@@ -300,7 +301,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
             f'href="{escape(_href(view, sketch.address, letter))}">'
             f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
         )
-    note = escape(text(language, "palette"))
+    note = message(language, "palette")
     return f'<div class="palette">{"".join(found)}</div><p class="under">{note}</p>'
 
 
@@ -338,10 +339,10 @@ def _form(view: View, reading: Reading) -> str:
         pai = details("Pai", code)
     return (
         f'<form class="text" action="/" method="get">{hidden}'
-        f"<label>{escape(text(language, 'paste'))}"
+        f"<label>{message(language, 'paste')}"
         f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">{escape(typed)}'
         f"</textarea></label>"
-        f'<button type="submit">{escape(text(language, "set"))}</button></form>{pai}'
+        f'<button type="submit">{message(language, "set")}</button></form>{pai}'
     )
 
 

@@ -21,8 +21,8 @@ from tbgen.board.language.names import material_name
 from tbgen.board.language.words import explain_position
 from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link
 from tbgen.board.web.limits import SECURITY_HEADERS
+from tbgen.board.web.markup import link
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED
 from tbgen.indexing import Position

@@ -18,7 +18,8 @@ from tbgen.board.language.names import material_name, piece_name
 from tbgen.board.language.words import explain_distance, proof_in_words, time_in_words
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import details, link, page, table, with_settings
+from tbgen.board.web.layout import page, wide_page, with_settings
+from tbgen.board.web.markup import class_badge, details, link, message, table
 from tbgen.board.web.matrix import Cell, matrix
 from tbgen.board.web.panels import longest_boards, rules_boards
 from tbgen.board.web.starting import starters
@@ -62,17 +63,14 @@ def list_page(library: Library, view: View) -> Answer:
     overview, sections = library.recall(key, lambda: _overview(library, view))
     empty = ""
     if not sections:
-        none = f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+        none = f'<p class="notice">{message(language, "no_tables")}</p>'
         empty = starters(library, view, with_settings("/endgames", view)) or none
-    title = text(language, "endgames")
-    main = (
-        f'<div class="wide"><h1>{escape(title)}</h1>{empty}{overview}'
-        f"{_filters(language)}{sections}"
-        f"<p>{escape(text(language, 'class_note'))}</p>"
-        f'<p class="to-build">'
-        f"{link(with_settings('/build', view), text(language, 'build_title'))}</p></div>"
+    build = link(with_settings("/build", view), text(language, "build_title"))
+    content = (
+        f"{empty}{overview}{_filters(language)}{sections}"
+        f'<p>{message(language, "class_note")}</p><p class="to-build">{build}</p>'
     )
-    return Answer(page(view, title, main, partial(with_settings, "/endgames")), HTML)
+    return wide_page(view, text(language, "endgames"), content, "/endgames")
 
 
 def material_page(library: Library, view: View, material: Material) -> Answer:
@@ -85,19 +83,19 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
     pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
     distances = ""
     if pictures:
-        note = f"<p>{escape(text(language, 'histogram_note'))}</p>"
-        distances = f"<h2>{escape(text(language, 'histogram'))}</h2>{note}"
+        note = f"<p>{message(language, 'histogram_note')}</p>"
+        distances = f"<h2>{message(language, 'histogram')}</h2>{note}"
         distances += f'<div class="histograms">{pictures}</div>'
     words = escape(material_name(material, language))
     main = (
         f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
         f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
-        f"<h2>{escape(text(language, 'results'))}</h2>{_results(view, figures)}"
+        f"<h2>{message(language, 'results')}</h2>{_results(view, figures)}"
         f"{rules_boards(library, material, figures, view)}"
         f"{longest_boards(library, figures, view)}{distances}"
-        f"<h2>{escape(text(language, 'depends'))}</h2>{_captures(library, view, material)}"
+        f"<h2>{message(language, 'depends')}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"
-        f'<p class="links">{escape(text(language, "download"))}{text(language, "colon")}'
+        f'<p class="links">{message(language, "download")}{text(language, "colon")}'
         f"{link(f'/v1/tables/{name}', f'{name}.json')} "
         f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
         f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
@@ -131,7 +129,7 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
     )  # fmt: skip
     head = [text(language, key) for key in columns]
     sections = [
-        f"<section><details open><summary><h2>{escape(text(language, f'type_{name}'))}</h2> "
+        f"<section><details open><summary><h2>{message(language, f'type_{name}')}</h2> "
         f"<small>{len(rows)}</small></summary>{table(head, rows, 'endgames')}</details></section>"
         for name, rows in groups.items()
         if rows
@@ -146,15 +144,14 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
 
 def _filters(language: str) -> str:
     """Filters of the list, where scripts run: a text, an outcome, the state of proof."""
-    box = escape(text(language, "filter"))
+    box = message(language, "filter")
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
     proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
     choices = "".join(
-        f'<select class="filter" aria-label="{escape(text(language, name))}">'
-        f'<option value="">{escape(text(language, f"any_{name}"))}</option>'
+        f'<select class="filter" aria-label="{message(language, name)}">'
+        f'<option value="">{message(language, f"any_{name}")}</option>'
         + "".join(
-            f'<option value="{value}">{escape(text(language, key))}</option>'
-            for value, key in options
+            f'<option value="{value}">{message(language, key)}</option>' for value, key in options
         )
         + "</select> "
         for name, options in (("class", classes), ("proof", proofs))
@@ -179,12 +176,12 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
     return [
         f"{link(href, material_name(material, language))} <code>{figures.material}</code>",
         str(material.men),
-        f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>',
+        class_badge(kind, language),
         share_bar(figures.red_to_move),
-        f"{figures.max_distance} {escape(text(language, 'plies'))}",
+        f"{figures.max_distance} {message(language, 'plies')}",
         f"{figures.rule_decided_rate:.1%}",
         f'<span class="proof {state}" title="{escape(proof_in_words(proof, language))}">'
-        f"{escape(text(language, f'proof_short_{state}'))}</span>",
+        f"{message(language, f'proof_short_{state}')}</span>",
         readable(size),
     ]
 
@@ -213,7 +210,7 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         ("proof", proof_in_words(library.proof(Material.parse(figures.material)), language)),
     ]
     items = "".join(
-        f"<dt>{escape(text(language, key))}</dt><dd>{escape(value)}</dd>" for key, value in rows
+        f"<dt>{message(language, key)}</dt><dd>{escape(value)}</dd>" for key, value in rows
     )
     return f'<dl class="facts">{items}</dl>'
 
@@ -226,8 +223,7 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
         link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
         for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
     )
-    draw = with_settings(f"/puzzle/{figures.material}", view)
-    draw += ("&" if "?" in draw else "?") + "task=draw"
+    draw = with_settings(f"/puzzle/{figures.material}", view, {"task": "draw"})
     hold = link(draw, text(view.language, "puzzle_draws"), "button")
     return f'<p class="controls">{puzzle} {hold} {search}</p>'
 
@@ -276,7 +272,7 @@ def _captures(library: Library, view: View, material: Material) -> str:
             target, note = link(with_settings(f"/endgames/{child}", view), name), ""
         else:
             target, note = escape(name), text(language, "table_missing")
-        piece = escape(text(language, "taking", piece=_taken(taken, language)))
+        piece = message(language, "taking", piece=_taken(taken, language))
         colon = text(language, "colon")
         items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
     return f'<ul class="captures">{"".join(items)}</ul>'
@@ -315,7 +311,7 @@ def _graph(library: Library, view: View, material: Material) -> str:
     height = 70 * len(rows) + 10
     return (
         f'<svg class="graph" viewBox="0 0 {width} {height}" style="max-width:{width}px" '
-        f'role="group" aria-label="{escape(text(view.language, "graph"))}">'
+        f'role="group" aria-label="{message(view.language, "graph")}">'
         f"{''.join(lines)}{''.join(boxes)}</svg>"
     )
 

@@ -21,7 +21,8 @@ from tbgen.board.language.words import explain_judgement, explain_line
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.ladders import ladder_panel, whole_ladder
-from tbgen.board.web.layout import link, page, screen_button
+from tbgen.board.web.layout import page
+from tbgen.board.web.markup import link, message, screen_button
 from tbgen.board.web.panels import pairs, share_panel
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import headline
@@ -74,7 +75,7 @@ def film_page(library: Library, view: View) -> Answer:
         f'<section class="stage">{draw(position, view.look, marks)}'
         f'<p class="caption"></p>{_controls(view, reel, ply)}</section>'
         f'<section class="side">{_record(view, reel, ply)}'
-        f'<h2>{escape(text(language, "ends"))}</h2><p class="end">{escape(end)}</p>'
+        f'<h2>{message(language, "ends")}</h2><p class="end">{escape(end)}</p>'
         f"{ladder_panel(library, view, line)}{share_panel(view)}</section>"
     )
     film = [
@@ -135,10 +136,10 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
     ]
     found = [
         link(view.href(ply=to), sign, f"button step {key}",
-             f' data-step="{key}" aria-label="{escape(text(language, key))}"')
+             f' data-step="{key}" aria-label="{message(language, key)}"')
         for key, sign, to in steps
     ]  # fmt: skip
-    play, pause = escape(text(language, "play_film")), escape(text(language, "pause"))
+    play, pause = message(language, "play_film"), message(language, "pause")
     found.insert(2, (
         f'<button type="button" class="play-line" hidden data-play="{play}" '
         f'data-stop="{pause}">{play}</button>'
@@ -147,7 +148,7 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
         href = view.href(ply=reel.loop_start)
         label = text(language, "to_loop")
         found.append(link(href, label, "button step loop", ' data-step="loop"'))
-    speed = escape(text(language, "faster"))
+    speed = message(language, "faster")
     found.append(
         f'<label class="speed" hidden>{speed} <input type="range" min="200" max="1600" value="700" '
         f'step="100"></label>'
@@ -171,7 +172,7 @@ def _record(view: View, reel: Reel, ply: int) -> str:
         )  # fmt: skip
         sign = ""
         if shot.label in ("check", "chase"):
-            sign = f' <i class="{shot.label}">{escape(text(language, f"ply_{shot.label}"))}</i>'
+            sign = f' <i class="{shot.label}">{message(language, f"ply_{shot.label}")}</i>'
         href = view.href(ply=number + 1)
         items.append(link(href, label, css, f' data-frame="{number + 1}"') + sign)
     heading = f"{text(language, reel.name)} ({len(items)} {text(language, 'plies')})"

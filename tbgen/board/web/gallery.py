@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import thumbnail
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
-from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.http import Answer, RequestError
+from tbgen.board.web.layout import wide_page, with_settings
+from tbgen.board.web.markup import link
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.finding.query import Query, count_of
@@ -36,7 +35,7 @@ def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, pli
     if figures.index_size > MAX_SLOTS:
         return ""
     query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
-    return f"/endgames/{figures.material}?{urlencode(query | view.settings())}"
+    return with_settings(f"/endgames/{figures.material}", view, query)
 
 
 def behind_bar(winner: Side, order: int, plies: int) -> Query:
@@ -116,10 +115,9 @@ def gallery_page(
     heading = f"{material_name(material, language)}{text(language, 'colon')}{name}"
     said = text(language, "gallery_count", n=f"{number:,}", shown=len(positions))
     back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    main = f'<div class="wide"><h1>{escape(heading)}</h1><p>{escape(said)} {back}</p>{boards}</div>'
     own = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
-    address = partial(_address, f"/endgames/{material}", own)
-    return Answer(page(view, heading, main, address), HTML)
+    content = f"<p>{escape(said)} {back}</p>{boards}"
+    return wide_page(view, heading, content, f"/endgames/{material}", own)
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
@@ -130,10 +128,6 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
         for position, said in shown
     )
     return f'<div class="mini-boards">{boards}</div>'
-
-
-def _address(path: str, own: Mapping[str, str], view: View) -> str:
-    return f"{path}?{urlencode({**own, **view.settings()})}"
 
 
 def _turn(position: Position, language: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from functools import partial
 from html import escape
 from math import inf
 
@@ -21,8 +20,9 @@ from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name
 from tbgen.board.web.gallery import longest_wins, small_boards
-from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import link, page, table, with_settings
+from tbgen.board.web.http import Answer, RequestError
+from tbgen.board.web.layout import wide_page, with_settings
+from tbgen.board.web.markup import class_badge, link, message, table
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.finding.handbook import Entry, chapters, entry_of
@@ -45,6 +45,9 @@ DOCUMENT_SECONDS = 12.0
 """Time for those of the whole document; the others are found when it is asked for again."""
 
 
+CSS = "wide handbook"
+
+
 def handbook_page(library: Library, view: View) -> Answer:
     """All chapters as tables."""
     language = view.language
@@ -56,15 +59,10 @@ def handbook_page(library: Library, view: View) -> Answer:
         parts.append(
             f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
         )
-    title = text(language, "handbook")
-    empty = "" if parts else f'<p class="notice">{escape(text(language, "no_tables"))}</p>'
+    empty = "" if parts else f'<p class="notice">{message(language, "no_tables")}</p>'
     whole = link(with_settings("/handbook/all", view), text(language, "handbook_whole"), "button")
-    main = (
-        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="links">{whole}</p>'
-        f"{_legend(language)}{empty}"
-        f"{''.join(parts)}</div>"
-    )
-    return Answer(page(view, title, main, partial(with_settings, "/handbook")), HTML)
+    content = f'<p class="links">{whole}</p>{_legend(language)}{empty}{"".join(parts)}'
+    return wide_page(view, text(language, "handbook"), content, "/handbook", css=CSS)
 
 
 def chapter_page(library: Library, view: View, name: str) -> Answer:
@@ -78,11 +76,10 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
     title = f"{text(language, 'handbook')}{text(language, 'colon')}{words}"
     parts = [_section(library, view, entry, _exceptions(library, entry)) for entry in entries]
     back = link(with_settings("/handbook", view), text(language, "handbook_all"))
-    main = (
-        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="links">{back}</p>'
-        f"{_legend(language)}{_table(entries, view)}{''.join(parts)}</div>"
+    content = (
+        f'<p class="links">{back}</p>{_legend(language)}{_table(entries, view)}{"".join(parts)}'
     )
-    return Answer(page(view, title, main, partial(with_settings, f"/handbook/{name}")), HTML)
+    return wide_page(view, title, content, f"/handbook/{name}", css=CSS)
 
 
 def document_page(library: Library, view: View) -> Answer:
@@ -104,19 +101,17 @@ def document_page(library: Library, view: View) -> Answer:
             f'<section class="part" id="{name}"><h2>{escape(words)}</h2>'
             f"{_table(entries, view)}{''.join(sections)}</section>"
         )
-    title = text(language, "handbook")
     note = ""
     if missing:
-        said = escape(text(language, "handbook_missing", n=missing))
+        said = message(language, "handbook_missing", n=missing)
         note = f'<p class="notice">{said}</p>'
     rules = rules_name(library.tables.rule_set, language)
     under = f"{text(language, 'rules')}{text(language, 'colon')}{rules}"
-    main = (
-        f'<div class="wide handbook"><h1>{escape(title)}</h1><p class="under">{escape(under)}</p>'
-        f"{note}{_legend(language)}"
-        f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}</div>'
+    content = (
+        f'<p class="under">{escape(under)}</p>{note}{_legend(language)}'
+        f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}'
     )
-    return Answer(page(view, title, main, partial(with_settings, "/handbook/all")), HTML)
+    return wide_page(view, text(language, "handbook"), content, "/handbook/all", css=CSS)
 
 
 def _entries(library: Library) -> list[Entry]:
@@ -139,8 +134,7 @@ def _entries(library: Library) -> list[Entry]:
 
 def _legend(language: str) -> str:
     kinds = "".join(
-        f'<li><span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span> '
-        f"{escape(text(language, f'handbook_{kind}'))}</li>"
+        f"<li>{class_badge(kind, language)} {message(language, f'handbook_{kind}')}</li>"
         for kind in ("won", "open", "drawn")
     )
     return f'<ul class="legend">{kinds}</ul>'
@@ -160,7 +154,7 @@ def _table(entries: list[Entry], view: View) -> str:
         longest = moves_in_words(entry.longest, language) if entry.longest else ""
         row = [
             f"{link(href, name)} <code>{entry.material}</code>",
-            _kind(entry.kind, language),
+            class_badge(entry.kind, language),
             *(f"{share:.1%}" for share in (entry.wins, entry.draws, entry.losses)),
             escape(longest),
             f"{entry.by_rules:.1%}",
@@ -171,16 +165,12 @@ def _table(entries: list[Entry], view: View) -> str:
     return table(head, rows, "chapter")
 
 
-def _kind(kind: str, language: str) -> str:
-    return f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>'
-
-
 def _without(entry: Entry, language: str) -> str:
     """The class and the share of wins where repetition is judged otherwise."""
     if entry.without is None or entry.wins_without is None:
         return ""
     said = f"{text(language, 'win')} {entry.wins_without:.1%}"
-    return f"{_kind(entry.without, language) if entry.changed else ''} {escape(said)}"
+    return f"{class_badge(entry.without, language) if entry.changed else ''} {escape(said)}"
 
 
 def _section(
@@ -204,7 +194,7 @@ def _section(
         said += text(language, "handbook_rules", share=f"{entry.by_rules:.1%}")
     heading = link(with_settings(f"/endgames/{entry.material}", view), name)
     return (
-        f'<section class="entry"><h2>{heading} {_kind(entry.kind, language)}</h2>'
+        f'<section class="entry"><h2>{heading} {class_badge(entry.kind, language)}</h2>'
         f"<p>{escape(said)}</p>{boards}</section>"
     )
 

@@ -17,7 +17,7 @@ from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_li
 from tbgen.board.knowledge.insight import Rung, ladder
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.i18n import text
-from tbgen.board.web.layout import link
+from tbgen.board.web.markup import link
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.indexing import Move, Position, Side

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
@@ -16,6 +17,8 @@ from tbgen.board.drawing.diagram import symbols
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.web.assets import address as address_of
+from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.markup import hidden_fields, link, message
 from tbgen.board.web.state import BOARDS, MODES, THEMES, View
 from tbgen.notation import MOVE_NOTATIONS
 
@@ -42,7 +45,7 @@ def page(
         f'<!doctype html><html lang="{language}" data-root="/"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
-        f'<meta name="description" content="{escape(text(language, "start_here"))}">'
+        f'<meta name="description" content="{message(language, "start_here")}">'
         f'{head}<link rel="stylesheet" href="{address_of("board.css")}">'
         f'<link rel="icon" href="{address_of("icon.svg")}">'
         f'<script type="module" src="{address_of("board.js")}"></script></head><body>'
@@ -51,71 +54,38 @@ def page(
         f"{symbols(view.pieces, with_board=True)}</svg>"
         f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
         f'<p id="said" class="unseen" role="status"></p>'
-        f'<main id="main" class="{css}" data-failed="{escape(text(language, "failed"))}"'
+        f'<main id="main" class="{css}" data-failed="{message(language, "failed")}"'
         f"{attributes}>{main}</main>"
         f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
 
 
-def link(href: str, label: str, css: str = "", extra: str = "") -> str:
-    """An anchor with a text."""
-    attribute = f' class="{css}"' if css else ""
-    return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
+def wide_page(
+    view: View,
+    title: str,
+    content: str,
+    path: str,
+    query: Mapping[str, str] | None = None,
+    css: str = "wide",
+) -> Answer:
+    """A page without a board: its title, then the content, which is HTML.
+
+    path, query : its own address, without the view's settings
+    """
+    main = f'<div class="{css}"><h1>{escape(title)}</h1>{content}</div>'
+    return Answer(page(view, title, main, partial(with_settings, path, query=query)), HTML)
 
 
-def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
-    """Something to open; `content` is HTML."""
-    opened = " open" if is_open else ""
-    return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """A table; cells are HTML."""
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{css}"><thead><tr>{names}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def with_settings(path: str, view: View) -> str:
-    """The address of a page without a board, with the view's settings."""
-    query = view.settings()
-    return f"{path}?{urlencode(query)}" if query else path
-
-
-def hidden_fields(query: Mapping[str, str]) -> str:
-    """The hidden fields of a form."""
-    return "".join(
-        f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
-        for key, value in query.items()
-    )
+def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:
+    """The address of a page without a board, with its own query and the view's settings."""
+    whole = {**(query or {}), **view.settings()}
+    return f"{path}?{urlencode(whole)}" if whole else path
 
 
 def _skip_link(main: str, language: str) -> str:
     """Past the navigation: to the moves, or to the content of a page that has none."""
     target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
     return link(f"#{target}", text(language, key), "skip")
-
-
-def copy_button(content: str, language: str) -> str:
-    """A button that copies a text; only where scripts run."""
-    return (
-        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
-        f'data-done="{escape(text(language, "copied"))}" '
-        f'data-failed="{escape(text(language, "copy_failed"))}">'
-        f"{escape(text(language, 'copy'))}</button>"
-    )
-
-
-def screen_button(language: str) -> str:
-    """A button that shows the board on the whole screen; only where scripts run."""
-    enter, leave = (escape(text(language, key)) for key in ("whole_screen", "leave_screen"))
-    return (
-        f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
-        f'data-leave="{leave}">{enter}</button>'
-    )
 
 
 def _navigation(view: View, on_board: bool) -> str:
@@ -133,16 +103,16 @@ def _navigation(view: View, on_board: bool) -> str:
     if material.needs_table:
         href = with_settings(f"/search/{material}", view)
         links.append(link(href, text(language, "find_tab"), "tab"))
-    label = escape(text(language, "find"))
+    label = message(language, "find")
     find = (
         f'<form class="find" action="/find" method="get" role="search">'
         f"{hidden_fields(view.settings())}"
         f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
         f'autocomplete="off" spellcheck="false">'
-        f'<button type="submit">{escape(text(language, "find_go"))}</button></form>'
+        f'<button type="submit">{message(language, "find_go")}</button></form>'
     )
     home = link(with_settings("/", view), text(language, "title"), "home")
-    return f'{home}<nav aria-label="{escape(text(language, "title"))}">{"".join(links)}</nav>{find}'
+    return f'{home}<nav aria-label="{message(language, "title")}">{"".join(links)}</nav>{find}'
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:

@@ -15,6 +15,7 @@ from html import escape
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name
 from tbgen.board.web.layout import with_settings
+from tbgen.board.web.markup import class_badge, message
 from tbgen.board.web.state import View
 from tbgen.indexing import Army, Material, Side
 
@@ -43,12 +44,9 @@ def matrix(cells: Mapping[Material, Cell], view: View) -> str:
         chapter = escape(with_settings(f"/handbook/{first.name}", view))
         name = f'<a href="{chapter}">{_name(first, Side.RED, language)}</a>'
         body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
-    legend = " ".join(
-        f'<span class="class {kind}">{escape(text(language, f"class_{kind}"))}</span>'
-        for kind in ("won", "open", "drawn")
-    )
-    note = escape(text(language, "matrix_note"))
-    corner = escape(text(language, "matrix_corner"))
+    legend = " ".join(class_badge(kind, language) for kind in ("won", "open", "drawn"))
+    note = message(language, "matrix_note")
+    corner = message(language, "matrix_corner")
     return (
         f'<p>{note} {legend}</p><div class="scroll" tabindex="0"><table class="matrix"><thead>'
         f'<tr><th scope="col">{corner}</th>{head}</tr></thead>'

@@ -10,16 +10,19 @@ of this; `api` makes them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from typing import Any
 
 from tbgen import __version__
+from tbgen.board.drawing.pieces import PIECE_SETS
+from tbgen.board.knowledge.games import MAX_MOVES
+from tbgen.board.knowledge.library import MAX_LINE
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.language.i18n import LANGUAGES, localise, text
-from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, page, with_settings
-from tbgen.board.web.state import View
+from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer
+from tbgen.board.web.layout import wide_page
+from tbgen.board.web.markup import link, message
+from tbgen.board.web.state import MAX_POSITION_TEXT, View
 from tbgen.finding.query import FIELDS, SORTS
 from tbgen.notation import MOVE_NOTATIONS
 
@@ -31,11 +34,11 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "fen": (
         "the position, in any notation, _ for blanks",
         "局面，任何记法",
-        {"type": "string", "maxLength": 400},
+        {"type": "string", "maxLength": MAX_POSITION_TEXT},
         _LOOP,
     ),
     "moves": (
-        "moves in ICCS, separated by commas, at most 400",
+        f"moves in ICCS, separated by commas, at most {MAX_MOVES}",
         "坐标着法，用逗号分开",
         {"type": "string"},
         "d0d1,b1c3",
@@ -46,10 +49,10 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "plies": (
         "at most so many plies",
         "最多步数",
-        {"type": "integer", "minimum": 0, "maximum": 1000},
+        {"type": "integer", "minimum": 0, "maximum": MAX_LINE},
         "40",
     ),
-    "pieces": ("how pieces are drawn", "棋子样式", {"enum": ["zh", "latin", "picture"]}, "zh"),
+    "pieces": ("how pieces are drawn", "棋子样式", {"enum": list(PIECE_SETS)}, "zh"),
     "flip": ("1: Black below", "取1时黑方在下", {"enum": ["1"]}, "1"),
     "limit": (
         "at most so many positions",
@@ -114,7 +117,7 @@ class Endpoint:
     english: str
     chinese: str
     parameters: tuple[str, ...] = ()
-    media: str = "application/json"
+    media: str = JSON
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,35 +147,35 @@ ENDPOINTS = (
         "A picture of a position",
         "局面图",
         ("fen", "moves", "pieces", "flip"),
-        "image/svg+xml",
+        SVG,
     ),
     Endpoint(
         "/v1/render.png",
         "The same as pixels, where the server has the extra png",
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
-        "image/png",
+        PNG,
     ),
     Endpoint(
         "/v1/animation.svg",
         "A game, or best play, as a picture that moves",
         "对局或最佳变化的动画",
         ("fen", "moves", "pieces", "flip"),
-        "image/svg+xml",
+        SVG,
     ),
     Endpoint(
         "/v1/animation.gif",
         "The same as pixels, where the server has the extra png",
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
-        "image/gif",
+        GIF,
     ),
     Endpoint(
         "/export.pgn",
         "A game, or best play, as text",
         "棋谱文本",
         ("fen", "moves", "notation", "lang"),
-        "text/plain",
+        TEXT,
     ),
     Endpoint(
         "/v1/tables",
@@ -191,11 +194,9 @@ ENDPOINTS = (
         (*FIELDS, "limit", "seed", "format"),
     ),
     Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
-    Endpoint(
-        "/v1/graph/{material}.dot", "The same for Graphviz", "同上，图形描述", media="text/plain"
-    ),
+    Endpoint("/v1/graph/{material}.dot", "The same for Graphviz", "同上，图形描述", media=TEXT),
     Endpoint("/healthz", "Whether the server is well", "服务器状态"),
-    Endpoint("/metrics", "Counts for Prometheus", "计数", media="text/plain"),
+    Endpoint("/metrics", "Counts for Prometheus", "计数", media=TEXT),
 )
 
 
@@ -214,7 +215,7 @@ def description() -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     """One address as OpenAPI has it."""
-    failure = {"description": "error and hint", "content": {"application/json": {}}}
+    failure = {"description": "error and hint", "content": {JSON: {}}}
     return {
         "summary": endpoint.english,
         "parameters": [
@@ -240,21 +241,17 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 def api_page(view: View) -> Answer:
     """Every address with what it takes, and a form that asks it."""
     language = view.language
-    title = text(language, "api")
     sections = "".join(_section(endpoint, language) for endpoint in ENDPOINTS)
     machine = link("/openapi.json", "OpenAPI")
-    main = (
-        f'<div class="wide api"><h1>{escape(title)}</h1>'
-        f"<p>{escape(text(language, 'api_note'))} {machine}</p>{sections}</div>"
-    )
-    return Answer(page(view, title, main, partial(with_settings, "/api")), HTML)
+    content = f"<p>{message(language, 'api_note')} {machine}</p>{sections}"
+    return wide_page(view, text(language, "api"), content, "/api", css="wide api")
 
 
 def _section(endpoint: Endpoint, language: str) -> str:
     """One address, asked about an endgame where its path has one; a link where it takes nothing."""
     summary = localise(language, endpoint.english, endpoint.chinese)
     heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{escape(summary)}</p>"
-    ask = escape(text(language, "api_try"))
+    ask = message(language, "api_try")
     address = endpoint.path.replace("{material}", _PARAMETERS["material"][3])
     if not endpoint.parameters:
         asked = link(address, text(language, "api_try"), "button")

@@ -33,7 +33,8 @@ from tbgen.board.web.gallery import (
     longest_wins,
     small_boards,
 )
-from tbgen.board.web.layout import copy_button, details, link, with_settings
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.markup import copy_button, details, link, message
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.indexing import Material, Move, Position, PositionError, Side
@@ -103,7 +104,7 @@ def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str
     rows = [
         f"<li><span>{escape(rules_name(rule_set, language))}</span> "
         f'<b class="badge {outcome_word(result.outcome)}">'
-        f"{escape(text(language, outcome_word(result.outcome)))}</b> "
+        f"{message(language, outcome_word(result.outcome))}</b> "
         f"<small>{escape(short(result.exact))}</small></li>"
         for rule_set, result in known
     ]
@@ -137,7 +138,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
     href = with_settings(f"/search/{material}", view)
     href += ("&" if "?" in href else "?") + "differs=1"
     more = link(href, text(language, "only_rules_more"), "button small")
-    heading = f"<h2>{escape(text(language, 'only_rules'))} {more}</h2>"
+    heading = f"<h2>{message(language, 'only_rules')} {more}</h2>"
     return heading + small_boards(found[:RULES_BOARDS], view)
 
 
@@ -159,7 +160,7 @@ def where_panel(study: Study, view: View) -> str:
         side = text(language, flipped.side.name.lower())
         href = view.at(flipped).href(where=view.where)
         other = f"<p>{link(href, text(language, 'other_turn', side=side), 'button small')}</p>"
-    note = f"<p>{escape(text(language, 'where_note'))}</p>"
+    note = f"<p>{message(language, 'where_note')}</p>"
     content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
     return details(text(language, "where"), content, "panel where", is_open=view.where is not None)
 
@@ -226,7 +227,7 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
     if picture:
         name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
         picture = f"<h3>{escape(name)}</h3>{picture}"
-        note = f'<p class="under">{escape(text(language, "histogram_note"))}</p>'
+        note = f'<p class="under">{message(language, "histogram_note")}</p>'
     material = study.position.material
     more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
     proof = proof_in_words(status, language) + text(language, "stop_mark")
@@ -267,7 +268,7 @@ def longest_boards(
         found.append((win.position, said))
     if not found:
         return ""
-    heading = f"<h3>{escape(text(language, 'longest_wins'))}</h3>"
+    heading = f"<h3>{message(language, 'longest_wins')}</h3>"
     return heading + small_boards(found[:most], view)
 
 
@@ -309,7 +310,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
             f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
         )  # fmt: skip
         if ply.label != Label.IDLE:
-            name = escape(text(language, f"ply_{ply.label}"))
+            name = message(language, f"ply_{ply.label}")
             sign += f' <i class="{ply.label}">{name}</i>'
         found.append(sign)
     return found
@@ -357,6 +358,6 @@ def share_panel(view: View) -> str:
         f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"
         for code in (view.position.fen, format_position(view.position, "pai", below), frame)
     )
-    keys = f'<p class="under">{escape(text(language, "keys"))}</p>'
+    keys = f'<p class="under">{message(language, "keys")}</p>'
     content = f'{links}<div class="codes">{codes}</div>{keys}'
     return details(text(language, "share"), content, "panel")

@@ -17,7 +17,8 @@ from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import link, with_settings
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.markup import link, message
 from tbgen.board.web.panels import game_record, share_panel
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
@@ -85,7 +86,7 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
     if state == "lost":
         again = view.back(len(view.moves)).href()
         back = " " + link(again, text(language, "puzzle_again"), "button small")
-    streak = escape(text(language, "puzzle_streak", n="@", m="#"))
+    streak = message(language, "puzzle_streak", n="@", m="#")
     return (
         f'<p class="notice puzzle {state}" data-puzzle="{state}" '
         f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
@@ -114,8 +115,8 @@ def _practice(study: Study, view: View) -> str:
     day = link(with_settings("/puzzle", view), text(language, "puzzle_day"), "button small")
     colon = text(language, "colon")
     return (
-        f"<p>{escape(text(language, 'strength'))}{colon}{' '.join(strengths)}</p>"
-        f"<p>{escape(text(language, 'puzzles'))}{colon}{' '.join([*levels, day])}</p>"
+        f"<p>{message(language, 'strength')}{colon}{' '.join(strengths)}</p>"
+        f"<p>{message(language, 'puzzles')}{colon}{' '.join([*levels, day])}</p>"
     )
 
 
@@ -129,7 +130,7 @@ def _score(library: Library, study: Study, view: View) -> str:
         return ""
     language = view.language
     made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
-    return f'<p class="score">{escape(text(language, "score", n=made, m=best))}</p>'
+    return f'<p class="score">{message(language, "score", n=made, m=best)}</p>'
 
 
 def _plain_moves(study: Study, view: View) -> str:
@@ -142,7 +143,7 @@ def _plain_moves(study: Study, view: View) -> str:
     heading = f"{text(language, 'moves')} ({len(moves)})"
     colon = text(language, "colon")
     warnings = "".join(
-        f'<p class="notice referee"><b>{escape(text(language, "referee"))}{colon}</b> '
+        f'<p class="notice referee"><b>{message(language, "referee")}{colon}</b> '
         f"{escape(format_move(study.position, move, view.notation))}{colon}"
         f"{escape(explain_judgement(judgement, study.rules, language))}</p>"
         for move, judgement in (study.forbidden or {}).items()

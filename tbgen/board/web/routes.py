@@ -42,8 +42,9 @@ from tbgen.board.web.http import (
     RequestError,
     failure,
 )
-from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.layout import page, with_settings
 from tbgen.board.web.limits import SECURITY_HEADERS, Limits
+from tbgen.board.web.markup import link
 from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers
 from tbgen.board.web.pages import Pages, bare_view
 from tbgen.board.web.parameters import refuse_unknown

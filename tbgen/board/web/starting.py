@@ -23,8 +23,9 @@ from tbgen.board.language.names import material_name
 from tbgen.board.language.words import time_in_words
 from tbgen.board.web.construction import TOKEN
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import copy_button, hidden_fields, link, page, with_settings
+from tbgen.board.web.layout import page, wide_page, with_settings
 from tbgen.board.web.limits import is_loopback
+from tbgen.board.web.markup import copy_button, hidden_fields, link, message
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.indexing import Material
@@ -40,7 +41,7 @@ def missing_card(library: Library, study: Study, view: View) -> str:
             name = f"{material_name(material, view.language)} ({name})"
         said = text(view.language, "missing_never", name=name)
         return f'<section class="card missing"><p>{escape(said)}</p></section>'
-    note = f'<p class="under">{escape(text(view.language, "missing_captures"))}</p>'
+    note = f'<p class="under">{message(view.language, "missing_captures")}</p>'
     return _material_card(library, study.position.material, view, view.href(chosen=None), note)
 
 
@@ -68,7 +69,7 @@ def _material_card(
     present = {entry.material for entry in library.available()}
     here = sum(node in present for node in needed)
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
-    said = escape(text(language, key, name=name, n=len(needed), here=here))
+    said = message(language, key, name=name, n=len(needed), here=here)
     going = goes_on(library)
     if going is not None and set(needed) & set(going.wanted):
         how = progress_card(library, view, back)
@@ -95,13 +96,13 @@ def starters(library: Library, view: View, back: str) -> str:
     for key, materials in workshop.starters.items():
         if present.issuperset(materials):
             continue
-        heading = escape(text(language, f"start_{key}"))
+        heading = message(language, f"start_{key}")
         offer = _offer(library, materials, {"set": key}, view, back)
         cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
     failed = _failed(library, None, language)
     if not cards:
-        return f"{failed}<p>{escape(text(language, 'start_done'))}</p>"
-    return f"<p>{escape(text(language, 'starters'))}</p>{failed}{''.join(cards)}"
+        return f"{failed}<p>{message(language, 'start_done')}</p>"
+    return f"<p>{message(language, 'starters')}</p>{failed}{''.join(cards)}"
 
 
 def progress_card(library: Library, view: View, back: str) -> str:
@@ -116,7 +117,7 @@ def progress_card(library: Library, view: View, back: str) -> str:
     return (
         f'<div class="building" data-events="/build/events?lang={language}">'
         f'<progress max="1" value="{progress.share:.3f}" '
-        f'aria-label="{escape(text(language, "build_goes"))}"></progress>'
+        f'aria-label="{message(language, "build_goes")}"></progress>'
         f'<p class="said" role="status">{escape(progress_in_words(progress, language))}</p>'
         f"{stop}<noscript>{again}</noscript></div>"
     )
@@ -144,8 +145,7 @@ def build_page(library: Library, view: View) -> Answer:
     """The page of the build and of the starter sets."""
     title = text(view.language, "build_title")
     parts = starters(library, view, with_settings("/build", view))
-    main = f'<div class="wide"><h1>{escape(title)}</h1>{parts}</div>'
-    return Answer(page(view, title, main, partial(with_settings, "/build")), HTML)
+    return wide_page(view, title, parts, "/build")
 
 
 def goes_on(library: Library) -> Progress | None:
@@ -162,7 +162,7 @@ def _failed(library: Library, material: Material | None, language: str) -> str:
     if material is not None and material not in progress.wanted:
         return ""
     problem = f" <code>{escape(progress.problem)}</code>" if progress.problem else ""
-    said = escape(text(language, f"build_{progress.stage}"))
+    said = message(language, f"build_{progress.stage}")
     return f'<p class="notice problem">{said}{problem}</p>'
 
 
@@ -178,12 +178,12 @@ def _offer(
         return takes + _form("/build", asked, text(language, "build_it"), back, "suggested")
     beyond = ""
     if workshop is not None and workshop.limits is not None:
-        beyond = f"<p>{escape(text(language, 'build_beyond'))}</p>"
+        beyond = f"<p>{message(language, 'build_beyond')}</p>"
     names = " ".join(material.name for material in materials)
     command = MissingTableError(names, library.tables.rule_set).command
     shell = f"{command}{library.tables_option if here else ''}"
     return (
-        f"{takes}{beyond}<p>{escape(text(language, 'missing_how'))}</p>"
+        f"{takes}{beyond}<p>{message(language, 'missing_how')}</p>"
         f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, language)}</p>'
     )
 

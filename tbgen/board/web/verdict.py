@@ -22,7 +22,8 @@ from tbgen.board.language.words import (
     explain_position,
     order_value,
 )
-from tbgen.board.web.layout import details, link, table, with_settings
+from tbgen.board.web.layout import with_settings
+from tbgen.board.web.markup import details, link, message, table
 from tbgen.board.web.state import View
 from tbgen.indexing import Move, Position
 from tbgen.notation import format_move
@@ -73,7 +74,7 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     language, result = view.language, study.result
     if result is None:
         key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
-        main = f'<h1><span class="badge unknown">{escape(text(language, key))}</span></h1>'
+        main = f'<h1><span class="badge unknown">{message(language, key)}</span></h1>'
         return f"{main}{_turn_and_endgame(view)}"
     outcome = result.outcome
     if outcome == Outcome.DRAW:
@@ -121,7 +122,7 @@ def _turn_and_endgame(view: View) -> str:
     """Whose turn it is, and the endgame with a link to its figures."""
     language, material = view.language, view.position.material
     side = view.position.side.name.lower()
-    turn = escape(text(language, "to_move", side=text(language, side)))
+    turn = message(language, "to_move", side=text(language, side))
     code = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
         return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
@@ -149,7 +150,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
     language = view.language
     if not study.moves:
         side = text(language, study.position.side.name.lower())
-        return f'<p class="notice">{escape(text(language, "no_moves", side=side))}</p>'
+        return f'<p class="notice">{message(language, "no_moves", side=side)}</p>'
     if study.result is None and all(move.outcome is None for move in study.moves):
         names = "".join(move_link(study, view, move) for move in study.moves)
         heading = f"{text(language, 'moves')} ({len(study.moves)})"
@@ -201,9 +202,7 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
     )  # fmt: skip
     tags = "".join(
-        f' <small class="tag {key}">{escape(text(language, key))}</small>'
-        for key, on in signs
-        if on
+        f' <small class="tag {key}">{message(language, key)}</small>' for key, on in signs if on
     )
     return [
         move_link(study, view, move),
@@ -234,7 +233,7 @@ def forbidden(study: Study, view: View, move: Move) -> str:
         return ""
     judgement = study.forbidden[move]
     reason = escape(explain_judgement(judgement, study.rules, view.language))
-    label = escape(text(view.language, "forbidden"))
+    label = message(view.language, "forbidden")
     return f' <strong class="forbidden" title="{reason}">{label}</strong>'
 
 
@@ -253,7 +252,7 @@ def _technical(study: Study, view: View) -> str:
         own = (
             f'<p><code class="own">{order_value(study.result.order, study.result.value)}</code></p>'
         )
-    note = f"<p>{escape(text(language, 'pai_note'))}</p>"
+    note = f"<p>{message(language, 'pai_note')}</p>"
     head = [text(language, "move"), text(language, "value")]
     content = own + note + table(head, rows, "pai")
     return details(text(language, "all_moves"), content, "technical")
@@ -270,7 +269,7 @@ def referee(study: Study, view: View) -> str:
     language = view.language
     reason = escape(explain_judgement(judgement, study.rules, language))
     name = escape(text(language, "referee") + text(language, "colon"))
-    note = escape(text(language, "referee_first"))
+    note = message(language, "referee_first")
     return (
         f'<div class="notice referee" role="status"><p><b>{name}</b>{reason}</p>'
         f'<p class="under">{note}</p></div>'

@@ -22,7 +22,8 @@ from tbgen.board.language.names import piece_name
 from tbgen.board.web.chosen import chosen_panel
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, page, screen_button, with_settings
+from tbgen.board.web.layout import page, with_settings
+from tbgen.board.web.markup import link, message, screen_button
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -68,7 +69,7 @@ def reading_page(library: Library, view: View, fault: MoveTextError | None = Non
     known = rules_known(library, study)
     welcome, card, chosen = "", "", ""
     if not view.moves and view.start == library.first_position:
-        welcome = f'<p class="welcome">{escape(text(view.language, "start_here"))}</p>'
+        welcome = f'<p class="welcome">{message(view.language, "start_here")}</p>'
         chosen = chosen_panel(library, view)
         if not library.available() or goes_on(library) is not None:
             card = starters(library, view, with_settings("/", view))
@@ -98,7 +99,7 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
     said = text(language, "game_fault", n=number, side=text(language, side.name.lower()), what=what)
     return (
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
-        f"<p>{escape(text(language, 'game_kept', n=len(view.moves)))}</p></div>"
+        f"<p>{message(language, 'game_kept', n=len(view.moves))}</p></div>"
     )
 
 
@@ -192,10 +193,10 @@ def _controls(library: Library, study: Study, view: View) -> str:
         found.append(link(other, text(language, "switch_sides"), "button"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
-            stop = f' data-stop="{escape(text(language, "stop"))}" hidden'
+            stop = f' data-stop="{message(language, "stop")}" hidden'
             found.append(
                 f'<button type="button" class="autoplay"{stop}>'
-                f"{escape(text(language, 'autoplay'))}</button>"
+                f"{message(language, 'autoplay')}</button>"
             )
         key = "why_line" if study.result.order else "line"
         plays = key == "why_line"
