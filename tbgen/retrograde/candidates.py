@@ -57,11 +57,11 @@ class Memory:
     """
 
     def __init__(
-        self, propagation: Propagation, winner: Side, mark: Mark, room: tuple[Rows, Rows]
+        self, propagation: Propagation, winner: Side, mark: Mark, room: tuple[Rows, Rows, Rows]
     ) -> None:
         """Nothing is known yet.
 
-        room : two sets to work on, which all searches may share
+        room : three sets to work on, which all searches may share
         """
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
@@ -110,7 +110,7 @@ class Search:
         self.propagation, self.sets = memory.propagation, memory.propagation.sets
         self.winner, self.offender = memory.winner, memory.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
-        self.open, self.escapes = memory.room
+        self.open, self.escapes, self._live = memory.room
         self.found_any = False
         self._memory = memory
         self.sweep = memory.propagation.sweep
@@ -122,7 +122,8 @@ class Search:
         live = unwon = p.unwon[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
             if live is unwon:
-                live = self.sets.copied(unwon)
+                live = self._live
+                self.sets.copy(unwon, live)
             self.sets.remove(records, live)
             self._memory.won.add_all(records)
         return live

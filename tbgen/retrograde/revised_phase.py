@@ -37,7 +37,7 @@ def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Rep
     """
     propagation = course.propagation
     sets = propagation.sets
-    room = sets.empty(), sets.empty()
+    room = sets.empty(), sets.empty(), sets.empty()
     checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
     of_chases: list[Memory] = []
     chases: list[ChaseSearch] = []

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.indexing.squares import SQUARES
+from tbgen.indexing.squares import FILES, SQUARES
 from tbgen.rows.bitsets import (
     BIT,
     CANNON,
@@ -48,6 +48,21 @@ from tbgen.rows.frame import (
     SIDE,
     SIZE,
 )
+
+STEP, RANK = 2, 22
+"""Words from a square to the next one of its rank, and of its file, on a board of rows: nine files
+and a margin of two, which a step to the left of the board comes to as well."""
+FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
+"""The words of the ten ranks, and of these with a margin of two before and behind."""
+CELLS = np.array(
+    [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
+)
+"""int64 (90,): the first word of each square."""
+WAY, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
+"""Where in a buffer the other boards begin, after that of the rows: where the inner piece may be
+when a square is passed, what is found, and the running unions along files."""
+BOARD_WORDS = 5 * _WORDS
+"""The length of a buffer: all of it zero at first, the margins for good."""
 
 
 @part
@@ -145,6 +160,12 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
     mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
     for outer in range(mids // (stride * size)):
         for c in range(frame.groups[g, COMPANIONS]):
+            if stride == 1:
+                _gather_single(
+                    kind, outer * size, first_extend + c, first, side, front, reached, scratch,
+                    frame,
+                )  # fmt: skip
+                continue
             any_live = False
             for square in range(SQUARES):
                 rank = np.int64(frame.extend[first_extend + c, square])
@@ -163,14 +184,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
             if not any_live:
                 continue
             if kind == ROOK or kind == CANNON:
-                if stride == 1:
-                    _gather_single_lines(first, front, reached, scratch)
-                else:
-                    _gather_lines(first, stride, front, reached, scratch)
-            elif stride == 1:
-                _gather_single_steps(
-                    kind, first, taken_lo, taken_hi, side, front, reached, scratch, frame
-                )
+                _gather_lines(first, stride, front, reached, scratch)
             else:
                 _gather_steps(
                     kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame
@@ -191,31 +205,6 @@ def _line(direction, number):
     if direction == 2:
         return number * 9 + 8, -1, 8
     return number * 9, 1, 8
-
-
-@part
-def _gather_single_lines(first, front, reached, scratch):
-    """`_gather_lines` for a stride of one: in half the time, the union being in registers.
-
-    first : int64, the first row of the lead
-    """
-    is_open, mid_of, rows = scratch.open, scratch.mid_of, front.rows
-    for direction in range(4):
-        for number in range(9 if direction < 2 else 10):
-            square, step, length = _line(direction, number)
-            lo, hi = EMPTY, EMPTY
-            for _ in range(length):
-                target = mid_of[square]
-                if target < 0:
-                    lo, hi = EMPTY, EMPTY
-                else:
-                    lo = (lo | rows[first + target, 0]) & is_open[target, 0]
-                    hi = (hi | rows[first + target, 1]) & is_open[target, 1]
-                square += step
-                source = mid_of[square]
-                if source >= 0:
-                    reached[source, 0] |= lo
-                    reached[source, 1] |= hi
 
 
 @part
@@ -258,30 +247,106 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 
 @part
-def _gather_single_steps(kind, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """`_gather_steps` for a stride of one: a row is read and written once for all its steps.
+def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
+    """Predecessors by moves of a man whose group has a stride of one: neighbours are squares.
 
-    kind, first : int64, KNIGHT or PAWN, the first row of the lead
-    taken_lo, taken_hi : uint64, the squares of the lead
+    The rows of his squares are laid out as a board with an empty margin, the ways over them
+    beside it. So every step is a step of as many words, and one that leaves the board finds
+    nothing: loops without a branch over all squares.
+
+    kind, base : int64, of the group, and the first of the mids that differ in his square alone
+    companions, first : int64, their row of `Frame.extend`, and the first row of the lead
     """
-    mid_of, live, taken = scratch.mid_of, scratch.live, frame.mid_taken
+    mid_of, board = scratch.mid_of, scratch.board
+    is_open = scratch.open.reshape(-1)
+    rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
+    union = EMPTY
     for square in range(SQUARES):
-        source = mid_of[square]
-        if source < 0:
-            continue
-        occ_lo, occ_hi = taken_lo | taken[source, 0], taken_hi | taken[source, 1]
-        lo, hi = EMPTY, EMPTY
-        for k in range(8 if kind == KNIGHT else 3):
-            if kind == KNIGHT:
-                target, leg = np.int64(KNIGHT_TARGETS[square, k]), np.int64(KNIGHT_LEGS[square, k])
-            else:
-                target, leg = np.int64(PAWN_TARGETS[side, square, k]), np.int64(NOWHERE)
-            if target >= 0 and live[target] and not has(occ_lo, occ_hi, leg):
-                row = first + mid_of[target]
-                lo |= front.rows[row, 0] & ~BIT[leg, 0]
-                hi |= front.rows[row, 1] & ~BIT[leg, 1]
-        reached[source, 0] |= lo
-        reached[source, 1] |= hi
+        at, rank = np.int64(CELLS[square]), np.int64(frame.extend[companions, square])
+        lo, hi, way_lo, way_hi = EMPTY, EMPTY, EMPTY, EMPTY
+        mid_of[square] = -1
+        if rank >= 0:
+            mid = base + rank
+            mid_of[square] = mid
+            lo, hi = rows[2 * mid], rows[2 * mid + 1]
+            way_lo, way_hi = is_open[2 * mid], is_open[2 * mid + 1]
+            union |= lo | hi
+        board[at] = lo
+        board[at + 1] = hi
+        board[WAY + at] = way_lo
+        board[WAY + at + 1] = way_hi
+    if not union:
+        return
+    if kind == ROOK or kind == CANNON:
+        _slide_on_board(board)
+    elif kind == KNIGHT:
+        _jump_on_board(board)
+    else:
+        _step_on_board(side, board)
+    for square in range(SQUARES):
+        at, mid = OUT + np.int64(CELLS[square]), mid_of[square]
+        if mid >= 0:
+            words[2 * mid] |= board[at]
+            words[2 * mid + 1] |= board[at + 1]
+
+
+@part
+def _slide_on_board(board):
+    """Slides on a board: running unions along files, all nine at a time, and along ranks.
+
+    board : uint64 (BOARD_WORDS,), inout
+    """
+    lo, hi = EMPTY, EMPTY
+    for i in range(FIRST, LAST, STEP):
+        lo = (lo | board[i]) & board[WAY + i]
+        hi = (hi | board[i + 1]) & board[WAY + i + 1]
+        board[OUT + i + STEP] = lo
+        board[OUT + i + STEP + 1] = hi
+    board[OUT + FIRST] = EMPTY
+    board[OUT + FIRST + 1] = EMPTY
+    lo, hi = EMPTY, EMPTY
+    for i in range(LAST - STEP, FIRST, -STEP):
+        lo = (lo | board[i]) & board[WAY + i]
+        hi = (hi | board[i + 1]) & board[WAY + i + 1]
+        board[OUT + i - STEP] |= lo
+        board[OUT + i - STEP + 1] |= hi
+    # The ranks at which files begin are never written to: nothing slides into them.
+    for i in range(FIRST, LAST - RANK):
+        board[UP + i + RANK] = (board[UP + i] | board[i]) & board[WAY + i]
+    for rank in range(LAST - RANK, FIRST, -RANK):
+        for i in range(rank, rank + RANK):
+            board[DOWN + i - RANK] = (board[DOWN + i] | board[i]) & board[WAY + i]
+    for i in range(FIRST, LAST):
+        board[OUT + i] |= board[UP + i] | board[DOWN + i]
+
+
+@part
+def _jump_on_board(board):
+    """Knight jumps on a board, each over a leg beside the square that it starts from.
+
+    board : uint64 (BOARD_WORDS,), inout
+    """
+    for i in range(FIRST, LAST):
+        board[OUT + i] = (
+            (board[i + 2 * RANK - STEP] | board[i + 2 * RANK + STEP]) & board[WAY + i + RANK]
+            | (board[i - 2 * RANK - STEP] | board[i - 2 * RANK + STEP]) & board[WAY + i - RANK]
+            | (board[i + RANK + 2 * STEP] | board[i - RANK + 2 * STEP]) & board[WAY + i + STEP]
+            | (board[i + RANK - 2 * STEP] | board[i - RANK - 2 * STEP]) & board[WAY + i - STEP]
+        )
+
+
+@part
+def _step_on_board(side, board):
+    """Pawn steps on a board, forwards, and sideways from beyond the river.
+
+    board : uint64 (BOARD_WORDS,), inout
+    """
+    forwards = RANK if side == 0 else -RANK
+    river = (FIRST + LAST) // 2
+    for i in range(FIRST, LAST):
+        board[OUT + i] = board[i + forwards]
+    for i in range(river if side == 0 else FIRST, LAST if side == 0 else river):
+        board[OUT + i] |= board[i + STEP] | board[i - STEP]
 
 
 @part

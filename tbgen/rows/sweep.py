@@ -32,7 +32,7 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
 from tbgen.rows.bitsets import EMPTY
 from tbgen.rows.frame import LEADS, MIDS, Frame
-from tbgen.rows.gather import gather_dense
+from tbgen.rows.gather import BOARD_WORDS, gather_dense
 from tbgen.rows.moves import gather_sparse, without_escape
 from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
@@ -57,6 +57,8 @@ class Scratch(NamedTuple):
     """uint64 (M, 2): the running unions of a line of rows."""
     open: Rows
     """uint64 (M, 2): where the inner piece may stand; nowhere, if the outer pieces overlap."""
+    board: NDArray[np.uint64]
+    """uint64 (BOARD_WORDS,): the boards of a man's squares, their margins zero for good."""
     mid_of: NDArray[np.int64]
     """int64 (90,): the mid of each square of the moving piece, -1 for none."""
     live: NDArray[np.bool_]
@@ -72,6 +74,7 @@ def make_scratch(mids: int) -> Scratch:
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
+        np.zeros(BOARD_WORDS, np.uint64),
         np.zeros(SQUARES, np.int64),
         np.zeros(SQUARES, np.bool_),
         np.zeros(mids + 1, np.int32),

@@ -30,7 +30,7 @@ MATERIAL = "KRKNA"
 def memory_of_checks(propagation: Propagation) -> Memory:
     """The candidates with which Red's searches for perpetual checks begin."""
     sets = propagation.sets
-    return Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty()))
+    return Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty(), sets.empty()))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:

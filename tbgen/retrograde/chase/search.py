@@ -114,7 +114,8 @@ class ChaseSearch:
             search.prune()
             if not losses.rows.any():
                 return 0
-            marked = search.sets.empty()
+            marked = search.escapes  # nothing is pruned any more
+            search.sets.empty_out(marked)
             find_chase_wins(losses, setting, self._places, marked, workers)
             search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
