@@ -154,6 +154,7 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 
 
 @no_gcc
+@pytest.mark.certification
 def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
     """Its streams, its exit status, its variables and its faults are not those of the others."""
     disk, out = Disk(tmp_path), tmp_path / "disk" / "board.svg"
