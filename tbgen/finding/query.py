@@ -21,6 +21,9 @@ from tbgen.tables.statistics import HistogramLine
 NO_END = 1 << 30
 """More plies, and more orders, than there are."""
 
+LARGEST = 99_999
+"""The largest number that a field takes."""
+
 FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
@@ -124,8 +127,9 @@ def read_query(asked: Mapping[str, str]) -> Query:
 
     def count(name: str, default: int) -> int:
         found = asked.get(name, "")
-        if found and not (found.isascii() and found.isdecimal() and len(found) < 6):
-            raise InputError(f"{name} is no number", f"{name}=15")
+        plain = found.isascii() and found.isdecimal() and len(found) < 9
+        if found and not (plain and int(found) <= LARGEST):
+            raise InputError(f"{name} is no number up to {LARGEST}", f"{name}=15")
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")

@@ -83,6 +83,25 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
     assert answer.text
 
 
+def limited() -> Iterator[tuple[str, str]]:
+    """Each path with each of its numbers that have a limit."""
+    for path, methods in DOCUMENT["paths"].items():
+        for parameter in methods["get"]["parameters"]:
+            if "maximum" in parameter["schema"]:
+                yield path, parameter["name"]
+
+
+@pytest.mark.parametrize(("path", "name"), list(limited()))
+def test_more_than_a_limit_is_refused(client: TestClient, path: str, name: str) -> None:
+    """In words that name the limit which is described."""
+    parameters = DOCUMENT["paths"][path]["get"]["parameters"]
+    given = {p["name"]: p["example"] for p in parameters if p["required"] and p["in"] == "query"}
+    limit = next(p["schema"]["maximum"] for p in parameters if p["name"] == name)
+    answer = client.get(path.format(material="KRKN"), params=given | {name: str(limit + 1)})
+    assert answer.status_code == 400
+    assert str(limit) in answer.text
+
+
 def contains(found: Any, shown: Any) -> bool:
     """Whether an answer has all that a page shows of it; of lists the page shows the beginning."""
     if isinstance(shown, dict):

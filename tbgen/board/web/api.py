@@ -32,8 +32,9 @@ from tbgen.board.language.names import read_material
 from tbgen.board.language.words import explain_line, explain_move, explain_position
 from tbgen.board.web.embed import told
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.web.openapi import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
 from tbgen.board.web.state import View, position_text, read_view
-from tbgen.finding.query import read_query
+from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
@@ -47,12 +48,10 @@ DEFAULT_PLIES = 400
 FORMATS = ("json", "csv", "pgn")
 """Of the positions that a search finds."""
 
-PNG_WIDTH, MIN_PNG_WIDTH, MAX_PNG_WIDTH = 640, 64, 2000
-"""Pixels: where none are asked for, and the least and the most."""
+PNG_WIDTH = 640
+"""Pixels, where none are asked for."""
 
-MAX_SEED = 99_999
-
-GIF_WIDTH, MAX_GIF_WIDTH = 480, 800
+GIF_WIDTH = 480
 """The same for pictures that move, of which there are many in one."""
 
 
@@ -109,10 +108,10 @@ class Api:
     def render_png(self, request: Request) -> Answer:
         """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
         view = _view(request)
-        width = _number(request, "width", PNG_WIDTH, MAX_PNG_WIDTH)
+        width = _number(request, "width", PNG_WIDTH, MAX_WIDTH)
         last = view.moves[-1] if view.moves else None
         picture = draw(view.position, view.look, Marks(last), alone=True)
-        return Answer(raster.png(picture, max(MIN_PNG_WIDTH, width)), PNG)
+        return Answer(raster.png(picture, max(MIN_WIDTH, width)), PNG)
 
     def animation(self, request: Request) -> Answer:
         """A game, or best play where there are no moves, as a picture that moves."""
@@ -123,9 +122,7 @@ class Api:
         """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
-        return Answer(
-            flipbook(*told(self._library, view), view.look, max(MIN_PNG_WIDTH, width)), GIF
-        )
+        return Answer(flipbook(*told(self._library, view), view.look, max(MIN_WIDTH, width)), GIF)
 
     def export(self, request: Request) -> Answer:
         """The game as a PGN file; best play where there are no moves yet."""
@@ -165,7 +162,7 @@ class Api:
         """Positions of a table by what is asked of them; how much of it they stand for."""
         material, query = _material(request), request.query_params
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
-        seed = _number(request, "seed", 0, MAX_SEED)
+        seed = _number(request, "seed", 0, LARGEST)
         found = search(
             self._library, material, read_query(query), seed, max(1, limit),
             sort=query.get("sort") or None,

@@ -23,12 +23,17 @@ from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer
 from tbgen.board.web.layout import wide_page
 from tbgen.board.web.markup import link, message
 from tbgen.board.web.state import MAX_POSITION_TEXT, View
-from tbgen.finding.query import FIELDS, SORTS
+from tbgen.finding.query import FIELDS, LARGEST, SORTS
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 99999}
+MIN_WIDTH, MAX_WIDTH = 64, 2000
+"""Pixels of a picture; a narrower one is drawn so wide."""
+
+MAX_GIF_WIDTH = 800
+
+_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST}
 
 _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "fen": (
@@ -100,7 +105,12 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {"enum": list(SORTS)},
         "-plies",
     ),
-    "width": ("in pixels", "像素宽度", {"type": "integer", "minimum": 64, "maximum": 2000}, "480"),
+    "width": (
+        "in pixels",
+        "像素宽度",
+        {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH},
+        "480",
+    ),
     "material": ("an endgame", "残局", {"type": "string"}, "KRKN"),
 }
 """By name: what it is in English and in Chinese, its schema, an example."""
@@ -110,7 +120,7 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
 class Endpoint:
     """An address: what it answers in English and in Chinese, its parameters, its type.
 
-    Parameters in the path are required, and so is `fen`.
+    Parameters in the path are required, and so is `fen`. `widest` is the largest `width`.
     """
 
     path: str
@@ -118,6 +128,7 @@ class Endpoint:
     chinese: str
     parameters: tuple[str, ...] = ()
     media: str = JSON
+    widest: int = MAX_WIDTH
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,6 +180,7 @@ ENDPOINTS = (
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
         GIF,
+        MAX_GIF_WIDTH,
     ),
     Endpoint(
         "/export.pgn",
@@ -224,7 +236,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
                 "in": "path" if f"{{{name}}}" in endpoint.path else "query",
                 "required": name in ("fen", "material"),
                 "description": _PARAMETERS[name][0],
-                "schema": _PARAMETERS[name][2],
+                "schema": _schema(endpoint, name),
                 "example": _PARAMETERS[name][3],
             }
             for name in endpoint.names
@@ -236,6 +248,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             "503": failure,
         },
     }
+
+
+def _schema(endpoint: Endpoint, name: str) -> dict[str, Any]:
+    """The values of a parameter."""
+    found = _PARAMETERS[name][2]
+    return found | {"maximum": endpoint.widest} if name == "width" else found
 
 
 def api_page(view: View) -> Answer:
