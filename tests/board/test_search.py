@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import re
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -328,6 +330,25 @@ def test_a_search_elsewhere_ends_when_nobody_waits_and_its_process_searches_on(
     finally:
         helper.end()
     assert len(answer.body["positions"]) == 1
+
+
+def test_nobody_who_leaves_waits_for_a_process_that_compiles(library: Library) -> None:
+    helper, shelf = Helper(), Shelf.of(library)
+
+    def leave() -> None:
+        raise AbandonedError
+
+    try:
+        helper.ask("json", asked("outcome=win&limit=1"), shelf, lambda: None)
+        os.kill(helper._process.pid or 0, signal.SIGSTOP)
+        for _ in range(2):
+            with pytest.raises(AbandonedError):
+                helper.ask("json", asked("outcome=draw&limit=2"), shelf, leave)
+        os.kill(helper._process.pid or 0, signal.SIGCONT)
+        answer = helper.ask("json", asked("outcome=loss&limit=3"), shelf, lambda: None)
+    finally:
+        helper.end()
+    assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
 
 
 def test_a_search_whose_process_has_died_says_so_and_the_next_one_has_another(

@@ -87,6 +87,7 @@ class Helper:
             self._process.start()
         theirs.close()
         self._known = ""
+        self._owes = False
 
     def ask(
         self, name: str, asked: Mapping[str, Any], shelf: Shelf, go_on: Callable[[], None]
@@ -95,16 +96,23 @@ class Helper:
 
         Raises `EOFError` or `OSError` where the process has ended.
         """
+        if self._owes:  # it compiles, and looks up when it is done
+            self._receive(go_on)
         self._connection.send((name, asked, None if shelf.fingerprint == self._known else shelf))
-        self._known = shelf.fingerprint
+        self._known, self._owes = shelf.fingerprint, True
         try:
-            while not self._connection.poll(LOOK_SECONDS):
-                go_on()
+            return self._receive(go_on)
         except AbandonedError:
             self._connection.send(None)
-            self._connection.recv()
             raise
-        return self._connection.recv()
+
+    def _receive(self, go_on: Callable[[], None]) -> Any:
+        """The answer that the process owes."""
+        while not self._connection.poll(LOOK_SECONDS):
+            go_on()
+        answer = self._connection.recv()
+        self._owes = False
+        return answer
 
     def end(self) -> None:
         """End the process."""
