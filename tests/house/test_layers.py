@@ -97,6 +97,12 @@ def test_imports_go_one_way(package: str) -> None:
                 assert known, f"{module} imports {other}"
 
 
+def test_only_drawings_and_pages_are_markup() -> None:
+    for module in sources():
+        if package_of(module) in ("board.language", "board.knowledge"):
+            assert not {"html", "urllib"} & {other.split(".")[0] for other in imported(module)}
+
+
 def test_no_circle_of_modules() -> None:
     """Not even one that is hidden behind `TYPE_CHECKING` or put off into a function."""
     graph = {

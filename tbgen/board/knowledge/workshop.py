@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from tbgen.indexing import Material
+from tbgen.indexing.squares import PieceType
 
 
 @dataclass(frozen=True)
@@ -91,3 +92,12 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
     if limits is None:
         return False
     return cost.seconds <= limits.seconds and cost.memory_bytes <= limits.memory_bytes
+
+
+def closure_size(material: Material) -> int:
+    """At most how many materials captures can lead to; cheap, unlike the closure itself."""
+    size = 1
+    for army in material.armies:
+        for kind in PieceType:
+            size *= army.count(kind) + 1
+    return size // 4

@@ -13,6 +13,7 @@ from html import escape
 from tbgen.answers.units import size as readable
 from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name, piece_name
 from tbgen.board.language.words import explain_distance, proof_in_words, time_in_words
@@ -45,15 +46,6 @@ def endgame_type(army: Army) -> str:
     """`rook` .. `pawn` if the army attacks with one kind of piece only, else `other`."""
     kinds = [kind for kind in _TYPES if army.count(kind)]
     return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
-
-
-def closure_size(material: Material) -> int:
-    """At most how many materials captures can lead to; cheap, unlike the closure itself."""
-    size = 1
-    for army in material.armies:
-        for kind in PieceType:
-            size *= army.count(kind) + 1
-    return size // 4
 
 
 def list_page(library: Library, view: View) -> Answer:

@@ -21,11 +21,12 @@ from tbgen.board.knowledge.games import GameText, follows_position, read_game
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.practice import answer
 from tbgen.board.knowledge.puzzles import LEVELS, find_puzzle
+from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.names import read_material
 from tbgen.board.web.composer import search_page
 from tbgen.board.web.editor import editor_page, read_sketch
 from tbgen.board.web.embed import embed_page
-from tbgen.board.web.endgames import MAX_NODES, closure_size, list_page, material_page
+from tbgen.board.web.endgames import MAX_NODES, list_page, material_page
 from tbgen.board.web.film import film_page
 from tbgen.board.web.gallery import gallery_page
 from tbgen.board.web.handbook import chapter_page, document_page, handbook_page

@@ -25,13 +25,13 @@ from starlette.routing import Route
 from tbgen.board.drawing.diagram import draw
 from tbgen.board.knowledge.daily import today
 from tbgen.board.knowledge.library import Library, Opponent
-from tbgen.board.knowledge.workshop import Workshop
+from tbgen.board.knowledge.workshop import Workshop, closure_size
 from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
 from tbgen.board.web.construction import PATHS, Construction
-from tbgen.board.web.endgames import MAX_NODES, closure_size
+from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.helpers import Helpers
 from tbgen.board.web.http import (
     HTML,
