@@ -1,6 +1,6 @@
 """Speed of the engine's search: nodes a CPU second on one thread, with judge and hash table.
 
-    python scripts/measure/bench_engine.py [--nodes N]
+    python scripts/measure/bench_engine.py [--nodes N] [--hash MIB]
 
 Printed as a ratio to perft of the same run, for three positions: rates alone depend on the machine.
 """
@@ -45,8 +45,9 @@ def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--hash", type=int, default=16, help="MiB of the hash table.")
     options = parser.parse_args()
-    searcher = Searcher(hash_mebibytes=16)
+    searcher = Searcher(hash_mebibytes=options.hash)
     searcher.warm_up()
     speed(searcher, options.nodes)
 
