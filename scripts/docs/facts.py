@@ -183,8 +183,9 @@ def by_check_alone(rows: Sequence[Difference]) -> str:
     listed = [
         ["the same outcomes", len(same), ", ".join(same)],
         ["others", len(others), ", ".join(others)],
-        ["not compared", len(missing), ", ".join(missing)],
     ]
+    if missing:
+        listed.append(["not compared", len(missing), ", ".join(missing)])
     return table(["", "", "materials"], listed)
 
 
