@@ -27,7 +27,7 @@ COPIED = 1 << 20
 
 
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
-    """Write rows as CSV with a header line; numbers alone."""
+    """Write rows as CSV with a header line; numbers alone, yes and no as 1 and 0."""
     small = [str(number) for number in range(256)]
     for number, part in enumerate(parts):
         if number == 0:
@@ -35,7 +35,7 @@ def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
         texts = []
         for column in part.values():
             numbers = column.tolist()
-            if column.dtype == np.uint8:
+            if column.dtype in (np.uint8, np.bool_):
                 texts.append([small[value] for value in numbers])
             else:
                 texts.append(list(map(str, numbers)))

@@ -29,6 +29,7 @@ from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.probing.columns import sampled_columns
+from tbgen.probing.dump import write_csv
 from tbgen.probing.legality import legal_boards
 from tbgen.probing.placements import legal_to_move, squares_and_legality
 from tbgen.tables import CorruptTableError, files
@@ -79,6 +80,10 @@ def test_every_slot_has_a_row_where_that_is_asked_for() -> None:
     assert (every["slot"] == np.arange(slots)).all()
     chosen = every.take(every["legal"])
     assert all((chosen[name] == column).all() for name, column in legal.items())
+    out = io.StringIO()
+    write_csv(iter([every]), out)
+    rows = csv.DictReader(out.getvalue().splitlines())
+    assert [row["legal"] for row in rows] == ["01"[yes] for yes in every["legal"].tolist()]
 
 
 def test_archives_say_the_same(tmp_path: Path) -> None:
