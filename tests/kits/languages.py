@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 NAMES = (
     r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
-    r"OpenAPI|ICCS|WXF|SVG|PNG|GIF|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
+    r"OpenAPI|CSV|ICCS|WXF|SVG|PNG|GIF|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
 )  # fmt: skip
 """Latin letters that belong: quoted text, endgames, names of notations and formats, units."""
 
