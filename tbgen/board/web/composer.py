@@ -21,7 +21,7 @@ from tbgen.board.web.gallery import small_boards
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import wide_page, with_settings
 from tbgen.board.web.markup import hidden_fields, link, message
-from tbgen.board.web.state import View
+from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words, outcome_word
 from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
@@ -45,7 +45,7 @@ def search_page(
     """The form, and the positions that are found; raises like `Tablebase.probe`."""
     language, path = view.language, f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
-    seed = _number(query.get("seed", ""), 0)
+    seed = number_of(query.get("seed", ""), 0)
     library.tables.table(material)  # which must be there, whatever is asked
     results = ""
     if asked:
@@ -189,8 +189,3 @@ def _tick(name: str, label: str, asked: Mapping[str, str]) -> str:
         f'<label class="tick"><input type="checkbox" name="{name}" value="1"{checked}>'
         f"{escape(label)}</label>"
     )
-
-
-def _number(words: str, default: int) -> int:
-    """A number in a query; what is none is as if it were not there."""
-    return int(words) if words.isascii() and words.isdecimal() and len(words) < 6 else default

@@ -20,7 +20,7 @@ from tbgen.board.language.names import material_name
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import wide_page, with_settings
 from tbgen.board.web.markup import link
-from tbgen.board.web.state import View
+from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.finding.query import Query, count_of
 from tbgen.indexing import Material, Position, Side
@@ -100,7 +100,8 @@ def gallery_page(
     """The positions of a bar as small boards."""
     figures, _ = library.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
-    order, plies = (_number(query.get(name, "")) for name in ("order", "plies"))
+    # Nothing has an order or plies of -1.
+    order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
     wanted = behind_bar(winner, order, plies)
     number = count_of(figures, wanted)
     if not number or figures.index_size > MAX_SLOTS:
@@ -132,8 +133,3 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
 
 def _turn(position: Position, language: str) -> str:
     return text(language, "to_move", side=text(language, position.side.name.lower()))
-
-
-def _number(words: str) -> int:
-    """A number in a query; -1, which nothing has, for what is none."""
-    return int(words) if words.isascii() and words.isdecimal() and len(words) < 6 else -1

@@ -232,7 +232,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         human=Side.BLACK if query.get("side") == "black" else Side.RED,
         chosen=parse_square(query["from"]) if query.get("from") else None,
         where=parse_square(query["where"]) if query.get("where") else None,
-        ply=_count(query.get("at", "")),
+        ply=number_of(query.get("at", ""), 0, digits=4),
         plays=query.get("play", "") == "1",
         ladder=query.get("ladder", "") == "1",
         task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
@@ -266,9 +266,9 @@ def preferred_language(accepted: str) -> str:
     return "en"
 
 
-def _count(text: str) -> int:
-    """A number of plies; 0 for what is none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
+def number_of(text: str, default: int, *, digits: int = 5) -> int:
+    """A number in a query, of at most so many digits; `default` for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else default
 
 
 def _one_of(text: str, known: tuple[str, ...], default: str) -> str:
