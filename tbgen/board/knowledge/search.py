@@ -26,7 +26,7 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""How long a search may take; a request may take longer (`http.ANSWER_SECONDS`)."""
+"""How long a search may take; a request may take longer (`http.SEARCH_SECONDS`)."""
 
 SHOWN = 24
 """Positions of a page, or of an answer that is asked for no number of them."""

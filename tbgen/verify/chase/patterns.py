@@ -77,7 +77,7 @@ class ChaseGraph(NamedTuple):
 
 @lent
 class Victims(NamedTuple):
-    """Whom the winner-to-be chases, for the edges that may matter.
+    """Pieces that the winner-to-be chases, for the edges that may matter.
 
     A piece is a bit, and its number depends on the position: of a pair, it is the one at the
     chaser where the pair begins.
