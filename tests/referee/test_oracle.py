@@ -1,7 +1,7 @@
 """Random loops against pyffish's referee: every disagreement has its clause.
 
-The full comparison of 20000 loops, whose classification docs/referee.md quotes, is
-`scripts/reproduce/compare_referee.py`; its shape is certified here with `-m certification`.
+`scripts/reproduce/compare_referee.py` is the full comparison of 20000 loops (docs/referee.md); its
+shape is certified here with `-m certification`.
 """
 
 import pytest
