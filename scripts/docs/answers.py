@@ -36,28 +36,30 @@ POSITION = {
     "reason": text("the outcome in words"),
     "mechanism": MECHANISM,
 }
+AFTER = or_null(whole("of the position after the move; null if unknown"))
 MOVE = {
     "move": text("in the notation asked for"),
     "outcome": text("for the side that moves", "win", "draw", "loss", "unknown"),
-    "value": or_null(whole("of the position after the move; null where its table is missing")),
-    "order": or_null(whole("of the position after the move")),
-    "plies": or_null(whole("of the position after the move")),
+    "value": AFTER,
+    "order": AFTER,
+    "plies": AFTER,
     "capture": flag("whether it takes a piece"),
     "check": flag("whether it gives check"),
     "best": flag("whether no move is better"),
     "reason": text("what it does, in words"),
 }
 FOUND = ("fen", "side", "outcome", "order", "plies")
+LEVEL = whole("of that side")
 JUDGEMENT = record(
     "the referee's answer",
     fen=FEN | {"description": "the first position"},
     moves=several("what was played, as ICCS", text("a move")),
     verdict=text("who wins", "undecided", "draw", "red wins", "black wins"),
     level=record(
-        "of each side's offence: 2 perpetual check, 1 perpetual chase (chinese: checks and "
-        "threats of mate), 0 none",
-        red=whole("Red's"),
-        black=whole("Black's"),
+        "gravity of offences: 2 perpetual check, 1 perpetual chase (chinese: checks and threats of "
+        "mate), 0 none",
+        red=LEVEL,
+        black=LEVEL,
     ),
     plies=several(
         "every ply with its label",
@@ -72,11 +74,9 @@ JUDGEMENT = record(
     ),
     reason=text("the verdict in words, with the article"),
 )
-SIDE_COUNTS = {
-    "wins": whole("won by the side to move"),
-    "draws": whole("drawn"),
-    "losses": whole("lost by the side to move"),
-}
+BY_OUTCOME = whole("positions, by the outcome for the side to move")
+SIDE_COUNTS = {"wins": BY_OUTCOME, "draws": BY_OUTCOME, "losses": BY_OUTCOME}
+DIRECT = whole("direct wins (value 255): all, by perpetual check, by perpetual chase")
 
 
 PROOF = record(
@@ -112,9 +112,9 @@ def proven(side: str) -> Schema:
         positions=whole("legal positions"),
         **SIDE_COUNTS,
         rule_decided=whole("of order 1 and above"),
-        direct=whole("direct wins, value 255"),
-        direct_checks=whole("of these by perpetual check"),
-        direct_chases=whole("of these by perpetual chase"),
+        direct=DIRECT,
+        direct_checks=DIRECT,
+        direct_chases=DIRECT,
     )
 
 
@@ -130,20 +130,20 @@ ANSWERS: dict[str, Schema] = {
                 "a table",
                 material=MATERIAL,
                 index_size=whole("slots for each side to move"),
-                placements=whole("slots that are positions, legal or not"),
-                holes=whole("slots that are none"),
-                memory_bytes=whole("memory while it is built"),
-                disk_bytes=whole("its file, estimated"),
-                cpu_seconds=number("processor time, estimated"),
-                seconds=number("time, estimated"),
+                placements=whole("slots with a position, legal or not"),
+                holes=whole("slots without one"),
+                memory_bytes=whole("estimate"),
+                disk_bytes=whole("estimate"),
+                cpu_seconds=number("estimate"),
+                seconds=number("estimate"),
                 present=flag("whether it is finished"),
             ),
         ),
         missing=whole("tables to build"),
-        slots=whole("all of them, for each side to move"),
-        memory_bytes=whole("the largest of them"),
-        disk_bytes=whole("all of them"),
-        seconds=number("all of them"),
+        memory_bytes=whole("of the largest table"),
+        slots=whole("of all tables, for each side to move"),
+        disk_bytes=whole("of all tables"),
+        seconds=number("of all tables"),
     ),
     "build": record(
         "what was built",
@@ -195,7 +195,7 @@ ANSWERS: dict[str, Schema] = {
                 written=flag("false if it was there"),
             ),
         ),
-        archive=or_null(text("of all files, with --out")),
+        archive=or_null(text("of all files; null without --out")),
     ),
     "probe": record(
         "a position",
@@ -243,7 +243,10 @@ ANSWERS: dict[str, Schema] = {
                 complete=flag("whether the search of patterns came to its end"),
                 findings=whole("positions that are wrong"),
                 first=or_null(
-                    {"type": "object", "description": "the first of them: stored and expected"}
+                    {
+                        "type": "object",
+                        "description": "the first: stored and expected; null without",
+                    }
                 ),
                 digest=text("of the contents that were proven"),
                 proof=PROOF,
@@ -349,8 +352,8 @@ ANSWERS: dict[str, Schema] = {
             record(
                 "a file",
                 file=text("its name"),
-                bytes=whole("its size"),
-                sha256=text("of its bytes"),
+                bytes=whole("of the file"),
+                sha256=text("of the file"),
                 digest=or_null(text("of a table; null for a certificate")),
                 values=or_null(text("digest of a table's values; null if not worked out")),
             ),
@@ -411,11 +414,9 @@ ANSWERS: dict[str, Schema] = {
                 "a move",
                 input=text("what was read"),
                 text=text("in the notation asked for"),
-                iccs=text("as ICCS"),
-                fairy=text("as Fairy-Stockfish has it"),
-                wxf=text("as WXF"),
-                zh=text("in simplified Chinese"),
-                **{"zh-hant": text("in traditional Chinese")},
+                **dict.fromkeys(
+                    ("iccs", "fairy", "wxf", "zh", "zh-hant"), text("in this notation")
+                ),
             ),
         ),
     ),

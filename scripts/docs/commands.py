@@ -26,25 +26,24 @@ PAGE = ROOT / "docs" / "commands.md"
 HEAD = """# Commands
 
 Reference for users of the command line, written by `python scripts/docs/commands.py`.
-`tbgen COMMAND --help` adds details and examples. Options of several commands are
-[below](#common-options).
+`tbgen COMMAND --help` adds details and examples. [Common options](#common-options) have one meaning
+for several commands; every command but `engine` has `--json`, one JSON object on stdout.
 """
 
 COMMON = """## Common options
 
 MATERIAL is one as in KRNKR, a pattern as in `'KR*KN*'`, the set `practical` (two attackers against
-any defenders) or `table1`, or `@FILE`, which lists any of these. POSITION is a FEN, Pai's string,
-the six-integer board code or a board of ten lines ([notations](notations.md)); `probe`, `convert`
-and `judge` read standard input for `-`. *Table options* are `--tables`, `--rules`,
-`--minor-chases`, `--orders` and `--metric`.
+any defenders) or `table1`, or `@FILE`, which lists any of these. POSITION is in any
+[notation](notations.md); `probe`, `convert` and `judge` read standard input for `-`. *Table
+options* are `--tables`, `--rules`, `--minor-chases`, `--orders` and `--metric`.
 """
 
 FOOT = """
 ## In a shell
 
-Tables of different rules or options never mix. An error is one line on stderr and a hint; with
-`--json` also an object on stdout. `TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`,
-`probe` and `verify` end with a suggestion.
+An error is one line on stderr and a hint; with `--json` also an object on stdout.
+`TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`, `probe` and `verify` end with a
+suggestion.
 
 | exit status | |
 |---|---|
@@ -56,13 +55,10 @@ Tables of different rules or options never mix. An error is one line on stderr a
 
 With `build --keep-going` the status is that of the first table that failed.
 
-Tab completes commands, options and choices after one line in the shell's own file:
-
-| shell | file | line |
-|---|---|---|
-| bash 4.4 or later | `~/.bashrc` | `eval "$(_TBGEN_COMPLETE=bash_source tbgen)"` |
-| zsh | `~/.zshrc` | `eval "$(_TBGEN_COMPLETE=zsh_source tbgen)"` |
-| fish | `~/.config/fish/completions/tbgen.fish` | `_TBGEN_COMPLETE=fish_source tbgen \\| source` |
+Tab completes commands, options and choices after one line in a file of the shell: in `~/.bashrc`
+(bash 4.4 or later) `eval "$(_TBGEN_COMPLETE=bash_source tbgen)"`, in `~/.zshrc` the same with
+`zsh_source`, in `~/.config/fish/completions/tbgen.fish`
+`_TBGEN_COMPLETE=fish_source tbgen | source`.
 """
 
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
@@ -95,7 +91,7 @@ def arguments(command: Command) -> str:
     for argument in command.params:
         if isinstance(argument, Argument):
             word = argument.metavar or (argument.name or "").upper()
-            many = argument.nargs == -1 and not word.endswith("...")
+            many = argument.nargs == -1 and "..." not in word
             words.append(f"{word}..." if many else word)
     return " ".join(["", *words])
 
@@ -126,21 +122,19 @@ def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
 
 
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
-    """The section on shared options; defaults that differ name their commands."""
+    """The section on shared options; defaults that differ name the commands of all but the most."""
     yield COMMON
     defaults: dict[str, dict[str, list[str]]] = {}
     for line, users in sorted(shared.items()):
         text, _, default = line.partition(" Default: ")
-        defaults.setdefault(text, {})[default] = users
+        defaults.setdefault(text, {})[default.removesuffix(".")] = users
     uses = Counter(text.split()[1] for text in defaults)
     for text, several in defaults.items():
-        named = len(several) > 1 or uses[text.split()[1]] > 1
-        said = [
-            (f"Default: {default}" if default else "").removesuffix(".")
-            + (f" ({', '.join(users)})" if named else "")
-            for default, users in several.items()
-        ]
-        yield f"{text} {'; '.join(said)}".replace("  ", " ").rstrip()
+        *few, (usual, most) = sorted(several.items(), key=lambda one: len(one[1]))
+        said = [f"{default} ({', '.join(users)})" for default, users in few]
+        said += [f"else {usual}" if few else usual] if usual else []
+        named = f" ({', '.join(most)})" if uses[text.split()[1]] > 1 else ""
+        yield f"{text}{' Default: ' * bool(said)}{', '.join(said)}{'.' * bool(said)}{named}"
 
 
 def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
@@ -152,11 +146,12 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     own = [line for line in rows.values() if line not in shared]
     if own:
         yield "\n".join([*own, ""])
-    common = [option for option, line in rows.items() if line in shared]
+    common = [option for option, line in rows.items() if line in shared and option != "--json"]
     named = [f"`{option}`" for option in common]
     if set(TABLE_OPTIONS) <= set(common):
         named = ["table options", *(f"`{each}`" for each in common if each not in TABLE_OPTIONS)]
-    yield f"[Common](#common-options): {', '.join(named)}.\n"
+    if named:
+        yield f"Common: {', '.join(named)}.\n"
 
 
 def page() -> str:
@@ -168,9 +163,10 @@ def page() -> str:
         for name in COMMANDS
     }
     shared = common_items(commands)
+    described = {line: users for line, users in shared.items() if "`--json`" not in line}
     for name, command in commands.items():
         lines.extend(section(name, command, shared))
-    lines.extend(common_options(shared))
+    lines.extend(common_options(described))
     return "\n".join(lines) + "\n" + FOOT
 
 

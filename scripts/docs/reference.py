@@ -1,9 +1,9 @@
-"""Write docs/python.md: public names with signatures, summaries and errors.
+"""Write docs/python.md: the public names, where they are, and a sentence on each.
 
     python scripts/docs/reference.py
 
 `SECTIONS` says what is listed; a name of `tbgen` itself that is in none of them is an error, and
-`tests/docs/test_generated.py` compares.
+`tests/docs/test_generated.py` compares. Types, errors and examples are left to `help(name)`.
 """
 
 from __future__ import annotations
@@ -12,27 +12,25 @@ import enum
 import importlib
 import inspect
 import re
-import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tbgen
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-WIDTH = 100
-_JOINT = "\0"
-"""Stands for blanks inside a parameter, at which no line ends."""
 
-HEAD = """# Python
+HEAD = """# Public names in Python
 
-Reference of the public names, for programs in Python; written by
-`python scripts/docs/reference.py`. `help(name)` has the whole docstring and examples. A name that
-is not listed may change. Text is taken for a `Position` (a FEN), `Material`, `Move`, `Rules`,
-`Metric`, `Offence` and `Path`; a parameter without a type has that
-of its default, else that of its name; each whose default is None may be None. In use:
-[Probe from Python](probing.md), [Research](research.md), [Find positions](find.md).
+Reference for programs in Python, written by `python scripts/docs/reference.py`: each name with its
+module, its parameters and their defaults. `help(name)` has types, errors, members and examples. A
+name that is not listed may change. A string is taken for a `Position` (a FEN), `Material`, `Move`,
+`Rules`, `Metric`, `Offence` and `Path`. In use: [Probe from Python](probing.md),
+[Research](research.md), [Find positions](find.md).
 """
+
+DETAILED = {"GameTablebase", "Prober", "Tablebase", "BoardProber"}
+"""Classes whose members have a line each; those of the others are named alone."""
 
 
 class Section(NamedTuple):
@@ -42,8 +40,6 @@ class Section(NamedTuple):
     text: str
     module: str
     names: tuple[str, ...]
-    brief: bool = False
-    """Whether members are named alone, without signatures and summaries."""
 
 
 SECTIONS = (
@@ -72,9 +68,9 @@ SECTIONS = (
     ),
     Section(
         "Files", "[The table file](format.md) says how values are stored.", "tbgen.tables",
-        ("TableName", "TableFile", "TableStatistics"), brief=True,
+        ("TableName", "TableFile", "TableStatistics"),
     ),
-    Section("The index", "", "tbgen.indexing.layout", ("Layout",), brief=True),
+    Section("The index", "", "tbgen.indexing.layout", ("Layout",)),
     Section(
         "Errors", "", "tbgen",
         (
@@ -91,7 +87,7 @@ SECTIONS = (
     Section("Plies of a judgement", "", "tbgen.referee", ("Label", "Ply")),
     Section(
         "The Chinese rules", "[Where they need no judge](referee.md).", "tbgen.referee",
-        ("judge_chinese", "Game"), brief=True,
+        ("judge_chinese", "Game"),
     ),
     Section(
         "Notations", "", "tbgen.notation",
@@ -101,8 +97,7 @@ SECTIONS = (
         "Inside compiled code", "", "tbgen.probing",
         ("NumbaTables", "probe", "probe_board", "outcome_of", "order_of", "plies_of"),
     ),
-    Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding"),
-        brief=True),
+    Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding")),
 )  # fmt: skip
 
 
@@ -116,119 +111,81 @@ def page() -> str:
         module = importlib.import_module(section.module)
         parts.append(f"## {section.title}\n")
         parts.append(f"In `{section.module}`. {section.text}".strip() + "\n")
-        found = [(name, getattr(module, name)) for name in section.names]
-        plain = [
-            (name, each) for name, each in found
-            if not inspect.isclass(each) or issubclass(each, BaseException)
-        ]  # fmt: skip
-        if plain:
-            parts.append(_items(plain))
-        for name, each in found:
-            if (name, each) not in plain:
-                parts += _described(name, each, brief=section.brief)
+        parts.append("\n".join(line for name in section.names for line in _lines(module, name)))
+        parts.append("")
     return "\n".join(parts)
 
 
-def _items(found: Iterable[tuple[str, Any]]) -> str:
-    """Functions, errors or members as a list."""
-    return "".join(f"- `{_line(name, each)}`: {_summary(each)}\n" for name, each in found)
-
-
-def _described(name: str, found: Any, *, brief: bool) -> Iterator[str]:
-    """The parts about a class."""
-    yield f"### {name}\n"
-    bases = [base.__name__ for base in found.__bases__ if base is not object]
-    if issubclass(found, enum.Enum):
-        values = ", ".join(f"{member.name} = {member.value!r}" for member in found)
-        yield f"    class {name}({', '.join(bases)}): {values}\n"
+def _lines(module: Any, name: str) -> Iterator[str]:
+    """The lines about a name, and of a class those about its members."""
+    found = getattr(module, name)
+    if not inspect.isclass(found):
+        yield f"- `{_signature(name, found)}`: {_summary(found)}"
+        return
+    title = name
+    summary = _summary(found)
+    members = {} if issubclass(found, BaseException) else _members(found)
+    if issubclass(found, BaseException):
+        title = f"{name}({', '.join(base.__name__ for base in found.__bases__)})"
+    elif issubclass(found, enum.Enum):
+        summary += f" {', '.join(f'`{each.name}`' for each in found)}."
     elif {"__init__", "__new__"} & set(vars(found)):
-        yield _block(f"class {_signature(name, found)}")
-    yield f"{_summary(found)}\n"
+        title = _signature(name, found)
+    if name in DETAILED:
+        yield f"- `{title}`: {summary}"
+        for member, value in members.items():
+            called = _signature(member, value) if inspect.isfunction(value) else member
+            yield f"    - `{called}`: {_summary(value)}"
+        return
+    called = [f"`{each}{'()' * inspect.isfunction(value)}`" for each, value in members.items()]
+    more = f" Members: {', '.join(called)}." if called else ""
+    yield f"- `{title}`: {summary}{more}"
+
+
+def _members(found: Any) -> dict[str, Any]:
+    """The public methods and properties of a class that have a docstring."""
     members = {
-        member: value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        for member, value in vars(found).items()
-        if not member.startswith("_") and _is_documented(value)
+        name: value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        for name, value in vars(found).items()
+        if not name.startswith("_")
     }
-    if members and brief:
-        yield f"Members: {', '.join(f'`{member}`' for member in members)}.\n"
-    elif members:
-        yield _items(members.items())
-
-
-def _line(name: str, found: Any) -> str:
-    """A name in one line: of a function its signature, of an error its bases."""
-    if inspect.isclass(found):
-        return f"{name}({', '.join(base.__name__ for base in found.__bases__)})"
-    return _signature(name, found).replace(_JOINT, " ") if callable(found) else name
-
-
-def _summary(found: Any) -> str:
-    """The first sentence of a docstring, its errors, and types of parameters of kernels."""
-    text = inspect.getdoc(found) or ""
-    first, *more = text.split("\n\n")
-    plain = " ".join(text.split())
-    kept = [re.split(r"(?<=\.)\s+(?=[A-Z`])", first, maxsplit=1)[0]]
-    kept += re.findall(r"(?<=[.] )(Raises .+?\.)(?= [A-Z>]|$)", plain)
-    for entry in re.findall(r"^\w+(?:, \w+)* : (?:.+\n?)+", "\n\n".join(more), re.MULTILINE):
-        kept += [f"`{line}`." for line in re.split(r"\n(?! )", entry.strip())]
-    return " ".join(" ".join(dict.fromkeys(kept)).split())
+    return {name: value for name, value in members.items() if _is_documented(value)}
 
 
 def _is_documented(value: Any) -> bool:
     """Return whether a member is a method or a property with a docstring of its own."""
-    if isinstance(value, classmethod | staticmethod):
-        return True
     is_computed = isinstance(value, property) or type(value).__name__ == "cached_property"
     return (inspect.isfunction(value) or is_computed) and bool(inspect.getdoc(value))
 
 
+def _summary(found: Any) -> str:
+    """The first sentence of a docstring."""
+    first = (inspect.getdoc(found) or "").partition("\n\n")[0]
+    return " ".join(re.split(r"(?<=\.)\s+(?=[A-Z`])", first, maxsplit=1)[0].split())
+
+
 def _signature(name: str, found: Any) -> str:
-    """A name with its parameters and its result, in one line; `_JOINT` inside parameters."""
-    signature = inspect.signature(getattr(found, "py_func", found))
+    """A name with its parameters and their defaults."""
     listed = []
     keyword = False
-    for each in signature.parameters.values():
+    for each in inspect.signature(getattr(found, "py_func", found)).parameters.values():
         if each.name in ("self", "cls"):
             continue
         if each.kind == each.KEYWORD_ONLY and not keyword:
             listed.append("*")
             keyword = True
-        text = (
-            re.sub(r"'|ForwardRef\(|\)$", "", str(each)) if "=" not in str(each) else _plain(each)
-        )
-        text = re.sub(r"(?: \| None)?(?= = None$)| \| str\b", "", text)
-        text = re.sub(r": [^=]* = (?!None$|\.\.\.$)", "=", text)
-        same = re.match(rf"{each.name}: {each.name.capitalize()}(?: \| None)?(?= =|$)", text)
-        if same is not None:
-            text = each.name + text[same.end() :]
-        text = text.replace(" = ", "=")
-        listed.append(text.replace(" ", _JOINT))
-    returned = signature.return_annotation
-    end = f" -> {returned}" if isinstance(returned, str) and not inspect.isclass(found) else ""
-    return f"{name}({', '.join(listed)}){end}"
+        star = "*" * (each.kind == each.VAR_POSITIONAL)
+        listed.append(star + each.name + _default(each.default))
+    return f"{name}({', '.join(listed)})"
 
 
-def _block(line: str) -> str:
-    """A signature as an indented block."""
-    text = textwrap.fill(
-        f"    {line}", WIDTH,
-        subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
-    return f"{text.replace(_JOINT, ' ')}\n"
-
-
-def _plain(parameter: inspect.Parameter) -> str:
-    """A parameter with its default; of enumerations and objects the name."""
-    default = parameter.default
-    said = repr(default)
+def _default(default: Any) -> str:
+    """The default of a parameter as code; nothing for a parameter that must be given."""
+    if default is inspect.Parameter.empty:
+        return ""
     if isinstance(default, enum.Enum):
-        said = f"{type(default).__name__}.{default.name}"
-    elif said.startswith("<"):
-        said = "..."
-    annotation = parameter.annotation
-    if annotation is parameter.empty:
-        return f"{parameter.name}={said}"
-    return f"{parameter.name}: {annotation} = {said}"
+        return f"={type(default).__name__}.{default.name}"
+    return "=..." if repr(default).startswith("<") else f"={default!r}"
 
 
 if __name__ == "__main__":

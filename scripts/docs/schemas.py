@@ -11,7 +11,7 @@ description.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -22,40 +22,32 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "docs" / "answers.schema.json"
 PAGE = ROOT / "docs" / "json.md"
 
-HEAD = """# JSON
+HEAD = """# Answers as JSON
 
 Reference for programs that read answers, written by `python scripts/docs/schemas.py`. With `--json`
 every command but `engine` prints one object on one line; so does the [HTTP API](http.md)
-([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) says the same as JSON
-Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
+([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) has the same fields with
+their types as JSON Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
 
-A field without a type is a string; numbers are 0 or more. *As in* names fields that an earlier
-answer describes, perhaps at another place. Fields may be added; none goes away or changes its
-meaning without a line in the changelog. Outcomes, values, orders and plies are defined
-in [Values](values.md), materials in [The table file](format.md#names).
+Fields of [several answers](#fields-of-several-answers) stand at the end; *as in* names fields that
+an earlier answer describes. Fields may be added; none goes away or changes its meaning without a
+line in the changelog. [Values](values.md) defines outcomes, values, orders and plies.
 """
 
-
-def kind(schema: Schema) -> str:
-    """The type of a field in brackets; nothing for a string that is never null."""
-    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    name = {"integer": "number", "array": "list"}.get(types[0], types[0])
-    if "enum" in schema:
-        name = ", ".join(f"`{choice}`" for choice in schema["enum"] if choice)
-    name += " or null" if "null" in types else ""
-    return "" if name == "string" else f" ({name})"
+COMMON = 4
+"""A field that so many answers have is described once for all."""
 
 
 class Item(NamedTuple):
-    """The line of a field, its place, and what makes it the same wherever an answer has it."""
+    """A field: its place in the answer, its description, and what makes it the same elsewhere."""
 
     place: str
-    line: str
+    text: str
     identity: str
 
 
 def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[Item]:
-    """The items about an object, those of objects inside it below their field.
+    """The fields of an object, each followed by those of objects inside it.
 
     An object whose fields an earlier one has names that one; `seen` has them by their fields.
     """
@@ -63,34 +55,63 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
         inner = field.get("items", field)
         fields = json.dumps(inner.get("properties", {}))
         like = seen.get(fields)
-        note = f"; fields as `{like}`" if like else ""
-        said = f"{kind(field)}: {field['description']}{note}"
-        yield Item(prefix + name, f"- `{prefix}{name}`{said}", name + said + fields)
+        named = ", ".join(f"`{choice}`" for choice in field.get("enum", ()) if choice)
+        text = f" ({named})" if named else ""
+        text += f": {field['description']}"
+        text += f"; fields as `{like}`" if like else ""
+        yield Item(prefix + name, text, name + text + fields)
         if "properties" in inner and not like:
             seen[fields] = f"{prefix}{name}"
             mark = "[]." if "items" in field else "."
             yield from items(inner, seen, f"{prefix}{name}{mark}")
 
 
+def without_known(found: list[Item], known: set[str]) -> Iterator[tuple[Item, bool]]:
+    """Fields, and whether each is `known`; what is inside a known one is left out."""
+    inside: tuple[str, ...] = ()
+    for item in found:
+        if not item.place.startswith(inside):
+            is_known = item.identity in known
+            yield item, is_known
+            if is_known:
+                inside += (f"{item.place}.", f"{item.place}[].")
+
+
+def bullets(found: list[Item]) -> list[str]:
+    """The lines of fields; neighbours with one description have one line."""
+    lines: list[tuple[str, str]] = []
+    for item in found:
+        if lines and lines[-1][1] == item.text:
+            lines[-1] = (f"{lines[-1][0]}, `{item.place}`", item.text)
+        else:
+            lines.append((f"- `{item.place}`", item.text))
+    return [name + text for name, text in lines]
+
+
 def page() -> str:
     """The page for people; a field that an earlier answer has, at any place, is a reference."""
+    answers = {name: list(items(schema, {})) for name, schema in ANSWERS.items()}
+    uses = Counter(one for found in answers.values() for one in {item.identity for item in found})
+    common = {identity for identity, number in uses.items() if number >= COMMON}
     parts = [HEAD]
     first: dict[str, str] = {}
-    for name, schema in ANSWERS.items():
-        lines, earlier, whole = [], defaultdict(list), []
-        new = list(items(schema, {}))
-        for item in new:
-            if any(item.place.startswith((f"{outer}.", f"{outer}[].")) for outer in whole):
-                continue
-            if item.identity in first:
+    for name, found in answers.items():
+        new, earlier = [], defaultdict(list)
+        for item, is_known in without_known(found, common | first.keys()):
+            if not is_known:
+                new.append(item)
+            elif item.identity not in common:
                 earlier[first[item.identity]].append(f"`{item.place}`")
-                whole.append(item.place)
-            else:
-                lines.append(item.line)
-        first.update((item.identity, name) for item in new if item.identity not in first)
+        first |= {item.identity: first.get(item.identity, name) for item in found}
+        lines = bullets(new)
         lines += [f"- as in [{one}](#{one}): {', '.join(of)}" for one, of in earlier.items()]
-        head = f"## {name}\n\n{schema['description'].capitalize()}.\n\n"
-        parts.append(head + "\n".join(lines) + "\n")
+        head = f"## {name}\n\n{ANSWERS[name]['description'].capitalize()}.\n\n"
+        parts.append(head + "\n".join([*lines, ""]))
+    shared = {
+        item.identity: item._replace(place=item.place.rpartition(".")[2])
+        for found in answers.values() for item in found if item.identity in common
+    }  # fmt: skip
+    parts.append("## Fields of several answers\n\n" + "\n".join([*bullets([*shared.values()]), ""]))
     return "\n".join(parts)
 
 

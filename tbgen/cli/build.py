@@ -47,7 +47,7 @@ _NAMED = 8
     "--metric",
     type=click.Choice(["auto", "dtm", "dtc"]),
     default="auto",
-    help="Distance to mate, to conversion, or (auto) the former where it fits one byte.",
+    help="Distance to mate, to conversion, or (auto) to mate where that fits one byte.",
 )
 @click.option(
     "--orders", type=click.IntRange(min=0), default=0, metavar="N",
@@ -55,8 +55,8 @@ _NAMED = 8
 )  # fmt: skip
 @click.option(
     "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
-    help="Build so many tables at once, each in a process of its own; auto: as many as there are "
-    "cores, where that is worth it. Default: one after another.",
+    help="Tables built at once, each in its own process; auto: one for each core, where that pays. "
+    "Default: 1.",
 )  # fmt: skip
 @click.option(
     "--dask", "cluster", metavar="ADDRESS|local:N",
@@ -64,12 +64,12 @@ _NAMED = 8
 )  # fmt: skip
 @click.option(
     "--via", metavar="URL",
-    help="With --dask, an address by which workers that do not see the directory get tables and "
-    "hand them in, as s3://bucket/folder (docs/cluster.md).",
+    help="With --dask, the address through which workers without the directory exchange tables, as "
+    "s3://bucket/folder.",
 )  # fmt: skip
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N",
-    help="For all tables at once; with --dask, for each table. Default: all cores; with --dask 1.",
+    help="For all tables at once, with --dask for each. Default: all cores, with --dask 1.",
 )  # fmt: skip
 @click.option(
     "--memory", type=options.Size(), default=0, metavar="SIZE",
@@ -78,14 +78,13 @@ _NAMED = 8
 @click.option(
     "--save-state", "state_minutes", type=click.FloatRange(min=0), metavar="MINUTES",
     default=STATE_SECONDS / 60, show_default=True,
-    help="How often the state of a table that takes long is saved beside it, so that a build that "
-    "is killed goes on there; 0: never.",
+    help="Save the state of a long build so often, for a killed one to go on from; 0: never.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
 @click.option("--yes", is_flag=True, help="Build what takes more than a day.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
 @click.option("--profile", is_flag=True, help="Print what each phase of each table has cost.")
-@click.option("--keep-going", is_flag=True, help="If a table fails, build all that do not need it.")
+@click.option("--keep-going", is_flag=True, help="Build what does not need a table that failed.")
 @options.json_option
 @click.pass_context
 def build(

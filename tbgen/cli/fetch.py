@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @material_arguments
 @click.option(
     "--from", "addresses", multiple=True, required=True, metavar="URL|DIR",
-    help="A folder with an index.json; given again, more that have the same files.",
+    help="A folder with an index.json; repeat it for more folders with the same files.",
 )  # fmt: skip
 @click.option(
     "--index", "index_file", type=click.Path(path_type=Path), metavar="FILE",

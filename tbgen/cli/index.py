@@ -26,8 +26,7 @@ from tbgen.cli.materials import Choice, choice_arguments
 )  # fmt: skip
 @click.option(
     "--dense", is_flag=True,
-    help="First pack the tables as small as they get: a tenth smaller, in about the time that "
-    "building takes. Their digests stay.",
+    help="First pack the tables a tenth smaller, in about the time of building; digests stay.",
 )  # fmt: skip
 @click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"

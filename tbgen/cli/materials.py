@@ -58,8 +58,8 @@ def _arguments(
 
     command = click.option(
         "--attackers", type=click.IntRange(1, MAX_ATTACKERS), metavar="N",
-        help="All materials of at most N attackers (rooks, knights, cannons, pawns) of both sides; "
-        "with --men or MATERIAL..., those of them.",
+        help="All materials of at most N rooks, knights, cannons and pawns; with --men or "
+        "MATERIAL..., those of them.",
     )(with_materials)  # fmt: skip
     command = click.option(
         "--men", type=click.IntRange(3, MAX_MEN), metavar="N",

@@ -21,13 +21,12 @@ from tbgen.publishing.bundle import write_bundle
 @choice_arguments
 @click.option(
     "--plain", is_flag=True,
-    help="Store blocks as they are, to be mapped into memory: a fifth of a byte for each slot.",
+    help="Store blocks uncompressed, to be mapped into memory: a fifth of a byte a slot.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Write files again that are there.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Write them to DIR, with what a download needs beside them: an index, digests, a licence, "
-    "a README, and one archive of all.",
+    help="Write them to DIR, with an index, digests, a licence, a README and an archive of all.",
 )  # fmt: skip
 @click.option(
     "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"

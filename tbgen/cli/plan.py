@@ -28,7 +28,7 @@ from tbgen.tables.names import RuleSet
 @click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
 @click.option(
     "--workers", type=click.IntRange(1, 100_000), metavar="N",
-    help="Also what N workers of one thread each would take, by simulation, and of which memory.",
+    help="Also simulate N workers of one thread each: time and memory.",
 )  # fmt: skip
 @options.json_option
 def plan(

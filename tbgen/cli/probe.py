@@ -32,8 +32,8 @@ _METRIC_NAMES = {
 @click.option(
     "--explain/--no-explain",
     default=None,
-    help="Whether to follow best play to the loop that decides, and name who checks or chases "
-    "whom. Default: for a single position, not with -.",
+    help="Follow best play to the deciding loop, and name who checks or chases whom. "
+    "Default: for a single position, not with -.",
 )
 @options.json_option
 @click.pass_context

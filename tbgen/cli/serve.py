@@ -35,7 +35,7 @@ _LEAST_DESCRIPTORS = 8
 @click.option(
     "--allow-build",
     is_flag=True,
-    help="Let pages have tables built. Only where this machine alone is answered.",
+    help="Let pages have tables built, if only this machine is answered.",
 )
 @click.option(
     "--build-minutes",
@@ -43,10 +43,10 @@ _LEAST_DESCRIPTORS = 8
     default=10,
     show_default=True,
     metavar="N",
-    help="What such a build may be planned to take.",
+    help="Longest such build, by plan.",
 )
 @click.option("--build-memory", type=options.Size(), default=0, metavar="SIZE",
-              help="And how much memory, as in 2GiB. Default: half of what is free.")  # fmt: skip
+              help="Its memory, as in 2GiB. Default: half of what is free.")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
 @click.option(
     "--files", is_flag=True,

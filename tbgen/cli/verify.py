@@ -32,7 +32,7 @@ CORES = os.cpu_count() or 1
 @click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
 @click.option(
     "--plain", is_flag=True,
-    help="Look at each position by itself: slower, and the same findings.",
+    help="Check each position by itself: slower, with the same findings.",
 )  # fmt: skip
 @click.option(
     "--memory", type=options.Size(), default=0, metavar="SIZE",
