@@ -140,10 +140,8 @@ def classical(books: Sequence[Book], known: dict[str, Endgame]) -> str:
             outcome(found.red_legal, found.red_wins, found.red_draws),
             outcome(found.black_legal, found.black_lost, found.black_draws),
             f"{found.distance} ({found.metric})" if found.longest else "",
-            share(found.by_rules), found.orders or "",
         ])  # fmt: skip
-    head = ["material", "name", "books", "Red to move", "Black to move", "longest", "by repetition",
-            "orders"]  # fmt: skip
+    head = ["material", "name", "books", "Red to move", "Black to move", "longest"]
     return table(head, rows)
 
 
@@ -158,7 +156,7 @@ def disagreements(books: Sequence[Book], known: dict[str, Endgame]) -> str:
                 f"- {book.material} ({book.name}): books say {book.verdict} ({book.source}), "
                 f"tables, with Red to move: {said}."
             )
-    return "\n".join(lines) if lines else "None of those that are there."
+    return "\n" + "\n".join(lines) if lines else "nowhere."
 
 
 def one_attacker(known: dict[str, Endgame]) -> str:
@@ -170,7 +168,7 @@ def one_attacker(known: dict[str, Endgame]) -> str:
     return (
         f"There are {len(wanted)} endgames of one attacker, and tables of {len(there)} of "
         f"them. With\nthe attacker's side to move {said['won']} are won, {said['drawn']} drawn, "
-        f"and {others}\nneither. Repetition decides nothing in them, since one side cannot win."
+        f"and {others}\nneither."
     )
 
 
@@ -198,23 +196,20 @@ def records(rows: Sequence[Endgame]) -> dict[str, str]:
 
 TEXT = """# Classical endgames
 
-For players and authors: verdicts of books beside the tables' results under `wxf`, then records.
-Written by `python scripts/docs/classical.py DIRECTORY` from {tables} tables of at most {men} men
-([classical.csv](classical.csv), [classical-books.csv](classical-books.csv)).
+For players and authors: verdicts of books ([classical-books.csv](classical-books.csv)) beside the
+results of {tables} tables of at most {men} men under `wxf` ([classical.csv](classical.csv)), then
+records. Written by `python scripts/docs/classical.py DIRECTORY`.
 
-Red is the side named first. Shares are of all legal positions, mirror images once: *won* and
-*drawn* stand for more than {decided:.0%}. *Longest* counts plies to mate (dtm) or to conversion
-(dtc). *By repetition* is the share that a perpetual check or chase decides.
+Red is the side named first. Shares are of all legal positions: *won* and *drawn* stand for more
+than {decided:.0%}. *Longest* counts plies to mate (dtm) or to conversion (dtc). *By repetition* is
+the share that a perpetual check or chase decides.
 
 ## What books say
 
 {classical}
 {missing}
 
-## Where tables differ from books
-
-A verdict differs where less than half of the positions, with Red to move, are what it says.
-
+Verdicts differ where less than half of the positions, with Red to move, are what books say:
 {disagreements}
 
 ## One attacker
@@ -239,7 +234,7 @@ def page() -> str:
         men=max(Material.parse(row.material).men for row in rows),
         decided=SURE,
         classical=classical(books, known),
-        missing=f"Not built yet: {', '.join(absent)}." if absent else "All of them are there.",
+        missing=f"Of the {len(books)} endgames {len(absent)} are not built yet." if absent else "",
         disagreements=disagreements(books, known),
         one_attacker=one_attacker(known),
         **records(rows),

@@ -12,8 +12,8 @@ compares both, and the CSV files with tables that it builds.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -33,13 +33,10 @@ PICTURES = ROOT / "docs" / "diagrams"
 BOARD = "http://127.0.0.1:8064/?fen="
 """Where `tbgen serve` shows a position, unless it is told otherwise."""
 
-LISTED = 5
+LISTED = 3
 """Rows of a list; the CSV has all."""
 
-DIFFERENT = 3
-"""Rows of the list of a pair of rule sets."""
-
-DRAWN = 2
+DRAWN = 1
 """Positions that are drawn for each pair of rule sets."""
 
 
@@ -92,7 +89,8 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
         if not armies(row)[1]:
             bare.setdefault(outcome(row), []).append(f"K{armies(row)[0]}")
-    listed = [[said, ", ".join(names)] for said, names in sorted(bare.items(), reverse=True)]
+    others = [[said, ", ".join(names)] for said, names in sorted(bare.items()) if said != "won"]
+    listed = [*others, ["won", f"the other {len(bare['won'])}"]]
     return {
         "bare": table(["against a bare king", ""], listed),
         "one": matrix([row for row in rows if len(armies(row)[1]) == 1]),
@@ -146,47 +144,32 @@ def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
 
 
 def pairs_compared(rows: Sequence[Difference]) -> str:
-    """Each pair of rule sets: how much differs, pictures, and the list."""
+    """Each pair of rule sets: how much differs, where most, an example and its picture."""
     rows = of_the_page(rows)
-    parts = []
+    lines, titles, images = [], [], []
     for (first, second), drawn in pictured(rows).items():
         found = most_different(rows, (first, second))
-        total = sum(row.differ for row in found)
-        images = [
-            f"![{row.material}: {row.first_outcome} under {first}, {row.second_outcome} under "
-            f"{second}](diagrams/facts-differ-{row.material}.svg)"
-            for row in drawn
-        ]
-        listed = [
-            [row.material, f"{row.differ:,}", f"{row.differ / row.legal:.4%}", link(row.fen),
-             row.first_outcome, row.second_outcome]
-            for row in found[:DIFFERENT]
-        ]  # fmt: skip
-        gist = f"### {first} and {second}\n\nOf {len({row.material for row in rows})} materials "
-        gist += f"{len(found)} differ, in {total:,} positions.\n"
-        if drawn:
-            gist += "\n" + table([row.material for row in drawn], [images])
-        if listed:
-            head = ["material", "positions", "of legal", "as here", first, second]
-            gist += "\n" + table(head, listed)
-        parts.append(gist)
-    return "\n".join(parts)
+        most = ", ".join(f"{row.material} {row.differ:,}" for row in found[:LISTED])
+        total = f"{sum(row.differ for row in found):,}"
+        lines.append([f"`{first}`, `{second}`", len(found), total, most])
+        for row in drawn:
+            said = f"{row.first_outcome} under {first}, {row.second_outcome} under {second}"
+            titles.append(f"{row.material}: {said}")
+            images.append(f"![{row.material}](diagrams/facts-differ-{row.material}.svg)")
+    head = ["rule sets", "materials", "positions", "most in"]
+    return table(head, lines) + "\n" + table(titles, [images])
 
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
-    """Table 1 under perpetual check alone, against the Asian rules."""
+    """The materials of Table 1 in which perpetual check alone is not enough."""
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
     same = [row.material for row in asked if not row.differ]
     others = [row.material for row in asked if row.differ]
     missing = sorted({*names} - {row.material for row in asked})
-    listed = [
-        ["the same outcomes", len(same), ", ".join(same)],
-        ["others", len(others), ", ".join(others)],
-    ]
-    if missing:
-        listed.append(["not compared", len(missing), ", ".join(missing)])
-    return table(["", "", "materials"], listed)
+    said = f"{len(same)} have the same outcomes, {len(others)} have not: {', '.join(others)}."
+    said += f" Not compared: {', '.join(missing)}." if missing else ""
+    return textwrap.fill(said, 100) + "\n"
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
@@ -213,7 +196,7 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
     """Loops, the verdict on them, and what the table says of the first position."""
     found: list[list[object]] = []
-    for row in rows:
+    for row in rows[:LISTED]:
         side = "Red" if row.fen.split()[1] == "w" else "Black"
         said = "draw" if row.outcome == "draw" else (
             f"{side} {'wins' if row.outcome == 'win' else 'loses'}, order {row.order}, "
@@ -226,15 +209,15 @@ def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
 
 PAGE_TEXT = """# What the tables say about xiangqi
 
-Figures for players and researchers: {materials} materials of at most {men} men, under wxf unless a
-section says otherwise. Lists show the first {listed} rows; all are in [facts.csv](facts.csv),
+Figures for players and researchers: {materials} materials of at most {men} men, under `wxf` unless
+a section says otherwise. Lists show the first {listed} rows; all are in [facts.csv](facts.csv),
 [facts-zugzwangs.csv](facts-zugzwangs.csv), [facts-loops.csv](facts-loops.csv),
 [facts-rules.csv](facts-rules.csv) and [facts-moves.csv](facts-moves.csv). Positions open on your
-own [board](board.md) while `tbgen serve --tables DIRECTORY --rules wxf` runs.
+own [board](board.md) while `tbgen serve` runs.
 
-Written by `python scripts/docs/facts.py DIRECTORY` from tables of commit {commit}: `tbgen build
---men 5` under `none`, `check`, `wxf`, `computer` and `taiwan`, `tbgen build KRBKCP`, and larger
-tables of Table 1 under `check` and `wxf`.
+Written by `python scripts/docs/facts.py DIRECTORY` from the tables of `tbgen build --men 5` under
+`none`, `check`, `wxf`, `computer` and `taiwan`, and larger ones of Table 1 under `check` and
+`wxf`.
 
 ## Who wins
 
@@ -242,8 +225,7 @@ Red (the side named first) to move. *Won* and *drawn*: more than {decided:.0%} o
 positions; otherwise the share that Red wins.
 
 {bare}
-Red's pieces (down) against one of Black's (across); two of Black's are in
-[facts.csv](facts.csv):
+Red's pieces (down) against one of Black's (across):
 
 {one}
 ## What the rules of repetition change
@@ -254,9 +236,8 @@ Draws of both sides to move, mirror images once; the last column is the share of
 {compared}
 ## Position by position
 
-Positions with different outcomes under two rule sets, mirror images once, of materials in which
-both sides can attack (rules change no others). The position shown has the least order and the
-fewest plies to its loop.
+Materials and positions (mirror images once) with different outcomes under two rule sets, of the
+{two_armed} materials in which both sides can attack. Rules change no others.
 
 {pairs}
 ## When the check rule is enough
@@ -267,36 +248,34 @@ right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and
 {by_check}
 ## The longest wins
 
-By mate or conversion, against the longest resistance; plies to conversion where the metric is dtc.
+Plies to mate (dtm) or conversion (dtc), against the longest resistance.
 
 ![The longest win of these tables](diagrams/facts-longest.svg)
 
 {longest}
 ## Decided by repetition
 
-Positions of order 1 and above: how many, in how many orders, direct wins by perpetual check and by
-perpetual chase, and the longest forced way to a loop ([Values](values.md)).
+Positions of order 1 and above, their orders, direct wins by perpetual check and by perpetual
+chase, and the longest forced way to a loop ([Values](values.md)).
 
 ![The longest way to a forced loop](diagrams/facts-by-rules.svg)
 
 {by_rules}
 ## Neither wants to move
 
-Zugzwangs both ways, without a check. *Red wins*: Red wins if Black is to move, and only draws if he
-moves himself; *mover loses*: both lose by having to move. The position is one of the hardest.
+Zugzwangs both ways, without a check. *Red wins*: Red wins if Black is to move, and only draws if
+he moves himself; *mover loses*: both lose by having to move. The position is one of the hardest.
 
 {zugzwangs}
 {zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} none.
 
 ## One winning move
 
-Won positions, those with one winning move of several, and *studies*: one winning move again after
-every longest defence, to mate, a capture or a loop; *plies* is the length of the longest
-([positions](longest-studies.md)). Measured by `python scripts/docs/studies.py DIRECTORY`.
+Won positions with one winning move of several, and [studies](longest-studies.md), which have one
+again after every longest defence. Measured by `python scripts/docs/studies.py DIRECTORY`.
 
 {one_move}
-Of {won:,} won positions of {measured} materials {unique:,} have one winning move of several,
-and {studies:,} are studies.
+Of {won:,} won positions {unique:,} have one winning move of several, and {studies:,} are studies.
 
 ## Where referees and tables meet
 
@@ -306,7 +285,7 @@ played, the table the first position: a side that loses the loop and not the tab
 {loops}"""
 
 
-def page(commit: str) -> str:
+def page() -> str:
     """The whole page, of what the CSV files hold."""
     rows, hindered = figures.read(Fact), figures.read(Zugzwangs)
     apart = figures.read(Difference)
@@ -336,11 +315,11 @@ def page(commit: str) -> str:
     return PAGE_TEXT.format(
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
-        commit=commit,
         listed=LISTED,
         decided=SURE,
         **who_wins(wxf),
         compared=rules_compared(rows),
+        two_armed=len({row.material for row in of_the_page(apart)}),
         pairs=pairs_compared(apart),
         by_check=by_check_alone(apart),
         longest=table(["material", "plies", "metric", "position"], longest),
@@ -370,7 +349,6 @@ def page(commit: str) -> str:
         won=sum(row.won for row in moves),
         unique=sum(row.unique for row in moves),
         studies=sum(row.studies for row in moves),
-        measured=len(moves),
         loops=table(
             ["loop", "from", "moves", "the referee", "the table"],
             loop_rows(figures.read(Loop)),
@@ -391,18 +369,6 @@ def pictures() -> dict[str, str]:
     }
 
 
-def written_at() -> str:
-    """The commit that the page names now."""
-    return PAGE.read_text("utf-8").partition("at commit ")[2].partition(",")[0]
-
-
-def measured_at() -> str:
-    """The commit that is checked out, which is taken for the one that built the tables."""
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
-    return result.stdout.strip()
-
-
 def main() -> None:
     """Read the command line, and write."""
     parser = argparse.ArgumentParser(
@@ -417,9 +383,9 @@ def main() -> None:
         for name in [options.only] if options.only else figures.MEASURED:
             kind = figures.MEASURED[name]
             figures.write(kind, figures.measure(kind, options.directory))
-    commit = measured_at() if options.directory and not options.only else written_at()
-    PAGE.write_text(page(commit), encoding="utf-8")
-    PICTURES.mkdir(exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8")
+    for old in PICTURES.glob("facts-differ-*.svg"):
+        old.unlink()
     for name, picture in pictures().items():
         (PICTURES / name).write_text(picture, encoding="utf-8")
 

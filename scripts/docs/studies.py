@@ -1,4 +1,4 @@
-"""Write docs/longest-studies.md: the longest study of each of thirty endgames, with diagrams.
+"""Write docs/longest-studies.md: the longest study of each of twelve endgames, with diagrams.
 
     python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
     python scripts/docs/studies.py                             write the page anew from the CSV
@@ -35,7 +35,7 @@ from tbgen.tables import Metric  # noqa: E402
 
 PAGE = ROOT / "docs" / "longest-studies.md"
 PICTURES = ROOT / "docs" / "diagrams"
-SHOWN = 30
+SHOWN = 12
 """Endgames on the page."""
 
 THREADS = 2
@@ -53,9 +53,8 @@ TEXT = """# The longest studies
 
 For composers and teachers: of each of {shown} endgames the position with the longest unique
 solution under wxf ([what counts](find.md#studies)). *Plies* are those of the shortest line where
-several defences resist alike; the line shown may be longer. Written by
-`python scripts/docs/studies.py DIRECTORY`; all {measured} materials are in
-[facts-moves.csv](facts-moves.csv).
+several defences resist alike; the line shown may be longer. [facts-moves.csv](facts-moves.csv) has
+all {measured} materials. Written by `python scripts/docs/studies.py DIRECTORY`.
 
 {studies}"""
 
