@@ -13,14 +13,7 @@ from tbgen.notation import format_position
 
 MATERIALS = ("KRKC", "KCPAKAB", "KRNKRAA", "KCPABKAABB", "KRNPAABBKRCPAABB")
 SAMPLES = 200
-ARRAY_BYTES = 90 * 4
-"""The paper's 10x9 array of ints."""
-CODE_BYTES = 6 * 4
-"""The six integers in binary."""
-HEADER = (
-    "| material | men | FEN | Pai | six integers, text | six integers, binary | 10x9 array "
-    "| tbgen index |\n|---|---|---|---|---|---|---|---|"
-)
+HEADER = "| material | FEN | Pai | six integers | tbgen index |\n|---|---|---|---|---|"
 
 
 def sample(layout: Layout) -> Iterator[Position]:
@@ -34,7 +27,7 @@ def sample(layout: Layout) -> Iterator[Position]:
 
 
 def row(name: str, positions: list[Position]) -> str:
-    """A line of the table: mean bytes as text, bytes in binary, bits of the index."""
+    """A line of the table: mean bytes as text, bits of the index."""
     material = positions[0].material
     layout = Layout(material.armies, choose_inner(material.armies))
     texts = [
@@ -45,7 +38,7 @@ def row(name: str, positions: list[Position]) -> str:
     ]
     means = " | ".join(f"{sum(map(len, column)) / len(column):.1f}" for column in texts)
     bits = (2 * layout.slots - 1).bit_length()
-    return f"| {name} | {material.men} | {means} | {CODE_BYTES} | {ARRAY_BYTES} | {bits} bits |"
+    return f"| {name} | {means} | {bits} bits |"
 
 
 def table() -> str:

@@ -11,8 +11,8 @@ description.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,13 +29,14 @@ every command but `engine` prints one object on one line; so does the [HTTP API]
 ([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) has the same fields with
 their types as JSON Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
 
-Fields of [several answers](#fields-of-several-answers) stand at the end; *as in* names fields that
-an earlier answer describes. Fields may be added; none goes away or changes its meaning without a
-line in the changelog. [Values](values.md) defines outcomes, values, orders and plies.
+*As in* names fields that an earlier answer describes. Fields may be added; none goes away or
+changes its meaning without a line in the changelog. [Values](values.md) defines outcomes, values,
+orders and plies, [The table file](format.md#names) materials.
 """
 
-COMMON = 4
-"""A field that so many answers have is described once for all."""
+DESCRIBED = ("probe", "line", "judge", "find", "stats", "ls", "verify", "error")
+"""Answers whose fields the page describes, those of positions and tables first; of others it has
+the names, and the schema the rest."""
 
 
 class Item(NamedTuple):
@@ -66,7 +67,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
             yield from items(inner, seen, f"{prefix}{name}{mark}")
 
 
-def without_known(found: list[Item], known: set[str]) -> Iterator[tuple[Item, bool]]:
+def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
     """Fields, and whether each is `known`; what is inside a known one is left out."""
     inside: tuple[str, ...] = ()
     for item in found:
@@ -88,30 +89,40 @@ def bullets(found: list[Item]) -> list[str]:
     return [name + text for name, text in lines]
 
 
+def names(schema: Schema) -> str:
+    """The names of the fields of an object, those of objects inside it in brackets."""
+    said = []
+    for name, field in schema["properties"].items():
+        inner = field.get("items", field)
+        mark = "[]" if "items" in field else ""
+        said.append(f"`{name}{mark}`" + (f" ({names(inner)})" if "properties" in inner else ""))
+    return ", ".join(said)
+
+
 def page() -> str:
     """The page for people; a field that an earlier answer has, at any place, is a reference."""
-    answers = {name: list(items(schema, {})) for name, schema in ANSWERS.items()}
-    uses = Counter(one for found in answers.values() for one in {item.identity for item in found})
-    common = {identity for identity, number in uses.items() if number >= COMMON}
     parts = [HEAD]
     first: dict[str, str] = {}
-    for name, found in answers.items():
+    for name in DESCRIBED:
+        found = list(items(ANSWERS[name], {}))
         new, earlier = [], defaultdict(list)
-        for item, is_known in without_known(found, common | first.keys()):
-            if not is_known:
-                new.append(item)
-            elif item.identity not in common:
+        for item, is_known in without_known(found, first.keys()):
+            if is_known:
                 earlier[first[item.identity]].append(f"`{item.place}`")
+            else:
+                new.append(item)
         first |= {item.identity: first.get(item.identity, name) for item in found}
         lines = bullets(new)
         lines += [f"- as in [{one}](#{one}): {', '.join(of)}" for one, of in earlier.items()]
         head = f"## {name}\n\n{ANSWERS[name]['description'].capitalize()}.\n\n"
         parts.append(head + "\n".join([*lines, ""]))
-    shared = {
-        item.identity: item._replace(place=item.place.rpartition(".")[2])
-        for found in answers.values() for item in found if item.identity in common
-    }  # fmt: skip
-    parts.append("## Fields of several answers\n\n" + "\n".join([*bullets([*shared.values()]), ""]))
+    parts.append("## Other answers\n\nThe schema describes their fields.\n")
+    parts += [
+        f"- `{name}`, {schema['description']}: {names(schema)}"
+        for name, schema in ANSWERS.items()
+        if name not in DESCRIBED
+    ]
+    parts.append("")
     return "\n".join(parts)
 
 
