@@ -144,7 +144,7 @@ class Progress(Protocol):
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Called during a phase of the current table, with the positions settled so far.
 
-        "going on" is from a saved state, with its order and plies.
+        "resuming" is from a saved state, with its order and plies.
         """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
@@ -293,7 +293,7 @@ class Builder:
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():
                 with self._supporting_tables(material, metric) as supporting:
-                    if self._state(TableSpec(name, codes), supporting).is_left():
+                    if self._state(TableSpec(name, codes), supporting).is_usable():
                         return number
         return 0
 
@@ -325,7 +325,7 @@ class Builder:
                     meter=self.meter,
                     report=self.progress.phase,
                     ready=lambda palette: self._load_wide_kernels("captures", palette),
-                    keeper=state,
+                    checkpoint=state,
                 )
         planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)

@@ -57,7 +57,7 @@ class SilentProgress:
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Note the order and plies of a resumed state."""
-        if name == "going on":
+        if name == "resuming":
             self.gone_on_from = order, plies
 
     def written(self, name: TableName, size: int, seconds: float) -> None:

@@ -31,10 +31,10 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 STATE_SECONDS = 300.0
-"""How often a state is kept; a table that takes less never is."""
+"""Seconds between two checkpoints; a table that takes less has none."""
 
 COST = 1 / 40
-"""The share of the time that keeping states may take: the larger they are, the rarer."""
+"""Share of the time that saving states may take: large ones are saved less often."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -48,7 +48,7 @@ def state_path(directory: Path, name: TableName) -> Path:
 
 
 class StateFile:
-    """Keeps the state of a solver in a file; a `tbgen.retrograde.state.Keeper`.
+    """Stores the state of a build in a file; a `tbgen.retrograde.state.Checkpoint`.
 
     every : seconds between two states, `math.inf` for none
     """
@@ -73,7 +73,7 @@ class StateFile:
         self._every = every
         self._begun = time.monotonic(), time.process_time()
         self._spent = 0.0, 0.0
-        self._is_taken_up = False
+        self._is_loaded = False
         self._next = self._begun[0] + every
 
     @property
@@ -81,20 +81,20 @@ class StateFile:
         """Wall and CPU seconds spent before the saved state."""
         return self._spent
 
-    def is_left(self) -> bool:
-        """Return whether there is a usable state of this table."""
+    def is_usable(self) -> bool:
+        """Return whether there is a saved state of this table that `load` returns."""
         file = self._opened()
         if file is not None:
             file.close()
         return file is not None
 
-    def left(self) -> Iterator[bytes] | None:
+    def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable one.
 
         Raises `OSError` where a file is there that cannot be read.
         """
         file = self._opened()
-        self._is_taken_up = file is not None
+        self._is_loaded = file is not None
         return None if file is None else _parts(file)
 
     @contextlib.contextmanager
@@ -105,7 +105,7 @@ class StateFile:
         except (InputError, LimitExceededError, MemoryError, OSError, TablebaseError):
             raise
         except Exception as error:
-            if not self._is_taken_up:
+            if not self._is_loaded:
                 raise
             raise InputError(
                 f"{self.path.name} is no state that this table can go on from",
@@ -147,7 +147,7 @@ class StateFile:
         """Return whether it is time to save the state."""
         return time.monotonic() >= self._next
 
-    def keep(self, parts: Iterable[bytes]) -> None:
+    def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; if that raises `OSError`, the old one is kept."""
         began = time.monotonic()
         wall, cpu = self._spent

@@ -65,7 +65,7 @@ class BuildProgress(LiveLine):
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
         self._settled += settled
-        if name == "going on":
+        if name == "resuming":
             self.say(f"{self._label}: goes on from its saved state: order {order}, ply {plies}")
             return
         text = f"{self._label}: {name}"

@@ -19,6 +19,7 @@ Which positions are direct wins is for the searches to say (`candidates.py`).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -37,9 +38,6 @@ from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[int, int, int], None]
 """Progress: order, plies, positions settled."""
-
-Rest = Callable[[int, int, bool], None]
-"""Told after each step, while nothing changes: order, step, whether the order has settled any."""
 
 
 @borrowing_kernel
@@ -78,10 +76,6 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
     return settled
 
 
-def _nobody(order: int, number: int, changed: bool) -> None:
-    """The `Rest` of a propagation that nobody watches."""
-
-
 class Propagation:
     """The sets and journals of one material, and the plies that settle them.
 
@@ -95,7 +89,6 @@ class Propagation:
         positions: tuple[Sorted, Sorted],
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
-        rest: Rest = _nobody,
     ) -> None:
         """Take over the positions of both sides: their sets are changed from here on."""
         self.sets = sets
@@ -113,15 +106,6 @@ class Propagation:
         self.logs: tuple[list[Log], list[Log]] = [], []
         """Who is to be told what a side has won."""
         self._report = report
-        self._rest = rest
-
-    def rest_no_more(self) -> None:
-        """Forget who is told between plies, as the last one has been settled.
-
-        Whoever keeps states knows this propagation: its sets would stay until somebody looks for
-        garbage, beside the plane of codes that is written next.
-        """
-        self._rest = _nobody
 
     def start(self) -> None:
         """Settle the positions without any move: the first seeds."""
@@ -130,22 +114,20 @@ class Propagation:
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
-    def run(self, order: int, number: int = 0, changed: bool = False) -> bool:
-        """Settle an order until nothing follows; whether there was anything.
+    def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
+        """Settle an order until nothing follows: each step, and how many positions it settled.
 
-        number, changed : the last step that was made, and whether it or those before settled any,
-            where the order was begun earlier (one step too many does nothing)
+        last : the last step that was made, where the order was begun earlier (one step too many
+            does nothing)
 
         Raises `LimitExceededError` where a distance does not fit the codes.
         """
-        last = self._last_due(order)
-        while True:
-            number += 1
+        due = self._last_due(order)
+        for number in itertools.count(last + 1):
             settled = self.step(order, number)
-            changed |= settled > 0
-            self._rest(order, number, changed)
-            if not settled and number >= last:
-                return changed
+            yield number, settled
+            if not settled and number >= due:
+                return
 
     def step(self, order: int, number: int) -> int:
         """Settle one ply: wins at odd steps, losses at even ones; returns how many.

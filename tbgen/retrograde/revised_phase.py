@@ -11,7 +11,6 @@ which makes draws of what is still unknown, is `Solution`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from tbgen.indexing.layout import Layout
@@ -19,23 +18,18 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
-from tbgen.retrograde.state import Course
+from tbgen.retrograde.state import BuildState
 from tbgen.rows.boards import make_places
 from tbgen.tables.names import RuleSet
 
-Report = Callable[[str, int, int, int], None]
-"""Progress: phase, order, plies, positions settled."""
 
-
-def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
-    """Settle the orders of a rule set, after order 0 or from where the course has been left.
-
-    report : is told of each phase as it begins: its name, its order, and twice 0
+def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
+    """Settle the orders of a rule set, from the last one of a state on.
 
     An order without direct wins is still propagated where captures into supporting tables have
-    values of it. Of each order, the course learns how many direct wins it has by chases.
+    values of it.
     """
-    propagation = course.propagation
+    propagation = state.propagation
     sets = propagation.sets
     room = sets.empty(), sets.empty(), sets.empty()
     checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
@@ -47,22 +41,18 @@ def settle_orders(course: Course, layout: Layout, rule_set: RuleSet, report: Rep
         mark = partial(k_attacked, word)
         of_chases = [Memory(propagation, winner, mark, room) for winner in Side]
         chases = [ChaseSearch(memory, places, chase_rules=word) for memory in of_chases]
-    course.take_up_searches([*checks, *of_chases])
-    order, changed = 1, True
-    if course.order:
-        report("propagation", course.order, 0, 0)
-        changed = propagation.run(course.order, course.number, course.changed)
-        order = course.order + 1
+    state.add_searches([*checks, *of_chases])
+    changed = state.order == 0 or state.propagate(state.order)
+    order = state.order + 1
     while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
-        report("checks", order, 0, 0)
+        state.report("checks", order, 0, 0)
         lost = [
             declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks
         ]
-        report("chases", order, 0, 0)
-        course.chase_patterns[order] = sum(
+        state.report("chases", order, 0, 0)
+        state.chase_patterns[order] = sum(
             search.declare(order, by_checks)
             for search, by_checks in zip(chases, lost, strict=False)
         )
-        report("propagation", order, 0, 0)
-        changed = propagation.run(order)
+        changed = state.propagate(order)
         order += 1

@@ -12,6 +12,7 @@ files; a `Solution` is itself a supporting table for the next material.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -22,9 +23,9 @@ from tbgen.retrograde.captures import find_captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import Report, settle_orders
+from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
-from tbgen.retrograde.state import Course, Keeper, take_up
+from tbgen.retrograde.state import BuildState, Checkpoint, Report, resumed
 from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
@@ -51,7 +52,7 @@ def solve(
     meter: Meter | None = None,
     report: Report = lambda phase, order, plies, settled: None,
     ready: Callable[[Palette], None] = lambda palette: None,
-    keeper: Keeper | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
 
@@ -59,11 +60,11 @@ def solve(
         values hold under the same rule set
     storage : where the big arrays are (None: in memory)
     meter : counts the sweeps
-    report : is told of each phase as it begins, and of each ply that propagation has settled
-    ready : is told the palette of the captures of a side before they are looked for: whoever has
-        kernels compiled beforehand knows how wide its planes are
-    keeper : has the state that an earlier attempt left, and keeps that of this one; a solver that
-        goes on from a state opens no table, and reports "going on" with its order and plies
+    report : called as each phase begins, and after each ply that propagation has settled
+    ready : called with the palette of the captures of a side before these are searched: the width
+        of its planes decides which kernels are compiled
+    checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
+        "resuming" with its order and plies
     Raises `LimitExceededError` where the codes are too small.
     """
     layout = Layout.of(material)
@@ -82,40 +83,21 @@ def solve(
             )
             return sort_by_captures(sets, legal, captures)
 
-        def begin() -> Course:
+        def begin() -> BuildState:
             red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("captures", 0, 0, 0)
             positions = initialise(Side.RED, red), initialise(Side.BLACK, black)
-            propagation = Propagation(sets, positions, code_space, settled, rest)
+            propagation = Propagation(sets, positions, code_space, partial(report, "propagation"))
             report("propagation", 0, 0, 0)
             propagation.start()
-            return Course(propagation)
+            return BuildState(propagation, report, checkpoint)
 
-        def settled(order: int, plies: int, count: int) -> None:
-            report("propagation", order, plies, count)
-
-        def rest(order: int, number: int, changed: bool) -> None:
-            course.order, course.number, course.changed = order, number, changed
-            if keeper is not None and keeper.is_due():
-                report("keeping the state", order, 0, 0)
-                keeper.keep(course.parts())
-                report("propagation", order, 0, 0)
-
-        left = None if keeper is None else keeper.left()
-        if left is None:
-            course = begin()
-        else:
-            report("reading the state", 0, 0, 0)
-            course = take_up(left, sets, code_space, settled, rest)
-            report("going on", course.order, max(0, course.number - (course.order > 0)), 0)
-        propagation = course.propagation
-        if not course.order:
-            report("propagation", 0, 0, 0)
-            propagation.run(0, course.number, course.changed)
+        state = resumed(checkpoint, sets, code_space, report) or begin()
+        if state.order == 0:
+            state.propagate(0)
         if rule_set.rules != Rules.NONE and material.both_armed:
-            settle_orders(course, layout, rule_set, report)
-        propagation.rest_no_more()
+            settle_orders(state, layout, rule_set)
         return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
-            propagation.journals, propagation.unknown, course.chase_patterns,
+            state.propagation.journals, state.propagation.unknown, state.chase_patterns,
         )  # fmt: skip

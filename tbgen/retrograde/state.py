@@ -1,23 +1,25 @@
-"""The state of a solver between two steps, as bytes: another process goes on there.
+"""State of a build between two steps, and its checkpoint, from which another process resumes.
 
-    Course    how far a solver has come: what it has, and what it has done
-    Keeper    who keeps the state now and then, and has what an earlier attempt left
+    BuildState    arrays of a build, and the last finished step
+    Checkpoint    storage of the state of one build
+    resumed       the state that an interrupted build has saved
 
-    state  =  head (JSON)
-              of each side     unknown, losable, unwon, front: records of sets, compressed
-                               what waits, with codes; the journal
-              of each search   what it knows: two sets, and what has been won since
+    checkpoint  =  head (JSON)
+                   of each side     unknown, losable, unwon, front: records of sets, compressed
+                                    waiting positions, with codes; the journal
+                   of each search   its memory: two sets, and the wins since the last search
 
 Each is a section: records, each a *part* with its chunk and code before it, and an empty part at
-the end. What follows from the material (the index, its moves) is made anew. Where the bytes are,
-and what they are good for (which table, by which program), is for the keeper to know.
+the end. What follows from the material (the index, its moves) is made anew. The place of the bytes,
+their table and their program are the matter of the `Checkpoint`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from struct import Struct
 from typing import Protocol
 
@@ -28,7 +30,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.initialisation import Sorted
 from tbgen.retrograde.journal import Waiting
-from tbgen.retrograde.propagation import Propagation, Report, Rest
+from tbgen.retrograde.propagation import Propagation
 from tbgen.rows.records import PackedRows
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
@@ -42,44 +44,70 @@ _END = b""
 Piece = tuple[int, int, bool, bytes]
 """Chunk, code, whether it is compressed, and the record."""
 
+Report = Callable[[str, int, int, int], None]
+"""Progress: phase, order, plies, positions settled."""
+
 
 def program() -> str:
-    """Return the digest of the sources that a state can be read by."""
+    """Return the digest of the sources that can read a state."""
     return source_digest()
 
 
-class Keeper(Protocol):
-    """Owner of a solver's saved state."""
+class Checkpoint(Protocol):
+    """Storage of the state of one build."""
 
-    def left(self) -> Iterator[bytes] | None:
-        """The parts that an earlier attempt has left; None without any."""
+    def load(self) -> Iterator[bytes] | None:
+        """Return the parts of the saved state; None without one."""
 
     def is_due(self) -> bool:
-        """Return whether the state should be kept now; asked after each step."""
+        """Return whether the state should be saved now; called after each step."""
 
-    def keep(self, parts: Iterable[bytes]) -> None:
-        """Keep a state in place of any other."""
+    def save(self, parts: Iterable[bytes]) -> None:
+        """Save a state in place of any other."""
 
 
 @dataclass
-class Course:
-    """Progress of a solver: its arrays, and the last finished step.
+class BuildState:
+    """State of a build: its arrays, and the last finished step.
 
-    order, number, changed : as `Propagation.run` counts: the last step that was made
+    report : called as each phase begins with its name, its order, and twice 0
+    checkpoint : storage of this state, if any
+    order, number : the last order, and its last finished step (`Propagation.steps`)
+    changed : whether that order has settled any positions
     chase_patterns : direct wins by chase of each order that was searched
     memories : of the searches, in the order in which they are made; none before order 1
     """
 
     propagation: Propagation
+    report: Report
+    checkpoint: Checkpoint | None = None
     order: int = 0
     number: int = 0
     changed: bool = False
     chase_patterns: dict[int, int] = field(default_factory=dict)
     memories: Sequence[Memory] = ()
-    _left: Iterator[bytes] | None = None
+    _unread: Iterator[bytes] | None = None
+    """Parts of a checkpoint after those of the propagation: the memories of its searches."""
+
+    def propagate(self, order: int) -> bool:
+        """Propagate an order, or what is left of it, and save the state whenever that is due.
+
+        Returns whether the order has settled any positions.
+        """
+        self.report("propagation", order, 0, 0)
+        if order > self.order:
+            self.order, self.number, self.changed = order, 0, False
+        for number, settled in self.propagation.steps(order, self.number):
+            self.number = number
+            self.changed |= settled > 0
+            if self.checkpoint is not None and self.checkpoint.is_due():
+                self.report("saving the state", order, 0, 0)
+                self.checkpoint.save(self.parts())
+                self.report("propagation", order, 0, 0)
+        return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """The state, to be kept; the solver rests until the last part is taken."""
+        """The state as bytes; nothing may change it until the last part is taken."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         head = [self.order, self.number, self.changed, patterns, codes]
@@ -111,33 +139,36 @@ class Course:
                 for record in records
             )
 
-    def take_up_searches(self, memories: Sequence[Memory]) -> None:
-        """Take over searches that know nothing yet; they are told what was left of them."""
+    def add_searches(self, memories: Sequence[Memory]) -> None:
+        """Add the memories of the searches, which are empty, and fill them from a checkpoint."""
         self.memories = memories
-        if self._left is None:
+        if self._unread is None:
             return
         storage = self.propagation.sets.workers.storage
         for memory in memories:
-            memory.offending = _set_of(_section(self._left), storage)
-            memory.open = _set_of(_section(self._left), storage)
-            for chunk, _, _, record in _section(self._left):
+            memory.offending = _set_of(_section(self._unread), storage)
+            memory.open = _set_of(_section(self._unread), storage)
+            for chunk, _, _, record in _section(self._unread):
                 memory.won.add(chunk, np.frombuffer(record, np.uint8))
-        _end(self._left)
-        self._left = None
+        _end(self._unread)
+        self._unread = None
 
 
-def take_up(
-    parts: Iterator[bytes], sets: Sets, code_space: CodeSpace, report: Report, rest: Rest
-) -> Course:
-    """The course of a solver as its state has it, but for the searches (`take_up_searches`).
+def resumed(
+    checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
+) -> BuildState | None:
+    """Return the saved state, but for the searches (`BuildState.add_searches`); None without one.
 
-    parts : as `Course.parts` has given them for the same material, rules and code space; they are
-        believed
+    checkpoint : of the same material, rules and code space; its parts are not checked
     """
+    parts = None if checkpoint is None else checkpoint.load()
+    if parts is None:
+        return None
+    report("reading the state", 0, 0, 0)
     order, number, changed, patterns, codes = json.loads(next(parts))
     storage = sets.workers.storage
     red, black = (Sorted(sets.empty(), sets.empty(), Waiting(storage)) for _ in Side)
-    p = Propagation(sets, (red, black), code_space, report, rest)
+    p = Propagation(sets, (red, black), code_space, partial(report, "propagation"))
     for side in Side:
         for rows in (p.unknown, p.losable, p.unwon):
             sets.add(_set_of(_section(parts), Storage()), rows[side])
@@ -149,7 +180,9 @@ def take_up(
             p.journals[side].put_back(chunk, piece)
     if not order:
         _end(parts)
-    return Course(p, order, number, changed, dict(patterns), _left=parts if order else None)
+    report("resuming", order, max(0, number - (order > 0)), 0)
+    unread = parts if order else None
+    return BuildState(p, report, checkpoint, order, number, changed, dict(patterns), _unread=unread)
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Piece]:
@@ -160,7 +193,7 @@ def _section(parts: Iterator[bytes]) -> Iterator[Piece]:
 
 
 def _end(parts: Iterator[bytes]) -> None:
-    """See that a state is at its end; whoever holds a file for it closes that."""
+    """Check that a state is at its end; its file is closed there."""
     assert next(parts, None) is None, "a state has more parts than it should"
 
 

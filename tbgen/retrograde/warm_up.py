@@ -108,7 +108,8 @@ def _propagate_alone(*, wide: bool = False) -> None:
         )
         propagation = Propagation(sets, (red, black), code_space)
         propagation.start()
-        propagation.run(0)
+        for _ in propagation.steps(0):
+            pass
         propagation.journals[Side.RED].codes.update(many)
         _encode(Solution(
             layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,

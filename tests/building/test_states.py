@@ -44,28 +44,28 @@ def state(directory: Path, supporting: list[TableFile], spec: TableSpec = SPEC) 
 
 
 def left(found: StateFile) -> list[bytes] | None:
-    parts = found.left()
-    assert found.is_left() == (parts is not None)
+    parts = found.load()
+    assert found.is_usable() == (parts is not None)
     return None if parts is None else list(parts)
 
 
 def test_what_is_kept_is_left(tmp_path: Path, supporting: list[TableFile]) -> None:
     assert left(state(tmp_path, supporting)) is None
     first = state(tmp_path, supporting)
-    first.keep([b"other"])
-    first.keep(iter(PARTS))
+    first.save([b"other"])
+    first.save(iter(PARTS))
     assert [path.name for path in tmp_path.iterdir()] == [".KRKN.check.dtm.state"]
     again = state(tmp_path, supporting)
     assert left(again) == PARTS
     assert 0 <= again.spent[0] < 100
-    again.keep(PARTS)
+    again.save(PARTS)
     assert again.spent[0] <= json.loads(first.path.open("rb").readline())["spent"][0]
 
 
 def test_the_state_of_anything_else_counts_for_nothing(
     tmp_path: Path, supporting: list[TableFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state(tmp_path, supporting).keep(PARTS)
+    state(tmp_path, supporting).save(PARTS)
     with TableFile(built("KRKN") / "KNK.check.dtm.xqt") as knk:
         assert left(state(tmp_path, [*supporting, knk])) is None
         assert left(state(tmp_path, [knk])) is None
@@ -81,7 +81,7 @@ def test_the_state_of_anything_else_counts_for_nothing(
 
 def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFile]) -> None:
     found = state(tmp_path, supporting)
-    found.keep(PARTS)
+    found.save(PARTS)
     whole = found.path.read_bytes()
     rng = np.random.default_rng(1)
     for at in [0, 1, len(whole) - 1, *rng.integers(len(whole), size=40).tolist()]:
@@ -100,7 +100,7 @@ def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFil
     found.path.unlink()
     found.path.mkdir()
     with pytest.raises(OSError, match="not a regular file"):
-        found.left()
+        found.load()
 
 
 def test_a_state_that_cannot_be_written_leaves_the_one_before(
@@ -111,9 +111,9 @@ def test_a_state_that_cannot_be_written_leaves_the_one_before(
         raise OSError("no more")
 
     found = state(tmp_path, supporting)
-    found.keep(PARTS)
+    found.save(PARTS)
     with pytest.raises(OSError, match="no more"):
-        found.keep(parts())
+        found.save(parts())
     assert left(found) == PARTS
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -133,7 +133,7 @@ def test_states_take_a_small_share_of_the_time(
     while now[0] < 36_000:
         now[0] += 1.0
         if found.is_due():
-            found.keep(slow())
+            found.save(slow())
             kept += 1
     assert 20 * kept <= 36_000 * 0.026
     assert kept > 36_000 / 900
@@ -172,7 +172,7 @@ def test_a_build_goes_on_where_it_was_killed(
             ended = True
         except Killed:
             rounds += 1
-        began.append("going on" in watch.phases)
+        began.append("resuming" in watch.phases)
     assert rounds >= 2
     assert any(began)
     assert digests(tmp_path) == digests(expected)

@@ -15,9 +15,9 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.candidates import Judge, Memory, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import Report, settle_orders
+from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solve import solve
-from tbgen.retrograde.state import Course
+from tbgen.retrograde.state import BuildState
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
 from tbgen.tables.names import RuleSet
@@ -59,8 +59,8 @@ def fail(memory: Memory) -> None:
 
 
 def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
-        propagation = course.propagation
+    def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
+        propagation = state.propagation
         sets = propagation.sets
         memory = memory_of_checks(propagation)
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
@@ -70,7 +70,7 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
         after = [*propagation.losable, *propagation.unwon]
         assert all(map(np.array_equal, before, after))
         assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
-        settle_orders(course, layout, rule_set, report)
+        settle_orders(state, layout, rule_set)
 
     solve_with(monkeypatch, settle)
 
@@ -78,8 +78,8 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
 def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
-        propagation = course.propagation
+    def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
+        propagation = state.propagation
         sets = propagation.sets
         memory = memory_of_checks(propagation)
         lost = declare_perpetual_checks(memory, 1, keep_losses=True)
@@ -92,7 +92,7 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
         sets.add(memory.open, known)
         assert known.any()
         assert not (known & ~propagation.unknown[Side.BLACK]).any()
-        settle_orders(course, layout, rule_set, report)
+        settle_orders(state, layout, rule_set)
 
     solve_with(monkeypatch, settle)
 
@@ -159,8 +159,8 @@ def test_nothing_is_affected_through_what_its_own_moves_rule_out(
 def test_an_order_without_new_ways_to_lose_looks_at_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def settle(course: Course, layout: Layout, rule_set: RuleSet, report: Report) -> None:
-        propagation = course.propagation
+    def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
+        propagation = state.propagation
         sets = propagation.sets
         memory = memory_of_checks(propagation)
         with memory.search(7) as search:
@@ -173,7 +173,7 @@ def test_an_order_without_new_ways_to_lose_looks_at_nothing(
             assert not search.loss_candidates.rows.any()
         assert memory.open is known
         assert sets.workers.meter.rows == rows
-        settle_orders(course, layout, rule_set, report)
+        settle_orders(state, layout, rule_set)
 
     solve_with(monkeypatch, settle)
 

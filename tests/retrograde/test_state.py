@@ -17,35 +17,35 @@ from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 
-class Everything:
-    """A keeper of the states of all steps."""
+class AllSteps:
+    """A checkpoint that keeps the states of all steps."""
 
     def __init__(self, state: list[bytes] | None = None) -> None:
         self.state = state
         self.kept: list[list[bytes]] = []
 
-    def left(self) -> Iterator[bytes] | None:
+    def load(self) -> Iterator[bytes] | None:
         return None if self.state is None else iter(self.state)
 
     def is_due(self) -> bool:
         return True
 
-    def keep(self, parts: Iterable[bytes]) -> None:
+    def save(self, parts: Iterable[bytes]) -> None:
         self.kept.append(list(parts))
 
 
 def solved(
-    name: str, rules: Rules, keeper: Everything, threads: int, storage: Storage | None = None
+    name: str, rules: Rules, checkpoint: AllSteps, threads: int, storage: Storage | None = None
 ) -> Solution:
     material = Material.parse(name)
 
     def supporting(child: Material) -> Solution:
-        assert keeper.state is None, "a solver that goes on has had its captures"
+        assert checkpoint.state is None, "a solver that goes on has had its captures"
         return solution(child.name, rules)
 
     return solve(
         material, supporting, rule_set=RuleSet(rules), code_space=code_spaces(material, rules)[0],
-        threads=threads, storage=storage, keeper=keeper,
+        threads=threads, storage=storage, checkpoint=checkpoint,
     )  # fmt: skip
 
 
@@ -60,12 +60,12 @@ def solved(
     ],
 )
 def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> None:
-    expected, first = solution(name, rules), Everything()
+    expected, first = solution(name, rules), AllSteps()
     assert_same(solved(name, rules, first, 2), expected)
     for number, state in enumerate(first.kept):
         if number % every and state is not first.kept[-1]:
             continue
-        again = Everything(state)
+        again = AllSteps(state)
         assert_same(solved(name, rules, again, 1 + number % 2), expected)
         # It goes on with the next step; after the last one of an order there is one of nothing.
         rest = len(first.kept) - number - 1
@@ -73,11 +73,11 @@ def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> N
 
 
 def test_arrays_on_disk_can_be_left_too(tmp_path_factory: pytest.TempPathFactory) -> None:
-    first = Everything()
+    first = AllSteps()
     solved("KRKN", Rules.WXF, first, 1)
     for state in first.kept[:: len(first.kept) - 1]:
         storage = DiskStorage(tmp_path_factory.mktemp("arrays"), 1 << 20)
-        found = solved("KRKN", Rules.WXF, Everything(state), 2, storage)
+        found = solved("KRKN", Rules.WXF, AllSteps(state), 2, storage)
         assert_same(found, solution("KRKN", Rules.WXF))
 
 
