@@ -1,108 +1,39 @@
 """Every field of every answer with `--json`, described once, as JSON Schema.
 
-    ANSWERS    the answer of each command, of the kinds of `fields`
+    ANSWERS    the answer of each command; those that the board shares are in `tbgen.answers.schema`
 
 `python scripts/docs/schemas.py` writes the schema and the page.
 """
 
 from __future__ import annotations
 
-from fields import Schema, flag, number, or_null, record, several, text, whole
-from terms import (
+from tbgen.answers.fields import Schema, flag, number, or_null, record, several, text, whole
+from tbgen.answers.schema import (
     CHECKED,
     FEN,
+    JUDGEMENT,
     LIMIT,
+    LINE,
     MATERIAL,
-    MECHANISM,
     METRIC,
     MINOR,
+    MOVE,
+    POSITION,
+    PROOF,
     RULES,
     SIDE,
-    SQUARE,
+    SIDE_COUNTS,
+    STATS,
 )
 
-POSITION = {
-    "fen": FEN,
-    "material": MATERIAL,
-    "rules": or_null(RULES | {"description": "rule set of the table; null if none is needed"}),
-    "minor_chases": MINOR,
-    "metric": or_null(METRIC | {"description": "metric of the table; null if none is needed"}),
-    "side": SIDE,
-    "outcome": text("for the side to move", "win", "draw", "loss"),
-    "value": whole("the number that Fang, Hsu & Hsu print"),
-    "order": whole("0: by mate or conversion; k: by the rules of repetition"),
-    "plies": or_null(whole("distance; null for a draw")),
-    "in_check": flag("whether the side to move is in check"),
-    "reason": text("the outcome in words"),
-    "mechanism": MECHANISM,
-}
-AFTER = or_null(whole("of the position after the move; null if unknown"))
-MOVE = {
-    "move": text("in the notation asked for"),
-    "outcome": text("for the side that moves", "win", "draw", "loss", "unknown"),
-    "value": AFTER,
-    "order": AFTER,
-    "plies": AFTER,
-    "capture": flag("whether it takes a piece"),
-    "check": flag("whether it gives check"),
-    "best": flag("whether no move is better"),
-    "reason": text("what it does, in words"),
-}
 FOUND = ("fen", "side", "outcome", "order", "plies")
-LEVEL = whole("of that side")
-JUDGEMENT = record(
-    "the referee's answer",
-    fen=FEN | {"description": "the first position"},
-    moves=several("what was played, as ICCS", text("a move")),
-    verdict=text("who wins", "undecided", "draw", "red wins", "black wins"),
-    level=record(
-        "gravity of offences: 2 perpetual check, 1 perpetual chase (chinese: checks and threats of "
-        "mate), 0 none",
-        red=LEVEL,
-        black=LEVEL,
-    ),
-    plies=several(
-        "every ply with its label",
-        record(
-            "a ply",
-            move=text("as ICCS"),
-            side=SIDE | {"description": "who played it"},
-            label=text("what it does", "check", "chase", "idle", "kill", "open"),
-            chased=several("the pieces that it chases, after the move", SQUARE),
-            by=several("the pieces that chase them, after the move", SQUARE),
-        ),
-    ),
-    reason=text("the verdict in words, with the article"),
-)
-BY_OUTCOME = whole("positions, by the outcome for the side to move")
-SIDE_COUNTS = {"wins": BY_OUTCOME, "draws": BY_OUTCOME, "losses": BY_OUTCOME}
 DIRECT = whole("direct wins (value 255): all, by perpetual check, by perpetual chase")
-
-
-PROOF = record(
-    "how far it is proven, by certificates (docs/format.md)",
-    status=text("what they amount to", "proven", "proven but for", "unproven"),
-    but_for=several(
-        "tables that it is not proven without",
-        record(
-            "a table",
-            table=text("its name, as `KRKN.wxf.dtm`"),
-            fault=text("what is wrong with it", "unproven", "changed", "damaged", "missing"),
-        ),
-    ),
-    reason=or_null(text("why it is unproven; null where it is not")),
-)
 FAILURE = record(
     "what could not be done",
     input=text("what was asked about"),
     error=text("one line that says what"),
     hint=text("one line on what to do, or empty"),
 )
-
-
-def counted(side: str) -> Schema:
-    """The counts of `stats` with one side to move."""
-    return record(f"{side} to move", legal=whole("legal positions"), **SIDE_COUNTS)
 
 
 def proven(side: str) -> Schema:
@@ -202,24 +133,7 @@ ANSWERS: dict[str, Schema] = {
         **POSITION,
         moves=several("every legal move, best first", record("a move", **MOVE)),
     ),
-    "line": record(
-        "best play of both sides",
-        **POSITION,
-        ending=text("how it ends", "mate", "stalemate", "loop", "draw", "unknown", "cut"),
-        end=text("how it ends, in words"),
-        winner=or_null(text("who wins; null for a draw or an end unknown", "red", "black")),
-        loop_start=or_null(whole("the move, from 0, with which the loop begins; null without one")),
-        verdict=or_null(JUDGEMENT | {"description": "the referee's on the loop; null without"}),
-        moves=several(
-            "the line, the loop once",
-            record(
-                "a move",
-                side=SIDE | {"description": "who moves"},
-                **MOVE,
-                fen=FEN | {"description": "the position after it"},
-            ),
-        ),
-    ),
+    "line": LINE,
     "verify": record(
         "proofs",
         ok=flag("whether all are proven"),
@@ -256,53 +170,7 @@ ANSWERS: dict[str, Schema] = {
             ),
         ),
     ),
-    "stats": {
-        **record(
-            "the figures of a table; mirror images count once",
-            material=MATERIAL,
-            rules=RULES,
-            metric=METRIC,
-            orders_limit=LIMIT,
-            index_size=whole("slots for each side to move"),
-            red_to_move=counted("Red"),
-            black_to_move=counted("Black"),
-            max_distance=whole("longest distance of order 0"),
-            max_rule_distance=or_null(whole("longest distance of the orders above; null without")),
-            orders=several(
-                "order 1 and above",
-                record(
-                    "an order",
-                    order=whole("its number"),
-                    positions=whole("decided in it"),
-                    max_distance=whole("longest distance"),
-                    check_patterns=or_null(whole("direct wins by check; null if not recorded")),
-                    chase_patterns=or_null(whole("direct wins by chase; null if not recorded")),
-                ),
-            ),
-            longest=several(
-                "one for each order and side to move",
-                record(
-                    "a position",
-                    order=whole("its order"),
-                    side=SIDE,
-                    fen=FEN,
-                    value=whole("its value"),
-                ),
-            ),
-            legal=whole("legal positions"),
-            draws=whole("drawn positions"),
-            rule_decided=whole("of order 1 and above"),
-            rule_decided_rate=number("their share of the legal positions"),
-            minor_chases=MINOR,
-            bytes_on_disk=whole("the file"),
-            build_seconds=or_null(number("null where no build record is")),
-            digest=text("equal digests, equal values; the file's word unless it was checked"),
-            checked=CHECKED,
-            values=or_null(text("digest of the values alone; null unless the file was checked")),
-            file=text("its path"),
-            proof=PROOF,
-        ),
-    },
+    "stats": STATS,
     "ls": record(
         "the tables present",
         directory=text("as it was named"),

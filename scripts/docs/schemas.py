@@ -2,10 +2,10 @@
 
     python scripts/docs/schemas.py
 
-The fields are described in `scripts/docs/answers.py`; the schema is for programs, the page for
-people. Against them `tests/docs/test_schemas.py` holds what the commands print. Objects of the
-schema are open: fields may come to them. What the test allows is closed: no field without a
-description.
+The fields are described in `scripts/docs/answers.py` and, those that the board shares, in
+`tbgen/answers/schema.py`; the schema is for programs, the page for people. Against them
+`tests/docs/test_schemas.py` holds what the commands print. Objects of the schema are open: fields
+may come to them. What the test allows is closed: no field without a description.
 """
 
 from __future__ import annotations

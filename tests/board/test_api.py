@@ -414,20 +414,13 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
 
 
-def test_openapi_describes_every_address_and_its_examples_work(client: TestClient) -> None:
-    described = get(client, "/openapi.json")
+def test_openapi_describes_what_the_pages_tell(client: TestClient) -> None:
+    """Examples and fields of every address are in tests/docs/test_openapi.py."""
+    described = get(client, "/openapi.json")["paths"]
     told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
-    assert set(described["paths"]) == told - {"/openapi.json"}
-    for path, operations in described["paths"].items():
-        parameters = operations["get"]["parameters"]
-        examples = {entry["name"]: entry["example"] for entry in parameters}
-        query = {entry["name"]: entry["example"] for entry in parameters if entry["in"] == "query"}
-        answer = client.get(path.format(**examples), params=query)
-        assert answer.status_code == 200, (path, answer.text)
-        kinds = operations["get"]["responses"]["200"]["content"]
-        assert answer.headers["content-type"].split(";")[0] in kinds, path
+    assert set(described) == told - {"/openapi.json"}
     page = client.get("/api", headers={"accept": "text/html"}).text
-    assert all(f"<code>{path}</code>" in page for path in described["paths"])
+    assert all(f"<code>{path}</code>" in page for path in described)
 
 
 def test_answers_are_json_of_one_kind(client: TestClient) -> None:

@@ -69,6 +69,11 @@ def test_a_prefix_may_come_with_the_path_or_without(near: TestClient) -> None:
     assert moved.headers["location"].startswith("/xiangqi/?fen=")
 
 
+def test_programs_are_told_the_prefix(near: TestClient) -> None:
+    told = [near.get("/openapi.json", headers=each).json()["servers"] for each in (UNDER, {})]
+    assert told == [[{"url": "/xiangqi"}], [{"url": "/"}]]
+
+
 def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
     page = near.get("/none", headers={**UNDER, "accept": "text/html", "accept-encoding": ""})
     assert page.status_code == 404

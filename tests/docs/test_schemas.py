@@ -21,7 +21,10 @@ from tests.kits.paths import DOCS
 
 SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 
-REMEDY = "describe it in scripts/docs/answers.py, then run python scripts/docs/schemas.py"
+REMEDY = (
+    "describe it in scripts/docs/answers.py or tbgen/answers/schema.py, then run "
+    "python scripts/docs/schemas.py"
+)
 
 CALLS: dict[str, tuple[str, ...]] = {
     "plan": ("KRKN",),

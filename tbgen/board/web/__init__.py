@@ -11,7 +11,8 @@
 
     construction   building from a page: who may, how it goes     starting   what pages show of it
 
-    api, openapi   JSON, SVG and text of a study       /v1/...            mirror   files of tables
+    api        JSON, SVG and text of a study       /v1/...            mirror   files of tables
+    openapi    these addresses, described           schemas      what they answer, by field
     http       threads, ETags, errors       limits       what is refused, headers
     assets     script, style and icon       proxy        requests that a proxy has sent on
     helpers    processes that search        parameters   of addresses

@@ -3,8 +3,7 @@
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 every address with a form; answers come as they are
 
-What the answers hold is in docs/http.md and, field by field, in docs/openapi.json, which is made
-of this; `api` makes them.
+What the answers hold is said field by field in `schemas`; `api` makes them.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from tbgen.board.language.i18n import LANGUAGES, localise, text
 from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer
 from tbgen.board.web.layout import wide_page
 from tbgen.board.web.markup import link, message
+from tbgen.board.web.schemas import SCHEMAS
 from tbgen.board.web.state import MAX_POSITION_TEXT, View
 from tbgen.finding.query import FIELDS, LARGEST, SORTS
 from tbgen.notation import MOVE_NOTATIONS
@@ -120,7 +120,8 @@ _PARAMETERS: dict[str, tuple[str, str, dict[str, Any], str]] = {
 class Endpoint:
     """An address: what it answers in English and in Chinese, its parameters, its type.
 
-    Parameters in the path are required, and so is `fen`. `widest` is the largest `width`.
+    Parameters in the path are required, and so is `fen`. `schema` names the object of `SCHEMAS`
+    that is answered as JSON; `widest` is the largest `width`.
     """
 
     path: str
@@ -128,6 +129,7 @@ class Endpoint:
     chinese: str
     parameters: tuple[str, ...] = ()
     media: str = JSON
+    schema: str = ""
     widest: int = MAX_WIDTH
     names: tuple[str, ...] = field(init=False)
 
@@ -143,15 +145,21 @@ ENDPOINTS = (
         "Value and moves of a position, or after a game",
         "局面或对局之后的值与着法",
         ("fen", "moves", "notation", "lang", "explain"),
+        schema="probe",
     ),
     Endpoint(
         "/v1/mainline",
         "Best play of both sides",
         "双方最佳变化",
         ("fen", "plies", "notation", "lang"),
+        schema="mainline",
     ),
     Endpoint(
-        "/v1/judge", "The referee on a repetition, ply by ply", "裁判逐步判定循环", ("fen", "moves")
+        "/v1/judge",
+        "The referee on a repetition, ply by ply",
+        "裁判逐步判定循环",
+        ("fen", "moves"),
+        schema="judgement",
     ),
     Endpoint(
         "/v1/render.svg",
@@ -180,7 +188,7 @@ ENDPOINTS = (
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
         GIF,
-        MAX_GIF_WIDTH,
+        widest=MAX_GIF_WIDTH,
     ),
     Endpoint(
         "/export.pgn",
@@ -194,26 +202,33 @@ ENDPOINTS = (
         "All tables, or one by its name, with their main figures",
         "全部残局库",
         ("name",),
+        schema="tables",
     ),
-    Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据"),
+    Endpoint("/v1/tables/{material}", "The figures of a table", "一个残局库的数据", schema="table"),
     Endpoint(
-        "/v1/tables/{material}/histogram", "How many positions have each value", "各值的局面数"
+        "/v1/tables/{material}/histogram",
+        "How many positions have each value",
+        "各值的局面数",
+        schema="histogram",
     ),
     Endpoint(
         "/v1/tables/{material}/search",
         "Positions by what is asked of them, in six seconds at most",
         "按条件找局面，最多六秒",
         (*FIELDS, "limit", "seed", "format"),
+        schema="search",
     ),
-    Endpoint("/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局"),
+    Endpoint(
+        "/v1/tables/{material}/graph", "What captures lead to", "吃子后转入的残局", schema="graph"
+    ),
     Endpoint("/v1/graph/{material}.dot", "The same for Graphviz", "同上，图形描述", media=TEXT),
-    Endpoint("/healthz", "Whether the server is well", "服务器状态"),
+    Endpoint("/healthz", "Whether the server is well", "服务器状态", schema="health"),
     Endpoint("/metrics", "Counts for Prometheus", "计数", media=TEXT),
 )
 
 
-def description() -> dict[str, Any]:
-    """The document of OpenAPI 3.1."""
+def description(root: str = "") -> dict[str, Any]:
+    """The document of OpenAPI 3.1 of a server, below the path `root` of its host."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -221,13 +236,15 @@ def description() -> dict[str, Any]:
             "version": __version__,
             "description": "Perfect play in xiangqi endgames. Everything is read by GET.",
         },
+        "servers": [{"url": root or "/"}],
         "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in ENDPOINTS},
+        "components": {"schemas": SCHEMAS},
     }
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     """One address as OpenAPI has it."""
-    failure = {"description": "error and hint", "content": {JSON: {}}}
+    missing = "missing" if endpoint.schema == "probe" else "error"
     return {
         "summary": endpoint.english,
         "parameters": [
@@ -242,12 +259,18 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             for name in endpoint.names
         ],
         "responses": {
-            "200": {"description": "the answer", "content": {endpoint.media: {}}},
-            "400": failure,
-            "404": failure,
-            "503": failure,
+            "200": _response("the answer", endpoint.media, endpoint.schema),
+            "400": _response("bad input", JSON, "error"),
+            "404": _response("no such table", JSON, missing),
+            "503": _response("busy", JSON, "error"),
         },
     }
+
+
+def _response(meaning: str, media: str, schema: str) -> dict[str, Any]:
+    """One answer of an address; JSON has a schema."""
+    said = {"schema": {"$ref": f"#/components/schemas/{schema}"}} if schema else {}
+    return {"description": meaning, "content": {media: said}}
 
 
 def _schema(endpoint: Endpoint, name: str) -> dict[str, Any]:

@@ -219,7 +219,7 @@ class Pages:
 
     def openapi(self, request: Request) -> Answer:
         """The HTTP API as OpenAPI."""
-        return Answer(description())
+        return Answer(description(request.scope["root_path"]))
 
     def _settings_only(self, request: Request) -> View:
         return bare_view(request, self._library.first_position)

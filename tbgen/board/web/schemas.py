@@ -1,0 +1,155 @@
+"""The objects that the HTTP API answers with, as JSON Schema: the components of OpenAPI.
+
+They are those of the command line (`tbgen.answers.schema`) with what the board adds.
+"""
+
+from __future__ import annotations
+
+from tbgen.answers.fields import Schema, flag, number, or_null, record, several, text, whole
+from tbgen.answers.schema import (
+    FEN,
+    JUDGEMENT,
+    LIMIT,
+    LINE,
+    MATERIAL,
+    METRIC,
+    MINOR,
+    MOVE,
+    POSITION,
+    PROOF,
+    RULES,
+    SIDE,
+    STATS,
+    counted,
+)
+
+TEXT = text("in `notation`")
+ERROR, HINT = text("one line that says what"), text("what to do")
+
+
+def with_optional(schema: Schema, **fields: Schema) -> Schema:
+    """An object that may have more fields."""
+    return schema | {"properties": schema["properties"] | fields}
+
+
+def without(schema: Schema, *names: str) -> Schema:
+    """An object that lacks some fields."""
+    kept = {name: field for name, field in schema["properties"].items() if name not in names}
+    return schema | {"properties": kept, "required": list(kept)}
+
+
+def position(meaning: str, **fields: Schema) -> Schema:
+    """A position with its moves, after a game if there is one."""
+    move = with_optional(
+        record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
+        text=TEXT,
+        forbidden=text("why it loses by repetition, where it does"),
+    )
+    judgement = JUDGEMENT | {"description": "with `moves`: the referee's, if one is due"}
+    return with_optional(
+        record(
+            meaning,
+            **(POSITION | fields),
+            terminal=flag("whether there is no legal move"),
+            moves=several("every legal move, best first", move),
+        ),
+        suggested=or_null(text("with `moves`: the move to play")),
+        judgement=or_null(judgement),
+    )
+
+
+def mainline() -> Schema:
+    """The answer of `line`, with the text of each move."""
+    moves = LINE["properties"]["moves"]
+    inner = with_optional(moves["items"], text=TEXT)
+    return with_optional(LINE, moves=moves | {"items": inner})
+
+
+def found() -> Schema:
+    """A position of a search; a study has a length."""
+    length = whole("of studies alone: the plies of the unique line")
+    return with_optional(record("a position", **POSITION), length=length)
+
+
+ENTRY = record(
+    "a table",
+    material=MATERIAL,
+    rules=RULES,
+    minor_chases=MINOR,
+    metric=METRIC,
+    orders_limit=LIMIT,
+    legal=or_null(whole("legal positions")),
+    red_to_move=or_null(counted("Red")),
+    black_to_move=or_null(counted("Black")),
+    max_distance=or_null(whole("longest distance of order 0")),
+    rule_decided=or_null(whole("of order 1 and above")),
+    bytes_on_disk=or_null(whole("the file")),
+    build_seconds=or_null(number("null where no build record is")),
+    proof=or_null(PROOF),
+)
+
+SCHEMAS: dict[str, Schema] = {
+    "probe": position("a position, after `moves` if there are any"),
+    "missing": position(
+        "a position whose table is missing, with what is known of its moves",
+        error=ERROR,
+        hint=HINT,
+        outcome=text("not known", "unknown"),
+        value=or_null(whole("null")),
+        order=or_null(whole("null")),
+    ),
+    "mainline": mainline(),
+    "judgement": JUDGEMENT,
+    "tables": record(
+        "the tables; one that cannot be read has nulls, `error` and `hint`",
+        tables=several("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
+    ),
+    "table": without(STATS, "file", "values", "checked"),
+    "histogram": record(
+        "how many positions have each value",
+        material=MATERIAL,
+        histogram=several(
+            "a line for each",
+            record(
+                "a value",
+                side=SIDE,
+                outcome=text("for the side to move", "win", "draw", "loss"),
+                order=whole("its order"),
+                plies=or_null(whole("its distance; null for a draw")),
+                value=whole("the number"),
+                positions=whole("how many"),
+            ),
+        ),
+    ),
+    "search": record(
+        "positions of a table; with `share` 1 there are no others",
+        material=MATERIAL,
+        candidates=whole("positions with a wanted value"),
+        share=number("the part of them, 0 to 1, that has been looked at"),
+        positions=several("as `probe` has them, `moves` aside", found()),
+    ),
+    "graph": record(
+        "what captures lead to",
+        material=MATERIAL,
+        nodes=several(
+            "bottom-up",
+            record(
+                "a material",
+                material=MATERIAL,
+                present=flag("whether its table is here"),
+                captures=several(
+                    "from it",
+                    record(
+                        "a capture",
+                        taken=text("the piece, as in a FEN"),
+                        material=MATERIAL,
+                        needs_table=flag("false where all is drawn"),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    "health": record("well", status=text("ok"), tables=whole("how many tables there are")),
+    "error": record("a failure", error=ERROR, hint=HINT),
+}
+"""By name, as the addresses of `openapi` refer to them."""
