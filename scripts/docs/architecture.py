@@ -62,13 +62,19 @@ def sources() -> dict[str, Path]:
     return found
 
 
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    """Every node of a module's syntax tree."""
+    return [*ast.walk(ast.parse(sources()[module].read_text(encoding="utf-8")))]
+
+
 def imported(module: str) -> Iterator[str]:
     """Every module that a module imports, anywhere in it: inside functions, for types alone.
 
     Raises `ValueError` for a relative import.
     """
     source = sources()[module]
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -90,6 +96,7 @@ def package_of(module: str) -> str:
     return parts[0] if parts and parts[0] != "__main__" else ""
 
 
+@cache
 def package_imports() -> Edges:
     """The packages that each package imports."""
     found: Edges = {}
@@ -310,8 +317,7 @@ def render(edges: Edges, compiled: set[str]) -> str:
 
 def has_kernels(module: str) -> bool:
     """Return whether a module defines what numba compiles."""
-    tree = ast.parse(sources()[module].read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
     return bool(used & {"kernel", "borrowing_kernel", "part", "inlined_part", "recursive_part"})
 

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import click
@@ -46,16 +47,17 @@ def text_of(page: Path) -> str:
     return page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_is_tried(page: Path) -> None:
-    languages = set(re.findall(r"^ *```(\w+)$", text_of(page), re.MULTILINE))
+def test_every_block_is_tried() -> None:
     untried = [
-        language for language in languages
+        f"{name_of(page)}: {language}"
+        for page in PAGES
+        for language in set(re.findall(r"^ *```(\w+)$", text_of(page), re.MULTILINE))
         if not TRIED.get(language, set()) & {"*", name_of(page)}
-    ]  # fmt: skip
+    ]
     assert not untried
 
 
+@cache
 def options_of(name: str) -> set[str]:
     """Every spelling of every option of a command."""
     command = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
@@ -65,35 +67,41 @@ def options_of(name: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_in_the_text_exist(page: Path) -> None:
-    """In blocks of a shell, and between backquotes: the command, and each option."""
+def commands_in(page: Path) -> list[str]:
+    """The lines of a page with commands: in blocks of a shell, and between backquotes."""
     text = text_of(page)
     without_blocks = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
     lines = re.findall(r"`(tbgen [^`]+)`", re.sub(r"\n\s*", " ", without_blocks))
-    lines += [line for block in blocks(text, "sh") for line in block.splitlines()]
+    return lines + [line for block in blocks(text, "sh") for line in block.splitlines()]
+
+
+def test_commands_in_the_text_exist() -> None:
+    """The command, and each option."""
     wrong = []
-    for line in lines:
-        for name, arguments in COMMAND.findall(re.sub(r"\\?\$\(.*\)", "", line)):
-            if name not in COMMANDS:
-                wrong.append(line)
-            else:
+    for page in PAGES:
+        for line in commands_in(page):
+            for name, arguments in COMMAND.findall(re.sub(r"\\?\$\(.*\)", "", line)):
                 words = set(re.findall(r"(?<!\S)-[^\s'\"=]+", arguments))
-                wrong += [f"{line}: {word}" for word in words - options_of(name)]
+                if name not in COMMANDS:
+                    wrong.append(f"{name_of(page)}: {line}")
+                else:
+                    unknown = words - options_of(name)
+                    wrong += [f"{name_of(page)}: {line}: {word}" for word in unknown]
     assert not wrong
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_shell_blocks_are_well_formed(page: Path) -> None:
-    for block in blocks(text_of(page), "sh"):
-        result = subprocess.run(["sh", "-n", "-c", block], capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
+def test_shell_blocks_are_well_formed() -> None:
+    for page in PAGES:
+        for block in blocks(text_of(page), "sh"):
+            result = subprocess.run(["sh", "-n", "-c", block], capture_output=True, text=True)
+            assert result.returncode == 0, f"{name_of(page)}: {result.stderr}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_extras_exist(page: Path) -> None:
-    named = re.findall(r"(?:tbgen|\.)\[([a-z,]+)\]", text_of(page))
-    assert {extra for group in named for extra in group.split(",")} <= set(EXTRAS)
+def test_extras_exist() -> None:
+    for page in PAGES:
+        named = re.findall(r"(?:tbgen|\.)\[([a-z,]+)\]", text_of(page))
+        extras = {extra for group in named for extra in group.split(",")}
+        assert extras <= set(EXTRAS), name_of(page)
 
 
 def test_every_extra_is_explained() -> None:

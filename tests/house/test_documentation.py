@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.kits.paths import ROOT
 from tests.kits.sources import (
@@ -42,7 +41,6 @@ HEADERS = {
 _ENTRY = re.compile(r"(?:^\s*|[;.] )(\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
 
 PACKAGE = python_files(*PACKAGE_FOLDERS)
-WITH_KERNELS = [path for path in PACKAGE if any(map(is_kernel, functions(path)))]
 
 
 def entries(text: str) -> dict[str, str]:
@@ -91,6 +89,12 @@ def named_types() -> set[str]:
     return found
 
 
+@cache
+def with_kernels() -> list[Path]:
+    """The files of the package that have kernels."""
+    return [path for path in PACKAGE if any(map(is_kernel, functions(path)))]
+
+
 def indexed(function: Function) -> set[str]:
     """The names that a function indexes: arrays and tuples, not numbers."""
     return {
@@ -116,22 +120,28 @@ def complaint(said: str | None, *, is_array: bool) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("path", WITH_KERNELS, ids=name_of)
-def test_kernels_document_every_parameter(path: Path) -> None:
-    shared, wrong = glossaries(path), []
-    for function in filter(is_kernel, functions(path)):
-        arrays = indexed(function)
-        own = entries(ast.get_docstring(function) or "")
-        names = [parameter.arg for parameter in parameters(function)]
-        for name in names:
-            found = complaint(own.get(name, shared.get(name)), is_array=name in arrays)
-            if found:
-                wrong.append(f"{name_of(path)}: {function.name}: {name}: {found}")
-        wrong += [
-            f"{name_of(path)}: {function.name}: {name}: documented, and no parameter"
-            for name in own
-            if name not in names
-        ]
+def complaints(function: Function, shared: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Parameters of a kernel, and the complaint about each.
+
+    shared : the words of its package
+    """
+    arrays = indexed(function)
+    own = entries(ast.get_docstring(function) or "")
+    names = [parameter.arg for parameter in parameters(function)]
+    for name in names:
+        found = complaint(own.get(name, shared.get(name)), is_array=name in arrays)
+        if found:
+            yield name, found
+    yield from ((name, "documented, and no parameter") for name in own if name not in names)
+
+
+def test_kernels_document_every_parameter() -> None:
+    wrong = [
+        f"{name_of(path)}: {function.name}: {name}: {found}"
+        for path in with_kernels()
+        for function in filter(is_kernel, functions(path))
+        for name, found in complaints(function, glossaries(path))
+    ]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -161,7 +171,7 @@ def test_only_files_with_kernels_are_excused_from_types() -> None:
     wrong = []
     for path in PACKAGE:
         header = path.read_text("utf-8").partition("\n")[0]
-        if header.startswith("# mypy:") and header != HEADERS[path in WITH_KERNELS]:
+        if header.startswith("# mypy:") and header != HEADERS[path in with_kernels()]:
             wrong.append(f"{name_of(path)}: {header}")
     assert not wrong, "\n" + "\n".join(wrong)
 

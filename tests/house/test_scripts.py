@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
-
-import pytest
 
 from tests.kits.paths import ROOT
 from tests.kits.sources import name_of, python_files, tree_of
@@ -14,21 +11,15 @@ from tests.kits.sources import name_of, python_files, tree_of
 SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_text("utf-8")]
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_arguments_are_read_by_argparse(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert "sys.argv" not in text
-    assert "import click" not in text
-    if "argparse" in text:
-        assert "description=__doc__" in text
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_every_script_says_how_it_is_run(path: Path) -> None:
-    """Those without arguments may leave it to the page that they write."""
-    docstring = ast.get_docstring(tree_of(path)) or ""
-    if "argparse" in path.read_text("utf-8"):
-        assert f"python {name_of(path)}" in docstring
+def test_arguments_are_read_by_argparse_and_explained() -> None:
+    """A script without arguments may leave it to the page that it writes how it is run."""
+    for path in SCRIPTS:
+        name, text = name_of(path), path.read_text("utf-8")
+        assert "sys.argv" not in text, name
+        assert "import click" not in text, name
+        if "argparse" in text:
+            assert "description=__doc__" in text, name
+            assert f"python {name}" in (ast.get_docstring(tree_of(path)) or ""), name
 
 
 def test_the_lane_of_certifications_runs_what_is_there() -> None:
