@@ -18,14 +18,8 @@ sys.path.insert(0, str(HERE.parent))
 from tbgen.indexing import rulesets  # noqa: E402
 from tbgen.tables import Rules, RuleSet  # noqa: E402
 
-BITS = {
-    rulesets.MINOR_CHASES: "UNEQUAL_MINOR",
-    rulesets.NEW_BY_VICTIM: "NEW_BY_VICTIM",
-    rulesets.CHECK_VOIDS: None,  # of a whole loop, and the reader judges single moves
-    rulesets.PAWNS_AT_HOME: "PAWNS_AT_HOME",
-    rulesets.UNPROTECTED_ONLY: None,  # without it UNEQUAL is set
-}
-"""The bits of xqinternal.h, by those of `CHASE_RULES`: every one has an entry."""
+FLAGS = ("PAWNS_AT_HOME", "NEW_BY_VICTIM", "EVEN_EXCHANGES")
+"""Bits that the reader asks for: replies and whole loops are for referees."""
 
 _BLOCK = re.compile(r"(begin of rule sets[^\n]*\*/\n).*?( */\* end of rule sets)", re.DOTALL)
 
@@ -46,31 +40,29 @@ def constant(rule_set: RuleSet) -> str:
     return f"XQ_RULES_{name.upper().replace('-', '_')}"
 
 
-def offences(rule_set: RuleSet) -> str:
-    """The word of a rule set in C."""
-    rules, word, found = rule_set.rules, rule_set.chase_rules, []
-    assert rules is not None
-    if rules.judges_checks:
-        found.append("CHECKS_LOSE")
-    if rules.judges_chases:
-        found.append("CHASES_LOSE")
-        if not word & rulesets.UNPROTECTED_ONLY:
-            found.append("UNEQUAL")
-        names = (BITS[bit] for bit in rulesets.CHASE_RULES if word & bit)
-        found += [name for name in names if name is not None]
-    return " | ".join(found) or "0"
-
-
 def rows() -> str:
     """The rows of RULES in xqprobe.c."""
     lines = []
     for each in rule_sets():
         assert each.rules is not None
         options = "MINOR_CHASES" if each.options else "0"
-        head = f'    {{"{each}", {each.rules.number}, {options},'
-        word = offences(each)
-        space = " " if len(head) + len(word) < 96 else "\n     "
-        lines.append(f"{head}{space}{word}}},\n")
+        word = each.chase_rules if each.rules.judges_chases else 0
+        offences = f"{{{int(each.rules.judges_checks)}, {word:#x}}}"
+        lines.append(f'    {{"{each}", {each.rules.number}, {options}, {offences}}},\n')
+    return "".join(lines)
+
+
+def bits() -> str:
+    """The bits of a word of chase rules, in xqinternal.h."""
+    lines = [
+        "    /* the first bits of kinds that chase and are chased, and of pairs of kinds that\n"
+        "     * chase in spite of protection (points 1, 2 and 4a) */\n"
+    ]
+    lines += [
+        f"    {name} = {getattr(rulesets, name)},\n" for name in ("CHASERS", "CHASED", "PROTECTED")
+    ]
+    lines.append("    /* properties that a set has or has not (points 2, 5 and 6) */\n")
+    lines += [f"    {name} = {getattr(rulesets, name):#x},\n" for name in FLAGS]
     return "".join(lines)
 
 
@@ -94,6 +86,7 @@ def union() -> str:
 
 
 FILES: dict[Path, Callable[[], str]] = {
+    HERE / "xqinternal.h": bits,
     HERE / "xqprobe.c": rows,
     HERE / "xqprobe.h": constants,
     HERE / "js" / "xqprobe.d.ts": union,

@@ -268,44 +268,31 @@ static int has_root(uint8_t *board, int attacker, int victim, int is_before)
     return found;
 }
 
-/* Point 4a: V is worth taking for Q even if it is protected. */
-static int is_unequal(int attacker_kind, int victim_kind, unsigned chases)
-{
-    switch (attacker_kind) {
-    case KNIGHT:
-    case CANNON:
-        return (chases & UNEQUAL) && victim_kind == ROOK;
-    case ADVISOR:
-    case ELEPHANT:
-        return (chases & UNEQUAL_MINOR) &&
-               (victim_kind == ROOK || victim_kind == KNIGHT || victim_kind == CANNON);
-    default:
-        return 0;
-    }
-}
+static int has_bit(uint64_t chases, int bit) { return (int)(chases >> bit & 1); }
 
 /* Points 1 to 5 of any two squares: taking V is legal and wins something. */
-static int threatens(uint8_t *board, int attacker, int victim, int is_before, unsigned chases)
+static int threatens(uint8_t *board, int attacker, int victim, int is_before, uint64_t chases)
 {
     uint8_t q = board[attacker], v = board[victim];
-    if (q == 0 || v == 0 || side_of(q) == side_of(v) || kind_of(q) == KING ||
-        kind_of(q) == PAWN || kind_of(v) == KING ||
+    if (q == 0 || v == 0 || side_of(q) == side_of(v) || !has_bit(chases, CHASERS + kind_of(q)) ||
+        !has_bit(chases, CHASED + kind_of(v)) ||
         (kind_of(v) == PAWN && !(chases & PAWNS_AT_HOME) &&
          !has_crossed(side_of(v), victim / 9)) ||
         !attacks(board, attacker, victim))
         return 0;
-    if (kind_of(q) == kind_of(v) && attacks(board, victim, attacker) &&
+    if (!(chases & EVEN_EXCHANGES) && kind_of(q) == kind_of(v) &&
+        attacks(board, victim, attacker) &&
         is_safe_after(board, side_of(v), take(victim, attacker)))
         return 0;
     return is_legal_capture(board, attacker, victim) &&
-           (is_unequal(kind_of(q), kind_of(v), chases) ||
+           (has_bit(chases, PROTECTED + 6 * (kind_of(q) - 1) + kind_of(v) - 1) ||
             !has_root(board, attacker, victim, is_before));
 }
 
 /* Whether a move from one square to another has made an attack that stands on the board `after`
  * (point 6): it did not stand before. Under NEW_BY_VICTIM no piece may have attacked V. */
 static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacker, int victim,
-                         unsigned chases)
+                         uint64_t chases)
 {
     if (!threatens(after, attacker, victim, 0, chases))
         return 0;
@@ -324,17 +311,17 @@ typedef enum { IDLE, ATTACK, CHECK } offence;
 static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
-    unsigned offences = xq_internal_offences(rules);
+    xq_offences offences = xq_internal_offences(rules);
     offence found = IDLE;
-    if ((offences & CHECKS_LOSE) && in_check(board, 1 - side))
+    if (offences.checks && in_check(board, 1 - side))
         found = CHECK;
-    if (found == IDLE && (offences & CHASES_LOSE)) {
+    if (found == IDLE && offences.chases != 0) {
         memcpy(before, board, sizeof before);
         unmake_step(before, s, taken);
         for (int q = 0; q < SQUARES && found == IDLE; q++)
             for (int v = 0; v < SQUARES && found == IDLE; v++)
                 if (board[q] != 0 && side_of(board[q]) == side &&
-                    is_new_attack(before, board, s, q, v, offences))
+                    is_new_attack(before, board, s, q, v, offences.chases))
                     found = ATTACK;
     }
     unmake_step(board, s, taken);

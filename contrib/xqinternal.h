@@ -28,16 +28,29 @@ static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_me
 /* The rule set of a reader's tables: which moves are offences. */
 xq_rules xq_internal_rules(const xq_reader *reader);
 
-/* What is an offence under a rule set; points are those of docs/referee.md, section 2. */
+/* What is an offence under a rule set. */
+typedef struct xq_offences {
+    int checks; /* for ever giving check loses: without it, nothing is a check */
+    /* What a chase is, as bits; 0 where to chase one piece for ever is allowed. */
+    uint64_t chases;
+} xq_offences;
+
+xq_offences xq_internal_offences(xq_rules rules);
+
+/* Bits of xq_offences.chases; points are those of docs/referee.md, section 2. */
 enum {
-    CHECKS_LOSE = 1,    /* for ever giving check loses: without it, nothing is a check */
-    CHASES_LOSE = 2,    /* for ever chasing one piece loses: without it, nothing is a chase */
-    UNEQUAL = 4,        /* a knight or cannon chases a protected rook (point 4a) */
-    UNEQUAL_MINOR = 8,  /* an advisor or elephant a protected rook, knight or cannon (point 4a) */
-    NEW_BY_VICTIM = 16, /* an attack is new if no piece attacked the victim before (point 6) */
-    PAWNS_AT_HOME = 32  /* a pawn on its own half can be chased, too (point 2) */
+    /* begin of rule sets: contrib/rulesets.py */
+    /* the first bits of kinds that chase and are chased, and of pairs of kinds that
+     * chase in spite of protection (points 1, 2 and 4a) */
+    CHASERS = 0,
+    CHASED = 7,
+    PROTECTED = 20,
+    /* properties that a set has or has not (points 2, 5 and 6) */
+    PAWNS_AT_HOME = 0x4000,
+    NEW_BY_VICTIM = 0x8000,
+    EVEN_EXCHANGES = 0x20000,
+    /* end of rule sets */
 };
-unsigned xq_internal_offences(xq_rules rules);
 
 #ifdef __cplusplus
 }

@@ -691,16 +691,16 @@ const char *xq_status_text(int status)
 static const struct {
     const char *name;
     uint8_t rules, options;
-    unsigned offences;
+    xq_offences offences;
 } RULES[] = {
     /* begin of rule sets: contrib/rulesets.py */
-    {"none", 0, 0, 0},
-    {"check", 1, 0, CHECKS_LOSE},
-    {"wxf", 2, MINOR_CHASES, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR},
-    {"wxf-nominor", 2, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL},
-    {"computer", 3, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | NEW_BY_VICTIM},
-    {"taiwan", 4, 0, CHECKS_LOSE | CHASES_LOSE | UNEQUAL | UNEQUAL_MINOR | PAWNS_AT_HOME},
-    {"unprotected", 5, 0, CHECKS_LOSE | CHASES_LOSE},
+    {"none", 0, 0, {0, 0x0}},
+    {"check", 1, 0, {1, 0x0}},
+    {"wxf", 2, MINOR_CHASES, {1, 0x410071c03f3e}},
+    {"wxf-nominor", 2, 0, {1, 0x410000003f3e}},
+    {"computer", 3, 0, {1, 0x410071c5bf3e}},
+    {"taiwan", 4, 0, {1, 0x410071c07f3e}},
+    {"unprotected", 5, 0, {1, 0x3f3e}},
     /* end of rule sets */
 };
 enum { RULE_SETS = sizeof RULES / sizeof *RULES };
@@ -1992,4 +1992,4 @@ void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *p
 
 xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }
 
-unsigned xq_internal_offences(xq_rules rules) { return RULES[rules].offences; }
+xq_offences xq_internal_offences(xq_rules rules) { return RULES[rules].offences; }

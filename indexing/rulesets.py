@@ -11,10 +11,10 @@
     taiwan       Taiwan                              lose    lose    as wxf, also of pawns at home
     unprotected  some sites for players              lose    lose    as wxf, of no protected piece
 
-A set is one `Terms`: its offences, its chase rules, which are a word of the bits below, and how it
-is called. Solver, proof, referee and engine are handed that word and ask for the property that they
-need, never for the name of a set. A new set is a member of `Rules` with its terms
-(docs/architecture.md, "How to add a rule set"); `MINOR_CHASES` is a choice that `wxf` leaves open.
+A set is one `Terms`: its offences, its `Chases`, and how it is called. Solver, proof, referee,
+engine and the C reader are handed `Chases.word`, a number that compiled code can read, and ask for
+the property that they need, never for the name of a set. A new set is a member of `Rules` with its
+terms (docs/architecture.md, "How to add a rule set").
 
 Source: WXF 2018; docs/referee.md, section 2, has the points that the comments name.
 """
@@ -23,20 +23,89 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
-MINOR_CHASES = 1
-"""An advisor or elephant that attacks a protected rook, knight or cannon chases it (point 4a)."""
-NEW_BY_VICTIM = 2
-"""An attack is new if no piece attacked the victim before, whichever does now (point 6); whether
-the reply answers it does not matter (point 7)."""
-CHECK_VOIDS = 4
-"""A check by either side, anywhere in the loop, makes that nobody in it chases."""
-PAWNS_AT_HOME = 8
-"""A pawn on its own half can be chased, too (point 2)."""
-UNPROTECTED_ONLY = 16
-"""Nobody chases a piece that has a root, whatever attacks it: point 4a is left out."""
-CHASE_RULES = (MINOR_CHASES, NEW_BY_VICTIM, CHECK_VOIDS, PAWNS_AT_HOME, UNPROTECTED_ONLY)
-"""Every bit of a word of chase rules."""
+from tbgen.indexing.scalar import scalar
+from tbgen.indexing.squares import PieceType
+
+Kinds: TypeAlias = tuple[PieceType, ...]
+"""Some kinds of pieces."""
+
+ATTACKERS: Kinds = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
+GUARDS: Kinds = (PieceType.ADVISOR, PieceType.ELEPHANT)
+ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
+"""Kinds that may chase under some set: solver and proof look for attacks by no others."""
+
+CHASERS, CHASED, PROTECTED = 0, 7, 20
+"""First bits of a word of chase rules: kinds that chase, kinds that are chased (7 bits each), and
+pairs of kinds that chase in spite of protection (6 x 6 bits, `protected_bit`)."""
+PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
+    1 << b for b in range(14, 19)
+)
+"""Bits of a word of chase rules that stand for the properties of `Chases` of these names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chases:
+    """What counts as a chase; the values that are there unless told otherwise are those of `wxf`.
+
+    chasers : kinds that can chase, of `ABLE_TO_CHASE` (point 1)
+    chased : kinds that can be chased, no kings (point 2)
+    pawns_at_home : a pawn on its own half can be chased, too (point 2)
+    protected : kinds of attackers and of victims that they chase although these have a root (4a)
+    even_exchanges : a piece chases its like even if that could take it (point 5)
+    new_by_victim : an attack is new if no piece attacked the victim before, whichever does now;
+        else if this piece did not (point 6)
+    unanswered : a chase need not be answered by the reply (point 7)
+    check_voids : a check by either side, anywhere in the loop, makes that nobody in it chases
+
+    Raises `ValueError` for kinds that cannot be.
+    """
+
+    chasers: Kinds = ABLE_TO_CHASE
+    chased: Kinds = (*ABLE_TO_CHASE, PieceType.PAWN)
+    pawns_at_home: bool = False
+    protected: tuple[tuple[Kinds, Kinds], ...] = (
+        ((PieceType.KNIGHT, PieceType.CANNON), (PieceType.ROOK,)),
+        (GUARDS, ATTACKERS),
+    )
+    even_exchanges: bool = False
+    new_by_victim: bool = False
+    unanswered: bool = False
+    check_voids: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse kings, and pawns that chase: solver and proof do not look for these."""
+        if not set(self.chasers) <= set(ABLE_TO_CHASE) or PieceType.KING in self.chased:
+            raise ValueError("kings and pawns cannot chase, and kings cannot be chased")
+
+    @property
+    def word(self) -> int:
+        """All properties as bits of one number, for compiled code."""
+        flags = {
+            PAWNS_AT_HOME: self.pawns_at_home,
+            NEW_BY_VICTIM: self.new_by_victim,
+            UNANSWERED: self.unanswered,
+            EVEN_EXCHANGES: self.even_exchanges,
+            CHECK_VOIDS: self.check_voids,
+        }
+        bits = [CHASERS + kind for kind in self.chasers] + [CHASED + kind for kind in self.chased]
+        bits += [
+            protected_bit(attacker, victim)
+            for attackers, victims in self.protected
+            for attacker in attackers
+            for victim in victims
+        ]
+        return sum(1 << bit for bit in bits) + sum(bit for bit, is_set in flags.items() if is_set)
+
+
+@scalar
+def protected_bit(attacker_kind: int, victim_kind: int) -> int:
+    """The bit of a word by which one kind chases protected pieces of another.
+
+    attacker_kind, victim_kind : int, `PieceType`, no king
+    """
+    return PROTECTED + 6 * (attacker_kind - 1) + victim_kind - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +113,17 @@ class Terms:
     """The terms of a rule set.
 
     `meaning` and `in_chinese` say in a few words what a repetition is worth; `option` is the value
-    of the engine's option `Repetition Rule`, as GUIs send it where they know the set. `chases` are
-    the chase rules, None where perpetual chase is no offence.
+    of the engine's option `Repetition Rule`, as GUIs send it where they know the set. `chases` is
+    what counts as a chase, None where perpetual chase is no offence. `without_minor_chases` is the
+    other reading of a book that is silent on advisors and elephants, where it leaves two.
     """
 
     meaning: str
     in_chinese: str
     option: str
     checks_lose: bool = True
-    chases: int | None = None
-    leaves_minor_chases_open: bool = False
+    chases: Chases | None = None
+    without_minor_chases: Chases | None = None
 
 
 class Rules(StrEnum):
@@ -98,13 +168,14 @@ class Rules(StrEnum):
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """True if `MINOR_CHASES` is a choice of its own under these rules."""
-        return self.terms.leaves_minor_chases_open
+        """True if these rules do not say whether advisors and elephants chase protected pieces."""
+        return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return the chase rules as a word of bits; those of `wxf` where chases are no offence."""
-        word = MINOR_CHASES if self.terms.chases is None else self.terms.chases
-        return word if minor_chases else word & ~MINOR_CHASES
+        """Return `Chases.word` of the set; that of `wxf` where chases are no offence."""
+        terms = self.terms
+        chases = terms.chases if minor_chases else terms.without_minor_chases or terms.chases
+        return (chases or Chases()).word
 
 
 _TERMS = {
@@ -114,26 +185,26 @@ _TERMS = {
         "perpetual check or chase loses",
         "长将长捉作负",
         "AsianRule",
-        chases=MINOR_CHASES,
-        leaves_minor_chases_open=True,
+        chases=Chases(),
+        without_minor_chases=Chases(protected=Chases().protected[:1]),
     ),
     Rules.COMPUTER: Terms(
         "perpetual check or chase loses, as Pikafish judges it",
         "长将长捉作负（Pikafish）",
         "ComputerRule",
-        chases=MINOR_CHASES | NEW_BY_VICTIM | CHECK_VOIDS,
+        chases=Chases(new_by_victim=True, unanswered=True, check_voids=True),
     ),
     Rules.TAIWAN: Terms(
         "perpetual check or chase loses, also of pawns at home",
         "长将长捉作负，未过河兵卒亦不可长捉",
         "TaiwanRule",
-        chases=MINOR_CHASES | PAWNS_AT_HOME,
+        chases=Chases(pawns_at_home=True),
     ),
     Rules.UNPROTECTED: Terms(
         "perpetual check or chase of an unprotected piece loses",
         "长将、长捉无根子作负",
         "UnprotectedRule",
-        chases=UNPROTECTED_ONLY,
+        chases=Chases(protected=()),
     ),
 }
 

@@ -53,8 +53,10 @@ class Offences:
         old, new = bytearray(before.board), bytearray(after.board)
         pieces = [(square, code) for square, code in enumerate(new) if code != EMPTY]
         mover = before.side
-        attackers = [s for s, code in pieces if piece_side(code) == mover and may_be_offender(code)]
         word = self.rule_set.chase_rules
+        attackers = [
+            s for s, code in pieces if piece_side(code) == mover and may_be_offender(code, word)
+        ]
         victims = [
             s for s, code in pieces if piece_side(code) != mover and may_be_victim(code, s, word)
         ]

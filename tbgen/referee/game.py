@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
-from tbgen.indexing.rulesets import MINOR_CHASES
+from tbgen.indexing.rulesets import Chases
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.referee import record
 from tbgen.rules import check_legal, play
@@ -30,7 +30,7 @@ class Game:
     for that reason. Raises `PositionError` if the first position is not legal.
     """
 
-    def __init__(self, position: Position, chase_rules: int = MINOR_CHASES) -> None:
+    def __init__(self, position: Position, chase_rules: int = Chases().word) -> None:
         check_legal(position)
         self.chase_rules = chase_rules
         self.boards = [bytearray(position.board)]
@@ -42,7 +42,7 @@ class Game:
 
     @classmethod
     def read(
-        cls, position: Position, moves: Sequence[Move], chase_rules: int = MINOR_CHASES
+        cls, position: Position, moves: Sequence[Move], chase_rules: int = Chases().word
     ) -> Game:
         """Play the moves from a position.
 

@@ -198,7 +198,7 @@ def chase_pairs(
     side = piece_side(after[target])
     count = 0
     for attacker in range(SQUARES):
-        if not may_be_offender(after[attacker]) or piece_side(after[attacker]) != side:
+        if not may_be_offender(after[attacker], chase_rules) or piece_side(after[attacker]) != side:
             continue
         for i in range(MAX_PAIRS, piece_moves(after, attacker, victims, MAX_PAIRS)):
             victim = victims[i]

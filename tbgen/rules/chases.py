@@ -14,10 +14,13 @@ nothing of loops and levels: that is `tbgen.referee`.
 from __future__ import annotations
 
 from tbgen.indexing.rulesets import (
-    MINOR_CHASES,
+    CHASED,
+    CHASERS,
+    EVEN_EXCHANGES,
     NEW_BY_VICTIM,
     PAWNS_AT_HOME,
-    UNPROTECTED_ONLY,
+    UNANSWERED,
+    protected_bit,
 )
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
@@ -27,22 +30,26 @@ from tbgen.rules.moves import is_safe_after
 
 
 @scalar
-def may_be_offender(code: int) -> bool:
-    """Return whether this piece can chase: kings and pawns may do so for ever (point 1)."""
-    kind = piece_kind(code)
-    return code != EMPTY and kind != PieceType.KING and kind != PieceType.PAWN
+def _has(chase_rules: int, bit: int) -> bool:
+    """Return whether a bit of a word is set.
+
+    bit : int, of any width
+    """
+    return (chase_rules >> int(bit)) & 1 != 0
+
+
+@scalar
+def may_be_offender(code: int, chase_rules: int) -> bool:
+    """Return whether this piece can chase (point 1)."""
+    return code != EMPTY and _has(chase_rules, CHASERS + piece_kind(code))
 
 
 @scalar
 def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
-    """Return whether this piece can be chased (point 2).
-
-    No king, and no pawn on its own half but under `PAWNS_AT_HOME`.
-    """
-    kind = piece_kind(code)
-    if code == EMPTY or kind == PieceType.KING:
+    """Return whether this piece can be chased, a pawn where it stands (point 2)."""
+    if code == EMPTY or not _has(chase_rules, CHASED + piece_kind(code)):
         return False
-    if kind != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
+    if piece_kind(code) != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
         return True
     return not is_own_half(piece_side(code), square // 9)
 
@@ -124,27 +131,6 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 
 @scalar
-def is_unequal(attacker_kind: int, victim_kind: int, chase_rules: int) -> bool:
-    """Return whether V is worth taking for Q even if it is protected (point 4a).
-
-    A knight or cannon for a rook (art. 15-16, 20); with `MINOR_CHASES` also an advisor or
-    elephant for a rook, knight or cannon, on which the book is silent; under `UNPROTECTED_ONLY`
-    nobody.
-    """
-    if chase_rules & UNPROTECTED_ONLY:
-        return False
-    if attacker_kind == PieceType.KNIGHT or attacker_kind == PieceType.CANNON:
-        return victim_kind == PieceType.ROOK
-    if attacker_kind == PieceType.ADVISOR or attacker_kind == PieceType.ELEPHANT:
-        return (
-            chase_rules & MINOR_CHASES != 0
-            and victim_kind >= PieceType.ROOK
-            and victim_kind <= PieceType.CANNON
-        )
-    return False
-
-
-@scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
     """Return whether Q and V are alike and V could legally take Q at once (point 5, art. 24)."""
     return (
@@ -163,17 +149,16 @@ def threatens(
     `attacker` and `victim` are any two squares.
     """
     taking, taken = board[attacker], board[victim]
-    if not may_be_offender(taking) or not may_be_victim(taken, victim, chase_rules):
+    if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
         return False
     if piece_side(taking) == piece_side(taken) or not attacks(board, attacker, victim):
         return False
-    if is_even_exchange(board, attacker, victim):
+    if chase_rules & EVEN_EXCHANGES == 0 and is_even_exchange(board, attacker, victim):
         return False
     if not is_legal_capture(board, attacker, victim):
         return False
-    return is_unequal(piece_kind(taking), piece_kind(taken), chase_rules) or not has_root(
-        board, attacker, victim, without_xray
-    )
+    in_any_case = protected_bit(piece_kind(taking), piece_kind(taken))
+    return _has(chase_rules, in_any_case) or not has_root(board, attacker, victim, without_xray)
 
 
 @scalar
@@ -222,12 +207,12 @@ def is_answered(
 ) -> bool:
     """Return whether the reply `source`-`target` has met the attack of Q on V (point 7).
 
-    The victim is followed if it is what moves. Under `NEW_BY_VICTIM` any reply does.
+    The victim is followed if it is what moves. Under `UNANSWERED` any reply does.
 
     replied : MutableBoard (90,), the board after the reply; put back as it was
     attacker, victim : int, squares of the board before the reply
     """
-    if target == attacker or chase_rules & NEW_BY_VICTIM:
+    if target == attacker or chase_rules & UNANSWERED:
         return True
     moved = target if victim == source else victim
     return not threatens(replied, attacker, moved, False, chase_rules)

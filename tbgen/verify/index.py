@@ -22,6 +22,7 @@ from tbgen.compiling.jit import part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.groups import Group
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import ABLE_TO_CHASE
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
 from tbgen.indexing.squares import (
     EMPTY,
@@ -33,7 +34,6 @@ from tbgen.indexing.squares import (
     piece_side,
 )
 from tbgen.rules.board import LEAPS, MAX_MOVES, is_on_board
-from tbgen.rules.chases import may_be_offender
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
@@ -274,7 +274,7 @@ def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.i
             if piece_side(victim) == side
             and piece_side(attacker) != side
             and piece_kind(victim) != PieceType.KING
-            and may_be_offender(attacker)
+            and piece_kind(attacker) in ABLE_TO_CHASE
         ]
         listed.sort(key=lambda pair: last not in pair)
         pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.indexing.rulesets import CHASE_RULES
 from tests.kits.paths import DOCS, ROOT
 from tests.kits.sources import pages
 
@@ -52,10 +51,6 @@ def test_the_answers() -> None:
 def test_the_rule_sets_of_the_c_reader(path: Path) -> None:
     """Otherwise run `python contrib/rulesets.py`."""
     assert path.read_text("utf-8") == rulesets.current(path)
-
-
-def test_every_chase_rule_is_in_c_or_needs_nothing_there() -> None:
-    assert set(rulesets.BITS) == set(CHASE_RULES)
 
 
 @pytest.mark.parametrize("name", diagrams.DIAGRAMS)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from tbgen.indexing import Move, Position
 from tbgen.indexing.rulesets import (
-    CHASE_RULES,
-    MINOR_CHASES,
-    PAWNS_AT_HOME,
+    ABLE_TO_CHASE,
+    ATTACKERS,
+    GUARDS,
     SYNONYMS,
-    UNPROTECTED_ONLY,
+    Chases,
     Rules,
 )
+from tbgen.indexing.squares import PieceType
 from tbgen.referee import Game, judge, verdict_on
 from tbgen.referee.diagram import Diagram
 from tests.kits.paths import DATA
@@ -74,32 +76,63 @@ def test_levels_and_verdict_agree() -> None:
     assert verdicts(COMPUTER) == expected
 
 
-@pytest.mark.parametrize("rules", CHASING)
-@pytest.mark.parametrize("rule", sorted(set(CHASE_RULES) - {MINOR_CHASES, PAWNS_AT_HOME}))
-def test_every_chase_rule_decides_some_loop(rules: Rules, rule: int) -> None:
-    """Return whether it is one of the set's own, or would be."""
-    word = rules.chase_rules()
-    assert verdicts(word ^ rule) != verdicts(word)
+def chases_of(rules: Rules) -> Chases:
+    """What counts as a chase under a set that judges chases."""
+    chases = rules.terms.chases
+    assert chases is not None
+    return chases
 
 
 @pytest.mark.parametrize("rules", CHASING)
-@pytest.mark.parametrize("rule", [MINOR_CHASES, PAWNS_AT_HOME])
-def test_rules_that_no_random_loop_has_decide_one(rules: Rules, rule: int) -> None:
-    """Constructed ones: an elephant and a protected rook, a cannon and a pawn at home (D60).
+@pytest.mark.parametrize("flag", ["even_exchanges", "new_by_victim", "unanswered", "check_voids"])
+def test_every_property_decides_some_loop(rules: Rules, flag: str) -> None:
+    chases = chases_of(rules)
+    other = replace(chases, **{flag: not getattr(chases, flag)})
+    expected = {("unanswered", True)}  # an answered attack on a victim that nobody attacked
+    changed = verdicts(other.word) != verdicts(chases.word)
+    assert changed or (flag, chases.new_by_victim) in expected
 
-    Where only pieces without a root are chased, minor pieces chase no others.
-    """
+
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("kind", [*ABLE_TO_CHASE, PieceType.PAWN])
+def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
+    """One that is chased, and one that chases: among these loops no elephant does."""
+    chases = chases_of(rules)
+    chased = tuple(set(chases.chased) - {kind})
+    chasers = tuple(set(chases.chasers) - {kind})
+    assert verdicts(replace(chases, chased=chased).word) != verdicts(chases.word)
+    if kind not in (PieceType.PAWN, PieceType.ELEPHANT):
+        assert verdicts(replace(chases, chasers=chasers).word) != verdicts(chases.word)
+
+
+@pytest.mark.parametrize("rules", CHASING)
+@pytest.mark.parametrize("rule", ["minor_chases", "pawns_at_home"])
+def test_properties_that_no_random_loop_has_decide_one(rules: Rules, rule: str) -> None:
+    """Constructed ones: an elephant and a protected rook, a cannon and a pawn at home (D60)."""
     start, moves = {
-        MINOR_CHASES: ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
-        PAWNS_AT_HOME: (D60, "g0i2 g1i1 i2g0 i1g1"),
+        "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
+        "pawns_at_home": (D60, "g0i2 g1i1 i2g0 i1g1"),
+    }[rule]
+    chases = chases_of(rules)
+    other = {
+        "minor_chases": replace(
+            chases, protected=() if chases.protected else ((GUARDS, ATTACKERS),)
+        ),
+        "pawns_at_home": replace(chases, pawns_at_home=not chases.pawns_at_home),
     }[rule]
     played = 2 * list(map(Move.from_iccs, moves.split()))
-    word = rules.chase_rules()
     found = {
-        verdict_on(Game.read(Diagram.from_fen(start), played, each), rules=rules).text
-        for each in (word, word ^ rule)
+        verdict_on(Game.read(Diagram.from_fen(start), played, each.word), rules=rules).text
+        for each in (chases, other)
     }
-    assert len(found) == (1 if word & UNPROTECTED_ONLY and rule == MINOR_CHASES else 2)
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"chasers": (PieceType.PAWN,)}, {"chased": (PieceType.KING,)}])
+def test_kinds_that_cannot_be(wrong: dict[str, tuple[PieceType, ...]]) -> None:
+    """Solver and proof would not find them."""
+    with pytest.raises(ValueError, match="kings and pawns cannot chase"):
+        Chases(**wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", CHASING)

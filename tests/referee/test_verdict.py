@@ -221,7 +221,7 @@ def test_a_game_that_grows_and_shrinks_is_judged_as_if_read_anew():
     rng = random.Random(41)
     judged = 0
     for start, loop in loops(42, 12):
-        game, moves = Game(start, chase_rules=0), []
+        game, moves = Game(start, Rules.WXF.chase_rules(minor_chases=False)), []
         for _ in range(60):
             if moves and rng.random() < 0.3:
                 game.pop()

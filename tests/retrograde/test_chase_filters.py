@@ -27,8 +27,10 @@ from tests.kits.strategies import random_position
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
 """Every kind as the inner piece, twins among them, and as an outer one."""
 
-WORDS = sorted({rules.chase_rules() for rules in Rules} | {0})
-"""The chase rules of all sets, and of `wxf` without chases by minor pieces."""
+WORDS = sorted(
+    {rules.chase_rules() for rules in Rules} | {Rules.WXF.chase_rules(minor_chases=False)}
+)
+"""The chase rules of all sets."""
 
 
 def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
