@@ -64,6 +64,9 @@ Tab completes commands, options and choices after one line in a file of the shel
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
 """Options that choose among the tables of a directory, named together."""
 
+ELSEWHERE = {"find"}
+"""Commands whose own options their page describes; here are the names."""
+
 MEANINGS = re.compile(r": none = [^.]*\.")
 """Meanings of all rule sets, for which the page has a link."""
 
@@ -141,10 +144,14 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     """The section of a command; lines of `shared` are named, and left out."""
     page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
-    yield f"`tbgen {name}{arguments(command)}`: {COMMANDS[name]} More: [{page}]({page}).\n"
+    more = "" if name in ELSEWHERE else f" More: [{page}]({page})."
+    yield f"`tbgen {name}{arguments(command)}`: {COMMANDS[name]}{more}\n"
     rows = options(command)
     own = [line for line in rows.values() if line not in shared]
-    if own:
+    if name in ELSEWHERE:
+        named = ", ".join(line[2:].partition(": ")[0] for line in own)
+        yield f"Described in [{page}]({page}): {named}.\n"
+    elif own:
         yield "\n".join([*own, ""])
     common = [option for option, line in rows.items() if line in shared and option != "--json"]
     named = [f"`{option}`" for option in common]
