@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -224,6 +225,28 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
     assert 'class="notice problem"' in wrong
 
 
+@pytest.mark.parametrize(
+    ("moves", "result", "said"),
+    [
+        ("d0d1", "1/2-1/2", "The text says “Draw”, but the tables say “Red wins”."),
+        (JUDGED, "0-1", "The text says “Black wins”, but the rules say “Red wins”."),
+        ("d0d1", "1-0", ""),
+        ("d0d1", "*", ""),
+    ],
+)
+def test_a_result_that_a_text_states_is_compared(
+    client: TestClient, moves: str, result: str, said: str
+) -> None:
+    """Stated in a tag or after the last move."""
+    game = f'[FEN "{LOOP.replace("_", " ")}"]\n{moves.replace(",", " ")}'
+    for given in (f'[Result "{result}"]\n{game}', f"{game} {result}"):
+        answer = client.get("/find", params={"q": given, "lang": "en"}, follow_redirects=False)
+        assert answer.status_code == (200 if said else 303)
+        assert said in answer.text
+    chinese = page(client, "/find", 200, q=f"{game} {result}", lang="zh-Hant")
+    assert ("棋譜記為「" in chinese) == bool(said)
+
+
 # -- the end of a game -----------------------------------------------------------------------
 
 
@@ -296,10 +319,19 @@ def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
     assert 'class="chosen"' not in page(client, "/", fen=KNIGHT, moves="a0b2")
 
 
-@pytest.mark.parametrize("key", sorted(TEXTS | TABLE_TEXTS))
-def test_every_message_has_its_own_script(key: str) -> None:
-    _, simplified = (TEXTS | TABLE_TEXTS)[key]
-    assert not set(traditional(simplified)) & SIMPLIFIED
+def test_traditional_texts_have_their_own_characters_and_words() -> None:
+    """All that the board says; some characters are wrong in one word alone."""
+    said = "".join(
+        node.value
+        for path in (ROOT / "tbgen" / "board").rglob("*.py")
+        if path.name not in ("i18n.py", "names.py")  # which have both scripts
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    found = traditional(said)
+    assert not set(found) & SIMPLIFIED
+    assert not re.search("[複復]制|標准|日志|坐標|服務器|程序|內存|磁盤|文件|鏈接|數據|全屏", found)
+    assert set(re.findall("複製|全螢幕", found)) == {"複製", "全螢幕"}
 
 
 def test_every_message_is_said_somewhere() -> None:

@@ -28,6 +28,9 @@ _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
 """Comments, variations, notes and numbers of moves."""
 _RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
+RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
+"""By who has won, None for a draw: a result as PGN has it."""
+
 _FEN = re.compile(
     r"\s*((?:[1-9A-Za-z]+/){9}[1-9A-Za-z]+)[\s_]+([wrb])(?:\s+(?:-|\d+)(?!\S))*\s+(?:moves\s)?"
 )
@@ -46,6 +49,8 @@ class GameText(NamedTuple):
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
     """What is wrong with the move after these; None where all are good."""
+    stated: str = ""
+    """The result that the text itself states, such as 1-0; empty where it states none."""
 
 
 def read_game(given: str) -> GameText:
@@ -67,12 +72,15 @@ def read_game(given: str) -> GameText:
     check_legal(start)
     for _ in range(3):  # variations inside variations
         text = _ASIDE.sub(" ", text)
-    words = [word for word in re.split(r"[\s,，、]+", text) if word and not _RESULT.fullmatch(word)]
+    words = [word for word in re.split(r"[\s,，、]+", text) if word]
+    states = [tags.get("RESULT", ""), *(word for word in words if _RESULT.fullmatch(word))]
+    words = [word for word in words if not _RESULT.fullmatch(word)]
     if not words:
         raise InputError("the text has no moves", "write moves, with a FEN in front of them")
     if len(words) > MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
-    return _play(start, words, parse_move)
+    stated = next((state for state in states if state in RESULTS.values()), "")
+    return _play(start, words, parse_move)._replace(stated=stated)
 
 
 def _play(

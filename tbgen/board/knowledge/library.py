@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
+from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.workshop import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
@@ -31,6 +32,7 @@ from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, ve
 from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tables import (
     MissingTableError,
+    Outcome,
     ProbeResult,
     RuleSet,
     TablebaseError,
@@ -95,6 +97,20 @@ class Study:
             winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
             return Over(winners.get(verdict), "repetition")
         return None if self.position.material.needs_table else Over(None, "barren")
+
+    @property
+    def final(self) -> str:
+        """The result as PGN has it, of the game or else of best play; `*` if it is not known."""
+        if self.over is not None:
+            return RESULTS[self.over.winner]
+        if self.result is None:
+            return "*"
+        return RESULTS[winner_of(self.position.side, self.result.outcome)]
+
+
+def winner_of(side: Side, outcome: Outcome) -> Side | None:
+    """The side that wins where `side` is to move; None for a draw."""
+    return {Outcome.WIN: side, Outcome.LOSS: side.other}.get(outcome)
 
 
 class Memory:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement, explain_line, order_value
@@ -19,7 +20,6 @@ from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
 _FORMATS = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
-_RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 
 
 def game_text(
@@ -93,12 +93,12 @@ def _end_of_game(
         return "*", ""
     if over.why == "repetition" and study.judgement is not None:
         why = explain_judgement(study.judgement, study.rules, language)
-        return _RESULTS[over.winner], why
+        return RESULTS[over.winner], why
     loser = "" if over.winner is None else text(language, over.winner.other.name.lower())
-    return _RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
+    return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
 
 
 def _end_of_line(line: Mainline) -> str:
     if line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP):
-        return _RESULTS[line.winner]
+        return RESULTS[line.winner]
     return "*"

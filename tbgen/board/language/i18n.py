@@ -3,10 +3,12 @@
     text("zh-Hant", "moves")   ->   著法
 
 A message is looked up by a short key; simplified Chinese is written in `texts` and `texts_tables`,
-and traditional characters follow from it one by one (`_PAIRS`).
+and traditional Chinese follows from it, by words (`_WORDS`) and else character by character.
 """
 
 from __future__ import annotations
+
+import re
 
 from tbgen.board.language.texts import TEXTS
 from tbgen.board.language.texts_tables import TABLE_TEXTS
@@ -19,18 +21,30 @@ _PAIRS = (
     "环環离離码碼类類红紅终終结結继繼续續编編联聯胜勝节節规規计計记記设設询詢语語请請谱譜负負败敗赖賴车車转轉轮輪载載边邊过過还還进進选選链鏈键鍵镜鏡长長间間阶階隐隱"
     "页頁马馬盘盤着著摆擺录錄汉漢应應务務双雙荐薦号號帅帥个個宫宮说說军軍两兩层層处處关關内內写寫别別员員头頭强強态態据據显顯条條来來样樣浏瀏状狀现現称稱筛篩纸紙线線"
     "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊赛賽"
+    "却卻参參范範凭憑于於几幾并並余餘视視"
 )
 """Simplified characters that the package uses, each before its traditional form."""
 
 _TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
+
+_WORDS = {
+    "复制": "複製", "标准": "標準", "日志": "日誌", "坐标": "座標", "服务器": "伺服器",
+    "程序接口": "程式介面", "程序": "程式", "内存": "記憶體", "磁盘": "磁碟", "文件": "檔案",
+    "打印": "列印", "刷新": "重新整理", "链接": "連結", "光标": "游標", "设置": "設定",
+    "数据": "資料", "字节": "位元組", "字符": "字元", "导出": "匯出", "运行": "執行",
+    "全屏": "全螢幕", "回车": "「Enter」鍵", "位图": "點陣圖", "响应": "回應", "文本": "文字",
+}  # fmt: skip
+"""Words that traditional Chinese says or spells otherwise; longer ones first."""
+
+_WORD = re.compile("|".join(_WORDS))
 
 
 _TEXTS = TEXTS | TABLE_TEXTS
 
 
 def traditional(simplified: str) -> str:
-    """The text in traditional characters."""
-    return simplified.translate(_TRADITIONAL)
+    """The text in traditional Chinese."""
+    return _WORD.sub(lambda word: _WORDS[word[0]], simplified).translate(_TRADITIONAL)
 
 
 def localise(language: str, english: str, chinese: str) -> str:

@@ -207,6 +207,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ply_idle": ("idle", "闲"),
     "ply_forbidden": ("{what} {n}: forbidden, {side} loses", "第{n}次{what}：禁止，{side}负"),
     "game_fault": ("Move {n} of {side}: {what}", "第{n}回合{side}：{what}"),
+    "stated_tables": (
+        "The text says “{stated}”, but the tables say “{found}”.",
+        "棋谱记为「{stated}」，但残局库判为「{found}」。",
+    ),
+    "stated_rules": (
+        "The text says “{stated}”, but the rules say “{found}”.",
+        "棋谱记为「{stated}」，但按规则为「{found}」。",
+    ),
     "game_kept": ("The {n} plies before it are shown.", "已显示此前的{n}步。"),
     "made": ("{side} played {move}.", "{side}走了{move}。"),
     "stuck": (

@@ -189,6 +189,13 @@ def _spell(said: str, language: str) -> str:
     return traditional(said) if language == "zh-Hant" else said
 
 
+def result_name(winner: Side | None, language: str) -> str:
+    """`Red wins` or `Draw`."""
+    if winner is None:
+        return text(language, "drawn")
+    return text(language, "wins", side=text(language, winner.name.lower()))
+
+
 def time_in_words(seconds: float, language: str) -> str:
     """`12 s`, `12秒`."""
     for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):

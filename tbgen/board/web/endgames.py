@@ -16,7 +16,7 @@ from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name, piece_name
-from tbgen.board.language.words import explain_distance, proof_in_words, time_in_words
+from tbgen.board.language.words import explain_distance, proof_in_words, result_name, time_in_words
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import page, wide_page, with_settings
@@ -230,11 +230,7 @@ def _results(view: View, figures: TableStatistics) -> str:
             numbers.reverse()
         bar = share_bar(counts, first="win" if side == "red" else "loss")
         rows.append([escape(turn), bar, *(f"{number:,}" for number in numbers)])
-    names = [
-        text(language, "wins", side=text(language, "red")),
-        text(language, "drawn"),
-        text(language, "wins", side=text(language, "black")),
-    ]
+    names = [result_name(winner, language) for winner in (Side.RED, None, Side.BLACK)]
     head = [text(language, "turn_column"), text(language, "shares"), *names]
     return table(head, rows, "results")
 

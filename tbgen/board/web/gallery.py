@@ -17,6 +17,7 @@ from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
+from tbgen.board.language.words import result_name
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import wide_page, with_settings
 from tbgen.board.web.markup import link
@@ -109,7 +110,7 @@ def gallery_page(
     positions = glance(library, material, wanted).positions
     language = view.language
     boards = small_boards([(position, _turn(position, language)) for position in positions], view)
-    name = text(language, "wins", side=text(language, winner.name.lower()))
+    name = result_name(winner, language)
     if plies:
         name = text(language, "longest_of", side=name, n=moves_in_words(plies, language))
     name += text(language, "of_order", n=order) if order else ""

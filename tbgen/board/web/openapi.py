@@ -170,7 +170,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "/v1/render.png",
-        "The same as pixels, where the server has the extra png",
+        "The same as pixels",
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
         PNG,
@@ -184,7 +184,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "/v1/animation.gif",
-        "The same as pixels, where the server has the extra png",
+        "The same as pixels",
         "同上，位图",
         ("fen", "moves", "pieces", "flip", "width"),
         GIF,

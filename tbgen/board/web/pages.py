@@ -199,11 +199,14 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Leads to the board after a game; one with a bad move is shown up to there."""
+        """Leads to the board after a game; a bad move or a wrong result is told first."""
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
-        if game.fault is None:
+        if game.fault is not None:
+            return reading_page(self._library, shown, fault=game.fault)
+        found = self._library.study(shown.positions, shown.moves).final if game.stated else "*"
+        if found in ("*", game.stated):
             return _moved(shown.href())
-        return reading_page(self._library, shown, game.fault)
+        return reading_page(self._library, shown, game.stated)
 
     # -- building ----------------------------------------------------------------------------
 

@@ -20,10 +20,10 @@ from tbgen.board.drawing.figures import histogram, orders_of, place_of
 from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.knowledge.daily import comparable
 from tbgen.board.knowledge.insight import heat_map, slip, verdicts
-from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.knowledge.library import Library, Study, winner_of
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name, point_name
-from tbgen.board.language.words import proof_in_words
+from tbgen.board.language.words import proof_in_words, result_name
 from tbgen.board.web.gallery import (
     MAX_SLOTS,
     LongestWin,
@@ -78,7 +78,7 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
             language,
             "only_rules_else",
             rules=rules_name(rules, language),
-            result=_result_in_words(study.position, result, language),
+            result=result_name(winner_of(study.position.side, result.outcome), language),
         )
         for rules, result in others
     )
@@ -86,14 +86,6 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
     href += ("&" if "?" in href else "?") + "differs=1"
     more = link(href, text(language, "only_rules_more"), "button small")
     return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
-
-
-def _result_in_words(position: Position, result: ProbeResult, language: str) -> str:
-    """`Red wins` or `Draw`."""
-    if result.outcome == Outcome.DRAW:
-        return text(language, "drawn")
-    winner = position.side if result.outcome == Outcome.WIN else position.side.other
-    return text(language, "wins", side=text(language, winner.name.lower()))
 
 
 def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
@@ -124,13 +116,12 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
         known = rules_known(library, library.probe(win.position))
         others = [result for _, result in known if result.outcome != known[0][1].outcome]
         if others:
-            side = text(language, win.winner.name.lower())
-            said = text(language, "wins", side=side) + text(language, "of_order", n=win.order)
+            said = result_name(win.winner, language) + text(language, "of_order", n=win.order)
             said += text(language, "choice_stop") + text(
                 language,
                 "only_rules_else",
                 rules=rules_name(others[0].rule_set, language),
-                result=_result_in_words(win.position, others[0], language),
+                result=result_name(winner_of(win.position.side, others[0].outcome), language),
             )
             found.append((win.position, said))
     if not found:
@@ -257,7 +248,7 @@ def longest_boards(
                 longest.append(LongestWin(position, 0, side, longest_plies(figures, side)))
     found = []
     for win in sorted(longest, key=lambda win: (win.order, win.winner)):
-        said = text(language, "wins", side=text(language, win.winner.name.lower()))
+        said = result_name(win.winner, language)
         moves = moves_in_words(win.plies, language)
         if win.order and win.plies:
             said = text(language, "longest_loop", side=said, n=win.order, moves=moves)

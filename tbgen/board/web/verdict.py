@@ -13,7 +13,7 @@ from html import escape
 
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.board.drawing.diagram import Arrow
-from tbgen.board.knowledge.library import Over, Study
+from tbgen.board.knowledge.library import Over, Study, winner_of
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import (
@@ -21,6 +21,7 @@ from tbgen.board.language.words import (
     explain_move,
     explain_position,
     order_value,
+    result_name,
 )
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.markup import details, link, message, table
@@ -77,12 +78,9 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         main = f'<h1><span class="badge unknown">{message(language, key)}</span></h1>'
         return f"{main}{_turn_and_endgame(view)}"
     outcome = result.outcome
-    if outcome == Outcome.DRAW:
-        badge, how = text(language, "drawn"), ""
-    else:
-        winner = study.position.side if outcome == Outcome.WIN else study.position.side.other
-        badge = text(language, "wins", side=text(language, winner.name.lower()))
-        how = _how(study.position, result, language)
+    winner = winner_of(study.position.side, outcome)
+    badge = result_name(winner, language)
+    how = _how(study.position, result, language) if winner is not None else ""
     reason = explain_position(study.position, result, language, mechanism)
     if outcome == Outcome.DRAW and result.material.needs_table:
         reason = text(language, "draw_why")
@@ -91,7 +89,7 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         rules, to = rules_name(result.rule_set, language), text(language, str(result.metric))
         note = text(language, "metric_note", rules=rules, to=to)
         metric = f'<p class="under">{escape(note)}</p>'
-    red = "" if outcome == Outcome.DRAW else f" {winner.name.lower()}-wins"
+    red = "" if winner is None else f" {winner.name.lower()}-wins"
     return (
         f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
         f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
@@ -281,11 +279,8 @@ def game_over(over: Over | None, view: View) -> str:
     if over is None:
         return ""
     language = view.language
-    if over.winner is None:
-        result, loser = text(language, "drawn"), ""
-    else:
-        result = text(language, "wins", side=text(language, over.winner.name.lower()))
-        loser = text(language, over.winner.other.name.lower())
+    result = result_name(over.winner, language)
+    loser = "" if over.winner is None else text(language, over.winner.other.name.lower())
     why = text(language, f"over_{over.why}", side=loser)
     said = text(language, "game_over", result=result, why=why)
     return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'

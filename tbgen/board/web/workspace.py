@@ -15,10 +15,12 @@ from html import escape
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
 from tbgen.board.drawing.story import checkers
+from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name
+from tbgen.board.language.words import result_name
 from tbgen.board.web.chosen import chosen_panel
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
@@ -59,8 +61,14 @@ MOST_ARROWS = 3
 """Best moves that are drawn on the board; more of them would hide it."""
 
 
-def reading_page(library: Library, view: View, fault: MoveTextError | None = None) -> Answer:
-    """A position with all that is known of it; `fault` is of the move that was to follow."""
+def reading_page(
+    library: Library, view: View, stated: str = "", fault: MoveTextError | None = None
+) -> Answer:
+    """A position with all that is known of it.
+
+    stated : a result of the game, as PGN has it, that is another than the one known here
+    fault : of the move that was to follow
+    """
     study = library.study(view.positions, view.moves)
     mechanism = library.mechanism(study)
     if view.where is not None and not view.position.board[view.where]:
@@ -76,7 +84,8 @@ def reading_page(library: Library, view: View, fault: MoveTextError | None = Non
     if study.missing is not None and not card:
         card = missing_card(library, study, view)
     verdict = (
-        f"{_fault(view, fault)}{welcome}{game_over(study.over, view)}{referee(study, view)}"
+        f"{_fault(view, fault)}{_stated(study, view, stated)}{welcome}"
+        f"{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
         f"{slip_note(library, study, view)}{card}"
     )
@@ -101,6 +110,17 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
         f"<p>{message(language, 'game_kept', n=len(view.moves))}</p></div>"
     )
+
+
+def _stated(study: Study, view: View, stated: str) -> str:
+    """Return a notice that a game's own result is another than that of the rules or tables."""
+    if not stated:
+        return ""
+    winners = {result: winner for winner, result in RESULTS.items()}
+    names = [result_name(winners[result], view.language) for result in (stated, study.final)]
+    key = "stated_tables" if study.over is None else "stated_rules"
+    said = message(view.language, key, stated=names[0], found=names[1])
+    return f'<p class="notice problem" role="alert">{said}</p>'
 
 
 def board_page(
