@@ -29,7 +29,7 @@ name that is not listed may change. A string is taken for a `Position` (a FEN), 
 [Research](research.md), [Find positions](find.md).
 """
 
-DETAILED = {"GameTablebase", "Prober", "BoardProber"}
+DETAILED = {"GameTablebase", "Prober"}
 """Classes whose members have a line each; those of the others are named alone."""
 
 
