@@ -111,7 +111,11 @@ def page() -> str:
         module = importlib.import_module(section.module)
         parts.append(f"## {section.title}\n")
         parts.append(f"In `{section.module}`. {section.text}".strip() + "\n")
-        parts.append("\n".join(line for name in section.names for line in _lines(module, name)))
+        found = [getattr(module, name) for name in section.names]
+        if all(isinstance(each, type) and issubclass(each, Exception) for each in found):
+            parts.append(f"{', '.join(map(_derived, found))}.")
+        else:
+            parts.append("\n".join(line for name in section.names for line in _lines(module, name)))
         parts.append("")
     return "\n".join(parts)
 
@@ -124,10 +128,8 @@ def _lines(module: Any, name: str) -> Iterator[str]:
         return
     title = name
     summary = _summary(found)
-    members = {} if issubclass(found, BaseException) else _members(found)
-    if issubclass(found, BaseException):
-        title = f"{name}({', '.join(base.__name__ for base in found.__bases__)})"
-    elif issubclass(found, enum.Enum):
+    members = _members(found)
+    if issubclass(found, enum.Enum):
         summary += f" {', '.join(f'`{each.name}`' for each in found)}."
     elif {"__init__", "__new__"} & set(vars(found)):
         title = _signature(name, found)
@@ -140,6 +142,11 @@ def _lines(module: Any, name: str) -> Iterator[str]:
     called = [f"`{each}{'()' * inspect.isfunction(value)}`" for each, value in members.items()]
     more = f" Members: {', '.join(called)}." if called else ""
     yield f"- `{title}`: {summary}{more}"
+
+
+def _derived(error: type[Exception]) -> str:
+    """An error with those that it is derived from."""
+    return f"`{error.__name__}({', '.join(base.__name__ for base in error.__bases__)})`"
 
 
 def _members(found: Any) -> dict[str, Any]:

@@ -34,9 +34,9 @@ changes its meaning without a line in the changelog. [Values](values.md) defines
 orders and plies, [The table file](format.md#names) materials.
 """
 
-DESCRIBED = ("probe", "line", "judge", "find", "stats", "error")
-"""Answers whose fields the page describes, those of positions and tables first; of others it has
-the names, and the schema the rest."""
+DESCRIBED = ("probe", "line", "judge", "find", "error")
+"""Answers whose fields the page describes, those on positions; of others it has the names, and the
+schema the rest."""
 
 
 class Item(NamedTuple):

@@ -1,6 +1,6 @@
 """Move text against pyffish and cchess, with every known difference spelt out.
 
-`docs/notations.md` lists the differences; each `assert` here is one of its lines.
+`docs/notations.md` has them in short.
 """
 
 from __future__ import annotations
