@@ -33,9 +33,10 @@ for several commands; every command but `engine` has `--json`, one JSON object o
 COMMON = """## Common options
 
 MATERIAL is one as in KRNKR, a pattern as in `'KR*KN*'`, the set `practical` (two attackers against
-any defenders) or `table1`, or `@FILE`, which lists any of these. POSITION is in any
-[notation](notations.md); `probe`, `convert` and `judge` read standard input for `-`. *Table
-options* are `--tables`, `--rules`, `--minor-chases`, `--orders` and `--metric`.
+any defenders) or `table1`, or `@FILE`, which lists any of these; `MATERIAL...` also takes `--men`
+and `--attackers`. POSITION is in any [notation](notations.md); `probe`, `convert` and `judge` read
+standard input for `-`. *Table options* are `--tables`, `--rules`, `--minor-chases`, `--orders` and
+`--metric`.
 """
 
 FOOT = """
@@ -60,6 +61,9 @@ Tab completes commands, options and choices after one line in a file of the shel
 `zsh_source`, in `~/.config/fish/completions/tbgen.fish`
 `_TBGEN_COMPLETE=fish_source tbgen | source`.
 """
+
+MATERIAL_OPTIONS = ("--men", "--attackers")
+"""Options of each command that takes several materials."""
 
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
 """Options that choose among the tables of a directory, named together."""
@@ -153,7 +157,8 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
         yield f"Described in [{page}]({page}): {named}.\n"
     elif own:
         yield "\n".join([*own, ""])
-    common = [option for option, line in rows.items() if line in shared and option != "--json"]
+    said = {"--json", *(MATERIAL_OPTIONS if "MATERIAL..." in arguments(command) else ())}
+    common = [option for option, line in rows.items() if line in shared and option not in said]
     named = [f"`{option}`" for option in common]
     if set(TABLE_OPTIONS) <= set(common):
         named = ["table options", *(f"`{each}`" for each in common if each not in TABLE_OPTIONS)]

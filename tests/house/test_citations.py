@@ -26,7 +26,7 @@ PATH = re.compile(r"(?<![\w/.-])((?:docs|tests|scripts|contrib)/[\w./*-]*[\w*])(
 MODULE = re.compile(r"(?<![\w/.*-])([a-z_]\w*(?:/\w+)*\.py)\b")
 DECISION = re.compile(r"\b[Dd]ecisions? (\d+)\b")
 SECTION = re.compile(r"(docs/[\w/-]+\.md), (?:section (\d+(?:\.\d+)?)|\"([^\"]+)\")", re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
 
 ELSEWHERE = {"bulk2.py", "win.py"}
 """Modules in other people's folders: the yardstick of scripts/measure/bench_goals.py, and what a
@@ -109,10 +109,22 @@ def test_c_includes_what_is_there() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    wrong = [
-        f"{name_of(page)}: {link}"
-        for page in pages()
-        for link in LINK.findall(page.read_text("utf-8"))
-        if "://" not in link and not (page.parent / link).exists()
-    ]
+    """To a file, and where they name one to a heading."""
+    wrong = []
+    for page in pages():
+        for path, part in LINK.findall(page.read_text("utf-8")):
+            if "://" in path:
+                continue
+            target = page.parent / path if path else page
+            if not target.exists() or (
+                part and target.suffix == ".md" and part not in anchors(target)
+            ):
+                wrong.append(f"{name_of(page)}: {path}#{part}")
     assert not wrong, "\n" + "\n".join(wrong)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which links find the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    plain = [re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings]
+    return {re.sub(r"[-\s]+", "-", heading.strip()) for heading in plain}
