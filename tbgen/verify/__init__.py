@@ -30,7 +30,7 @@ certificates.
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; index : Index, this table's; marks : Marks; look : Look
     men : Men, this table's pieces
-    desk : Desk, the thread's own
+    state : BoardState, the thread's own
     numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
     kept : uint8 or uint16 (lanes,), a buffer

@@ -21,11 +21,12 @@ unpacked once more, into two.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from tbgen.compiling.lending import lent
 from tbgen.indexing import InputError, Side
@@ -38,20 +39,17 @@ from tbgen.indexing.squares import (
     piece_kind,
     piece_side,
 )
+from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.planes import (
     BYTE,
     SLACK,
-    Classify,
     Room,
+    Source,
     Supporting,
     Supports,
     Table,
-    reserve_twice,
-    unpack_own,
-    unpack_side,
-    unpack_upper,
-    whole_room,
+    unpack,
     widened,
 )
 from tbgen.verify.values import (
@@ -151,30 +149,9 @@ def list_captures(
     return captures
 
 
-def list_needed(captures: NDArray[np.int64], pieces: Sequence[int]) -> set[tuple[int, int, int]]:
-    """Return which planes captures lead to: table, side to move there, side to move here.
-
-    captures, pieces : as in `Arrays`; who has lost a piece is to move
-    """
-    return {
-        (int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED]), piece_side(code))
-        for line, code in zip(captures, pieces, strict=True)
-        if line[TABLE] != NO_TABLE
-    }
-
-
-def list_stakes(
-    captures: NDArray[np.int64], pieces: Sequence[int], last_orders: Mapping[Plane, int]
-) -> NDArray[np.bool_]:
-    """`Arrays.stakes`.
-
-    captures, pieces : as in `Arrays`; last_orders : of losses, by the plane
-    """
-    stakes = np.zeros(len(pieces), np.bool_)
-    for taken, (line, code) in enumerate(zip(captures, pieces, strict=True)):
-        if line[TABLE] != NO_TABLE:
-            stakes[taken] = last_orders[int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])] > 0
-    return stakes
+def _plane_after(line: NDArray[np.int64], code: int) -> Plane:
+    """Return which plane a capture leads to; line : of `captures`; code : of who is taken."""
+    return int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
@@ -219,133 +196,84 @@ def gather(
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     ranks of 16 bits tell apart, and what `supporting` raises.
     """
-    sources = _Sources(table, supporting, rule_set, memory, folder)
-    sources.unpack()
-    return sources.load()
+    if rule_set.rules is None:
+        raise InputError("nothing is proven under unknown rules", "name the rules of the table")
+    layout, room = table.layout, Room(memory, folder)
+    pieces = layout.piece_codes
+    children = Material(*layout.armies).captures()
+    wanted = {child.name: child for child in children.values() if child.needs_table}
+    loaded = [table, *(supporting(child) for child in wanted.values())]
+    layouts = [each.layout for each in loaded]
+    numbers = {name: number for number, name in enumerate(wanted, start=1)}
+    captures = list_captures(layouts, children, numbers)
+    # Who has lost a piece is to move.
+    taken = [(line, code) for line, code in zip(captures, pieces, strict=True)
+             if line[TABLE] != NO_TABLE]  # fmt: skip
+    needed = {(_plane_after(line, code), piece_side(code)) for line, code in taken}
+    leads = sorted({plane for plane, _ in needed})
+    tables, slots = _plan(layouts, leads)
+
+    def source(plane: Plane) -> Source:
+        number, side = plane
+        converts = number > 0 and table.metric == Metric.DTC
+        classify = partial(_keys, space=loaded[number].code_space, converts=converts)
+        return Source(loaded[number], side, int(tables[plane]), classify)
+
+    own = [source((0, side)) for side in Side]
+    others = {plane: source(plane) for plane in leads}
+    planes, codes = unpack(own, room.reserve_twice(len(Side) * layout.slots + SLACK))
+    places, found = unpack(list(others.values()), room.reserve_twice(slots))
+    keys = {plane: others[plane].classify(each) for plane, each in zip(leads, found, strict=True)}
+    values = make_values(
+        [each.classify(listed) for each, listed in zip(own, codes, strict=True)],
+        [np.concatenate([NOBODY, *(keys[plane] for plane, here in sorted(needed) if here == side)])
+         for side in Side],
+        seek=rule_set.rules != Rules.NONE,
+    )  # fmt: skip
+    if planes.itemsize == 1 and values.keys.shape[1] > BYTE:
+        planes = widened(planes)
+    most = max(map(len, found), default=0)
+    ranks = np.zeros((len(loaded), len(Side), len(Side), most), planes.dtype)
+    for plane, here in needed:
+        ranks[(*plane, here)][: len(keys[plane])] = values.translate(here, keys[plane])
+    stakes = np.zeros(len(pieces), np.bool_)
+    for n, (line, code) in enumerate(zip(captures, pieces, strict=True)):
+        if line[TABLE] != NO_TABLE:
+            lost = keys[_plane_after(line, code)]
+            stakes[n] = (orders_of_keys(lost[lost < 0]) > 0).any()
+    arrays = Arrays(
+        ranks=planes,
+        supports=Supports(places, ranks),
+        tables=tables,
+        descriptors=np.concatenate([each.descriptor for each in layouts]),
+        men=Men(
+            np.array(pieces, np.int64),
+            np.array([pieces.index(piece_code(side, PieceType.KING)) for side in Side], np.int64),
+        ),
+        captures=captures,
+        stakes=stakes,
+        values=values._replace(own=values.own.astype(planes.dtype)),
+        seek_patterns=rule_set.rules != Rules.NONE,
+        seek_chases=rule_set.rules.judges_chases,
+        chase_rules=rule_set.chase_rules,
+    )
+    return Loaded(arrays, codes)
 
 
-class _Sources:
-    """The tables of a proof."""
-
-    def __init__(
-        self,
-        table: Table,
-        supporting: Supporting,
-        rule_set: RuleSet,
-        memory: int | None,
-        folder: Path | None,
-    ) -> None:
-        """Find them, and room for them; arguments and errors as those of `gather`."""
-        if rule_set.rules is None:
-            raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-        self._table, self._rule_set = table, rule_set
-        layout = table.layout
-        children = Material(*layout.armies).captures()
-        wanted = {child.name: child for child in children.values() if child.needs_table}
-        self._loaded = [table, *(supporting(child) for child in wanted.values())]
-        numbers = {name: number for number, name in enumerate(wanted, start=1)}
-        layouts = [each.layout for each in self._loaded]
-        self._captures = list_captures(layouts, children, numbers)
-        self._needed = list_needed(self._captures, layout.piece_codes)
-        planes = {plane[:2] for plane in self._needed}
-        self._tables, slots = _plan(self._loaded, planes)
-        self._leads = sorted(planes)
-        room = Room(memory, folder)
-        self._planes = reserve_twice(room, len(Side) * layout.slots + SLACK)
-        self._low, self._high = room.reserve(slots, np.uint8), room.reserve(slots, np.uint8)
-
-    def unpack(self) -> None:
-        """Unpack all planes as places."""
-        own = unpack_own(self._table, self._planes, self._classify(0))
-        self._codes = [palette.list_codes() for palette in own]
-        self._keys = {}
-        for number, there in self._leads:
-            child, classify = self._loaded[number], self._classify(number)
-            low = self._low[self._tables[number, there] :]
-            palette = unpack_side(child, there, low, classify)
-            self._keys[number, there] = classify(palette.list_codes())
-
-    def load(self) -> Loaded:
-        """The tables as arrays: a byte for each slot, or two where that is not enough."""
-        own = [self._classify(0)(codes) for codes in self._codes]
-        others = [self._list_others(side, self._keys) for side in Side]
-        values = make_values(own, others, seek=self._rule_set.rules != Rules.NONE)
-        planes: NDArray[Any] = self._planes
-        if max(map(len, self._codes)) > BYTE:
-            planes = whole_room(planes)
-            unpack_own(self._table, planes, self._classify(0))
-        elif values.keys.shape[1] > BYTE:
-            planes = widened(planes)
-        return self._load(planes, values)
-
-    def _classify(self, number: int) -> Classify:
-        """Return what makes keys of the codes of a table."""
-        space = self._loaded[number].code_space
-        converts = number > 0 and self._table.metric == Metric.DTC
-
-        def classify(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-            keys = keys_of_palette(codes, space)
-            return after_conversion(keys) if converts else keys
-
-        return classify
-
-    def _list_others(self, side: int, keys: Mapping[Plane, Numbers]) -> Numbers:
-        """int64 (n,): the keys of all that captures lead to with a side to move here."""
-        leads = [keys[plane[:2]] for plane in sorted(self._needed) if plane[2] == side]
-        return np.concatenate([NOBODY, *leads])
-
-    def _load_supports(self, values: Values, dtype: DTypeLike) -> Supports:
-        """`Arrays.supports`, of ranks of a type."""
-        most = max(map(len, self._keys.values()), default=0)
-        ranks = np.zeros((len(self._loaded), len(Side), len(Side), most), dtype)
-        is_wide = np.zeros(ranks.shape[:2], np.bool_)
-        for number, there, here in self._needed:
-            keys = self._keys[number, there]
-            ranks[number, there, here, : len(keys)] = values.translate(here, keys)
-            is_wide[number, there] = len(keys) > BYTE
-        for number, there in np.argwhere(is_wide).tolist():
-            high = self._high[self._tables[number, there] :]
-            unpack_upper(self._loaded[number], there, high, self._classify(number))
-        return Supports(self._low, self._high, is_wide, ranks)
-
-    def _load(self, planes: NDArray[Any], values: Values) -> Loaded:
-        """The tables with ranks of the planes' type."""
-        layouts, rule_set = [each.layout for each in self._loaded], self._rule_set
-        layout, tables = layouts[0], self._tables
-        pieces = layout.piece_codes
-        kings = [pieces.index(piece_code(side, PieceType.KING)) for side in Side]
-        descriptors = np.concatenate([each.descriptor for each in layouts])
-        lost = {plane: orders_of_keys(keys[keys < 0]) for plane, keys in self._keys.items()}
-        last_orders = {plane: int(orders.max(initial=0)) for plane, orders in lost.items()}
-        arrays = Arrays(
-            ranks=planes,
-            supports=self._load_supports(values, planes.dtype),
-            tables=tables,
-            descriptors=descriptors,
-            men=Men(np.array(pieces, np.int64), np.array(kings, np.int64)),
-            captures=self._captures,
-            stakes=list_stakes(self._captures, pieces, last_orders),
-            values=values._replace(own=values.own.astype(planes.dtype)),
-            seek_patterns=rule_set.rules != Rules.NONE,
-            seek_chases=rule_set.rules is not None and rule_set.rules.judges_chases,
-            chase_rules=rule_set.chase_rules,
-        )
-        return Loaded(arrays, self._codes)
+def _keys(codes: NDArray[np.int64], space: CodeSpace, *, converts: bool) -> NDArray[np.int64]:
+    """The keys of codes; converts : whether they are worth what conversions into them are."""
+    keys = keys_of_palette(codes, space)
+    return after_conversion(keys) if converts else keys
 
 
-def _plan(loaded: list[Table], needed: set[tuple[int, int]]) -> tuple[NDArray[np.int64], int]:
-    """`Arrays.tables`, and how many slots the planes have that captures lead to.
-
-    needed : which these are: table, and side to move
-    """
-    tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
-    tables[0, 1] = loaded[0].layout.slots
-    words = at = 0
-    for number, (line, each) in enumerate(zip(tables, loaded, strict=True)):
-        line[FIRST_WORD : END_WORD + 1] = words, words + each.layout.descriptor.size
-        words = int(line[END_WORD])
-        for side in Side:
-            if (number, side) in needed:
-                line[side] = at
-                at += each.layout.slots
+def _plan(layouts: list[Layout], leads: list[Plane]) -> tuple[NDArray[np.int64], int]:
+    """`Arrays.tables`, and how many slots the planes have that captures lead to (`leads`)."""
+    tables = np.zeros((len(layouts), TABLE_COLUMNS), np.int64)
+    tables[0, 1] = layouts[0].slots
+    ends = np.cumsum([layout.descriptor.size for layout in layouts])
+    tables[:, END_WORD], tables[1:, FIRST_WORD] = ends, ends[:-1]
+    at = 0
+    for plane in leads:
+        tables[plane] = at
+        at += layouts[plane[0]].slots
     return tables, at

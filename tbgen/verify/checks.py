@@ -39,7 +39,7 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
-from tbgen.verify.index import Desk, Index
+from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.nodes import Ranges, contains, cut, in_check, stored_keys
 from tbgen.verify.report import Wrong
@@ -241,8 +241,8 @@ class Patterns:
         room, orders = _FIRST_ROOM, np.zeros(len(nodes), np.int64)
         while True:
             edges = np.empty((room, 2), np.int64)
-            desk = Desk.make(self._index)
-            found = k_list(nodes, offenders, goal, orders, edges, desk, self._index, self._arrays)
+            state = BoardState.make(self._index)
+            found = k_list(nodes, offenders, goal, orders, edges, state, self._index, self._arrays)
             if found <= room:
                 break
             room = found
@@ -265,7 +265,7 @@ def _add(n, node, found, edges):
 
 
 @part
-def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, desk, index,
+def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, state, index,
                   arrays):  # fmt: skip
     """List those of a checked side's moves that matter; returns how many edges there are.
 
@@ -277,16 +277,16 @@ def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, d
     order = order_of_key(load_key(side, slot, index, arrays))
     orders[n] = NEVER
     for i in range(count):
-        rank = planes[there + desk.children[i]]
+        rank = planes[there + state.children[i]]
         if rank == 0:
             continue
         key = values.keys[1 - side, rank]
-        is_capture = desk.board[desk.targets[i]] != EMPTY
+        is_capture = state.board[state.targets[i]] != EMPTY
         if (is_capture and key < 0) or values.settled[1 - side, rank]:
             orders[n] = min(orders[n], order_of_key(key))
         if is_capture or not is_open(key):
             continue
-        node = 2 * slot_after(i, desk, index) + 1 - side
+        node = 2 * slot_after(i, state, index) + 1 - side
         if goal == SUPPORTS:
             wanted = key < 0 and order_of_key(key) == order
         else:
@@ -297,7 +297,7 @@ def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, d
 
 
 @part
-def _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays):
+def _list_checks(n, count, side, slot, found, orders, edges, state, index, arrays):
     """List the checks of an offender, if it is one; returns how many edges there are.
 
     n : int, the place of the node; count : int, how many moves are listed
@@ -306,15 +306,15 @@ def _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays
     planes, slots = arrays.ranks, index.slots
     before, first_order = found, 1
     for i in range(count):
-        after = desk.children[i]
+        after = state.children[i]
         rank = planes[(1 - side) * slots + after]
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
         order = order_of_key(key)
-        if desk.board[desk.targets[i]] == EMPTY:
+        if state.board[state.targets[i]] == EMPTY:
             if is_open(key) and planes[side * slots + after] == 0:
-                found = _add(n, 2 * slot_after(i, desk, index) + 1 - side, found, edges)
+                found = _add(n, 2 * slot_after(i, state, index) + 1 - side, found, edges)
                 continue
             order += 1
         if key <= 0:
@@ -329,7 +329,7 @@ def _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays
 
 
 @borrowing_kernel
-def k_list(nodes, offenders, goal, orders, edges, desk, index, arrays):
+def k_list(nodes, offenders, goal, orders, edges, state, index, arrays):
     """List the edges of some nodes; returns how many there are.
 
     nodes : int64 (n,), sides to move: possible offenders, or checked ones
@@ -341,12 +341,12 @@ def k_list(nodes, offenders, goal, orders, edges, desk, index, arrays):
     found = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
-        within, image = set_up(slot, desk, index)
-        count = list_moves(side, slot, within, image, desk, index)
+        within, image = set_up(slot, state, index)
+        count = list_moves(side, slot, within, image, state, index)
         if goal == CHECKS:
-            found = _list_checks(n, count, side, slot, found, orders, edges, desk, index, arrays)
+            found = _list_checks(n, count, side, slot, found, orders, edges, state, index, arrays)
         else:
             found = _list_answers(
-                n, count, side, slot, goal, offenders, found, orders, edges, desk, index, arrays
+                n, count, side, slot, goal, offenders, found, orders, edges, state, index, arrays
             )
     return found

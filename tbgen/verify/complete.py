@@ -32,29 +32,29 @@ _KNIGHT, _CANNON = int(PieceType.KNIGHT), int(PieceType.CANNON)
 
 
 @part
-def is_hit(side, skipped, desk, index):
+def is_hit(side, skipped, state, index):
     """Return whether an attacker hits the king of a side.
 
     skipped : int, an attacker that is not on the board, or NOWHERE
     """
-    king = desk.kings[side]
+    king = state.kings[side]
     k = 0
     while index.own[1 - side, k] != NOWHERE:
         m = index.own[1 - side, k]
-        if m != skipped and attacks(desk.board, desk.squares[m], king):
+        if m != skipped and attacks(state.board, state.squares[m], king):
             return True
         k += 1
     return False
 
 
 @part
-def hangs(side, outer, chase_rules, desk, index):
+def hangs(side, outer, chase_rules, state, index):
     """Return whether a piece of a side that can be chased is attacked by one that can chase.
 
     outer : bool, whether pairs without the innermost attacker are looked at, too
     chase_rules : int, bits of the rule set
     """
-    board, squares, n = desk.board, desk.all, 0
+    board, squares, n = state.board, state.all, 0
     while index.pairs[side, n, 0] != NOWHERE and (outer or n < index.inner_pairs[side]):
         victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
         if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
@@ -64,12 +64,12 @@ def hangs(side, outer, chase_rules, desk, index):
 
 
 @part
-def _may_hang(side, desk, index):
+def _may_hang(side, state, index):
     """Return whether a pair without the innermost attacker, who is not on the board, may attack.
 
     Where he stands, he may end an attack, and be the mount of a cannon, but no other one begins.
     """
-    board, squares, n = desk.board, desk.all, index.inner_pairs[side]
+    board, squares, n = state.board, state.all, index.inner_pairs[side]
     while index.pairs[side, n, 0] != NOWHERE:
         victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
         if piece_kind(board[attacker]) == _CANNON or attacks(board, attacker, victim):
@@ -79,9 +79,9 @@ def _may_hang(side, desk, index):
 
 
 @part
-def _wins_something(side, desk, arrays):
+def _wins_something(side, state, arrays):
     """Return whether a piece of a side attacks one whose capture may win by repetition."""
-    board, squares = desk.board, desk.all
+    board, squares = state.board, state.all
     for p in range(squares.size):
         if not arrays.stakes[p] or piece_side(board[squares[p]]) == side:
             continue
@@ -92,7 +92,7 @@ def _wins_something(side, desk, arrays):
 
 
 @part
-def after_capture(side, mover, taken, desk, arrays):
+def after_capture(side, mover, taken, state, arrays):
     """The number of the position after a capture, with a side to move that has lost a piece.
 
     mover, taken : int, which of all pieces; they share a square
@@ -101,27 +101,27 @@ def after_capture(side, mover, taken, desk, arrays):
     table = capture[TABLE]
     if table == NO_TABLE:
         return np.int64(arrays.values.drawn[side])
-    other = desk.other
-    for q in range(desk.all.size - 1):
-        other[q] = desk.all[capture[SOURCES + q]]
+    other = state.other
+    for q in range(state.all.size - 1):
+        other[q] = state.all[capture[SOURCES + q]]
     to_move = side
     if capture[SWAPPED]:
         to_move = 1 - side
-        for q in range(desk.all.size - 1):
+        for q in range(state.all.size - 1):
             other[q] = flip_square(other[q])
     line = arrays.tables[table]
     words = arrays.descriptors[line[FIRST_WORD] : line[END_WORD]]
-    slot = slot_of_squares(other[: desk.all.size - 1], words)
+    slot = slot_of_squares(other[: state.all.size - 1], words)
     return rank_after_capture(table, to_move, side, slot, arrays)
 
 
 @part
-def _capture(x, y, slot, desk, arrays, index):
+def _capture(x, y, slot, state, arrays, index):
     """Fill a slot in which two pieces of different sides share a square; x, y : int, which."""
-    pieces, board = arrays.men.pieces, desk.board
-    square = desk.all[x]
+    pieces, board = arrays.men.pieces, state.board
+    square = state.all[x]
     stood = board[square]
-    first = desk.all.size - index.men.size
+    first = state.all.size - index.men.size
     for way in range(2):
         mover, taken = (x, y) if way == 0 else (y, x)
         side = piece_side(pieces[taken])
@@ -129,16 +129,16 @@ def _capture(x, y, slot, desk, arrays, index):
             continue
         board[square] = pieces[mover]
         # The side that has moved is not in check.
-        if pieces_between(board, desk.kings[0], desk.kings[1]) != 0 and not is_hit(
-            1 - side, taken - first, desk, index
+        if pieces_between(board, state.kings[0], state.kings[1]) != 0 and not is_hit(
+            1 - side, taken - first, state, index
         ):
-            number = after_capture(side, mover, taken, desk, arrays)
+            number = after_capture(side, mover, taken, state, arrays)
             arrays.ranks[side * index.slots + slot] = number
     board[square] = stood
 
 
 @part
-def find_canonical(lead, within, image, desk, index):
+def find_canonical(lead, within, image, state, index):
     """The slot that the index has for the position in a slot.
 
     lead : int
@@ -146,50 +146,50 @@ def find_canonical(lead, within, image, desk, index):
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
         return base + (min(within, image) if symmetric else within)
-    first = desk.all.size - index.men.size
-    best = attacker_slot(desk.all, first, False, index.descriptor)
+    first = state.all.size - index.men.size
+    best = attacker_slot(state.all, first, False, index.descriptor)
     if symmetric:
-        best = min(best, attacker_slot(desk.all, first, True, index.descriptor))
+        best = min(best, attacker_slot(state.all, first, True, index.descriptor))
     return base + best
 
 
 @part
-def _mark_hits(side, m, hit, desk, index):
+def _mark_hits(side, m, hit, state, index):
     """Mark the places of a row in which an outer attacker hits the king of a side.
 
     hit : uint8 (cells,), inout
     """
-    board, king, square = desk.board, desk.kings[side], desk.squares[m]
+    board, king, square = state.board, state.kings[side], state.squares[m]
     if attacks(board, square, king):
         for cell in range(hit.size):
             hit[cell] = 1
     # Where the innermost attacker stands between them, or on a knight's leg, it may be otherwise.
     if piece_kind(index.men[m]) == _KNIGHT:
         for n in range(4):
-            _mark_hit(index.legs[square, n], square, king, hit, desk, index)
+            _mark_hit(index.legs[square, n], square, king, hit, state, index)
     elif square // 9 == king // 9:
         for s in range(min(square, king) + 1, max(square, king)):
-            _mark_hit(s, square, king, hit, desk, index)
+            _mark_hit(s, square, king, hit, state, index)
     elif square % 9 == king % 9:
         for s in range(min(square, king) + 9, max(square, king), 9):
-            _mark_hit(s, square, king, hit, desk, index)
+            _mark_hit(s, square, king, hit, state, index)
 
 
 @part
-def _mark_hit(s, square, king, hit, desk, index):
+def _mark_hit(s, square, king, hit, state, index):
     """Mark one place of the innermost attacker likewise, s; hit : uint8 (cells,), inout."""
-    if s == NOWHERE or index.cells[s] == NOWHERE or desk.board[s] != EMPTY:
+    if s == NOWHERE or index.cells[s] == NOWHERE or state.board[s] != EMPTY:
         return
-    desk.board[s] = index.men[index.men.size - 1]
-    hit[index.cells[s]] = attacks(desk.board, square, king)
-    desk.board[s] = EMPTY
+    state.board[s] = index.men[index.men.size - 1]
+    hit[index.cells[s]] = attacks(state.board, square, king)
+    state.board[s] = EMPTY
 
 
 @part
-def _mark_facing(hit, desk, index):
+def _mark_facing(hit, state, index):
     """Mark the places of a row in which the kings face each other; hit : uint8 (cells,), inout."""
-    red, black = desk.kings[0], desk.kings[1]
-    if red % 9 == black % 9 and pieces_between(desk.board, red, black) == 0:
+    red, black = state.kings[0], state.kings[1]
+    if red % 9 == black % 9 and pieces_between(state.board, red, black) == 0:
         for cell in range(hit.size):
             hit[cell] = 1
         for s in range(red + 9, black, 9):
@@ -198,35 +198,35 @@ def _mark_facing(hit, desk, index):
 
 
 @part
-def _mark_inner(side, hit, desk, index):
+def _mark_inner(side, hit, state, index):
     """Mark the places from which the innermost attacker hits the king of a side.
 
     hit : uint8 (cells,), inout
     """
-    king, last = desk.kings[side], index.men.size - 1
+    king, last = state.kings[side], index.men.size - 1
     if piece_kind(index.men[last]) == _KNIGHT:
         n = 0
         while index.leaps[king, n, 0] != NOWHERE:
-            _mark_from(index.leaps[king, n, 1], king, hit, desk, index)
+            _mark_from(index.leaps[king, n, 1], king, hit, state, index)
             n += 1
         return
     for s in range(king - king % 9, king - king % 9 + 9):
-        _mark_from(s, king, hit, desk, index)
+        _mark_from(s, king, hit, state, index)
     for s in range(king % 9, SQUARES, 9):
-        _mark_from(s, king, hit, desk, index)
+        _mark_from(s, king, hit, state, index)
 
 
 @part
-def _mark_from(s, king, hit, desk, index):
+def _mark_from(s, king, hit, state, index):
     """Mark one place likewise, s; hit : uint8 (cells,), inout."""
-    if index.cells[s] != NOWHERE and desk.board[s] == EMPTY:
-        desk.board[s] = index.men[index.men.size - 1]
-        hit[index.cells[s]] |= attacks(desk.board, s, king)
-        desk.board[s] = EMPTY
+    if index.cells[s] != NOWHERE and state.board[s] == EMPTY:
+        state.board[s] = index.men[index.men.size - 1]
+        hit[index.cells[s]] |= attacks(state.board, s, king)
+        state.board[s] = EMPTY
 
 
 @part
-def _find_hits(hits, buffer, desk, index):
+def _find_hits(hits, buffer, state, index):
     """Find where in a row the king of each side is hit; the innermost attacker is not on the board.
 
     hits : uint8 (3, cells), out: Red's king, Black's king, and where they face each other
@@ -239,18 +239,18 @@ def _find_hits(hits, buffer, desk, index):
         while index.own[1 - side, k] != NOWHERE:
             m = index.own[1 - side, k]
             if m == last:
-                _mark_inner(side, hits[side], desk, index)
+                _mark_inner(side, hits[side], state, index)
             else:
                 buffer[:] = 0
-                _mark_hits(side, m, buffer, desk, index)
+                _mark_hits(side, m, buffer, state, index)
                 for cell in range(buffer.size):
                     hits[side, cell] |= buffer[cell]
             k += 1
-    _mark_facing(hits[2], desk, index)
+    _mark_facing(hits[2], state, index)
 
 
 @part
-def _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, desk, arrays, index):
+def _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, state, arrays, index):
     """Fill the slots of a canonical position, either side to move.
 
     hits : uint8 (3, cells), as `_find_hits` has found them
@@ -272,67 +272,67 @@ def _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, desk, arrays, 
             look.open[side, place]
             and arrays.seek_chases
             and hangs(
-                side, red_hangs if side == 0 else black_hangs, arrays.chase_rules, desk, index
+                side, red_hangs if side == 0 else black_hangs, arrays.chase_rules, state, index
             )
         ):
             kind = CHASE
             set_bit(look.hung[side], slot)
-        elif look.won[side, place] and _wins_something(side, desk, arrays):
+        elif look.won[side, place] and _wins_something(side, state, arrays):
             set_bit(look.hung[side], slot)
         planes[plane] = values.own[side, kind, place]
 
 
 @part
-def _fill_shared(slot, square, overlaps, x, y, desk, arrays, index):
+def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """Fill the slots of a place in which pieces share a square.
 
     overlaps, x, y : int, as `open_row` returns them
     """
-    planes, board = arrays.ranks, desk.board
-    last = desk.all.size - 1
-    desk.all[last] = square
+    planes, board = arrays.ranks, state.board
+    last = state.all.size - 1
+    state.all[last] = square
     planes[slot] = 0
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:
         board[square] = arrays.men.pieces[last]
-        _capture(x, y, slot, desk, arrays, index)
+        _capture(x, y, slot, state, arrays, index)
         board[square] = EMPTY
     elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.men.pieces[last]):
         p = 0
-        while desk.all[p] != square:
+        while state.all[p] != square:
             p += 1
-        _capture(last, p, slot, desk, arrays, index)
+        _capture(last, p, slot, state, arrays, index)
 
 
 @borrowing_kernel
-def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
+def k_complete(lead_0, lead_1, counts, hits, buffer, look, state, index, arrays):
     """Fill the slots of some leads.
 
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
     hits : uint8 (3, cells); buffer : uint8 (cells,)
     """
     planes, slots = arrays.ranks, index.slots
-    board, last = desk.board, index.men.size - 1
+    board, last = state.board, index.men.size - 1
     for lead in range(lead_0, lead_1):
         base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
         for row in range(index.lead_slots // index.row_slots):
-            at, image, overlaps, x, y = open_row(lead, row, desk, index)
+            at, image, overlaps, x, y = open_row(lead, row, state, index)
             red_hangs = black_hangs = False
             if not overlaps:
-                _find_hits(hits, buffer, desk, index)
-                red_hangs, black_hangs = _may_hang(0, desk, index), _may_hang(1, desk, index)
+                _find_hits(hits, buffer, state, index)
+                red_hangs, black_hangs = _may_hang(0, state, index), _may_hang(1, state, index)
             for cell in range(index.row_slots):
                 slot = base + at + cell
                 square = index.places[cell]
-                desk.squares[last] = square
+                state.squares[last] = square
                 if overlaps or board[square] != EMPTY:
-                    _fill_shared(slot, square, overlaps, x, y, desk, arrays, index)
+                    _fill_shared(slot, square, overlaps, x, y, state, arrays, index)
                     continue
-                desk.all[desk.all.size - 1] = square
+                state.all[state.all.size - 1] = square
                 canonical = slot
                 if symmetric or index.twin != NOWHERE:
                     mirrored = image + index.mirror_cell[cell]
-                    canonical = find_canonical(lead, at + cell, mirrored, desk, index)
+                    canonical = find_canonical(lead, at + cell, mirrored, state, index)
                 if canonical != slot:
                     planes[slot] = planes[canonical]
                     planes[slots + slot] = planes[slots + canonical]
@@ -341,5 +341,5 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, desk, index, arrays):
                             set_bit(look.hung[side], slot)
                     continue
                 board[square] = index.men[last]
-                _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, desk, arrays, index)
+                _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, state, arrays, index)
                 board[square] = EMPTY

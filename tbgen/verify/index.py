@@ -116,7 +116,7 @@ class Index(NamedTuple):
 
 
 @lent
-class Desk(NamedTuple):
+class BoardState(NamedTuple):
     """One thread's position. Shapes as those of `Index`."""
 
     board: NDArray[np.int8]
@@ -151,7 +151,7 @@ class Desk(NamedTuple):
     """int64 (pieces,): the squares of another position."""
 
     @classmethod
-    def make(cls, index: Index) -> Desk:
+    def make(cls, index: Index) -> BoardState:
         """An empty one."""
         men, groups = len(index.men), len(index.first)
         pieces = men + int((index.codes != EMPTY).sum())
@@ -293,26 +293,26 @@ def _list_pawn_moves() -> NDArray[np.int64]:
 
 
 @part
-def set_lead(lead, desk, index):
+def set_lead(lead, state, index):
     """Put the defenders of a lead on an empty board, and list their steps.
 
     lead : int
     """
-    is_new = desk.lead[0] != lead
-    desk.lead[0] = lead
+    is_new = state.lead[0] != lead
+    state.lead[0] = lead
     for side in range(2):
         rank = index.lead_ranks[side, lead]
         placements = index.red if side == 0 else index.black
-        desk.kings[side] = placements[rank, 0]
+        state.kings[side] = placements[rank, 0]
         first = 0 if side == 0 else index.red.shape[1]
         for p in range(placements.shape[1]):
-            desk.board[placements[rank, p]] = index.codes[side, p]
-            desk.all[first + p] = placements[rank, p]
+            state.board[placements[rank, p]] = index.codes[side, p]
+            state.all[first + p] = placements[rank, p]
         if not is_new:
             continue
         count = 0
         for n in range(index.step_start[side, rank], index.step_start[side, rank + 1]):
-            step = desk.steps[side, count]
+            step = state.steps[side, count]
             for word in range(PLACEMENT):
                 step[word] = index.steps[n, word]
             after = index.steps[n, PLACEMENT]
@@ -323,7 +323,7 @@ def set_lead(lead, desk, index):
             step[FIRST_SLOT] = slot
             step[MIRRORED] = image
             count += 1
-        desk.counts[side] = count
+        state.counts[side] = count
 
 
 @part
@@ -342,7 +342,7 @@ def first_slot(w, b, index):
 
 
 @part
-def open_row(lead, row, desk, index):
+def open_row(lead, row, state, index):
     """Put the defenders and the outer attackers of a row on the board; the innermost is not on it.
 
     Returns the sums of the row and its image, how many attackers stand on another piece (2 where a
@@ -350,31 +350,31 @@ def open_row(lead, row, desk, index):
 
     lead : int; row : int, the number of the row within its lead
     """
-    board = desk.board[:SQUARES]
+    board = state.board[:SQUARES]
     for s in range(SQUARES):
         board[s] = EMPTY
-    set_lead(lead, desk, index)
-    groups, last, first = index.first.size, index.men.size - 1, desk.all.size - index.men.size
+    set_lead(lead, state, index)
+    groups, last, first = index.first.size, index.men.size - 1, state.all.size - index.men.size
     at = row * index.row_slots
     image, overlaps, x, y = np.int64(0), 0, 0, 0
     for g in range(groups - 1):
-        desk.ranks[g] = at // index.strides[g] % index.sizes[g]
-        image += index.mirrored[index.first[g] + desk.ranks[g]]
-    desk.rest[last] = at
-    desk.line[last] = index.lines[index.first[groups - 1], 0]
+        state.ranks[g] = at // index.strides[g] % index.sizes[g]
+        image += index.mirrored[index.first[g] + state.ranks[g]]
+    state.rest[last] = at
+    state.line[last] = index.lines[index.first[groups - 1], 0]
     for m in range(last):
         g = index.group[m]
-        placement = index.first[g] + desk.ranks[g]
+        placement = index.first[g] + state.ranks[g]
         square = index.squares[placement, index.number[m]]
-        desk.squares[m] = square
-        desk.line[m] = index.lines[placement, index.number[m]]
-        desk.rest[m] = at - desk.ranks[g] * index.strides[g]
-        desk.all[first + m] = square
+        state.squares[m] = square
+        state.line[m] = index.lines[placement, index.number[m]]
+        state.rest[m] = at - state.ranks[g] * index.strides[g]
+        state.all[first + m] = square
         if board[square] == EMPTY:
             board[square] = index.men[m]
             continue
         x, y = first + m, 0
-        while desk.all[y] != square:
+        while state.all[y] != square:
             y += 1
         overlaps += 2 if piece_side(board[square]) == piece_side(index.men[m]) else 1
     return at, image, overlaps, x, y

@@ -102,24 +102,24 @@ def _look(side, slot, rank, best, look, index, arrays):
 
 
 @borrowing_kernel
-def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
+def k_judge(lead_0, lead_1, plain, look, best, kept, state, index, arrays):
     """Compare what the slots of some leads hold with the best of their moves.
 
     plain : bool, whether positions are looked at one by one
     """
     slots, planes = index.slots, arrays.ranks
-    board, last = desk.board, index.men.size - 1
+    board, last = state.board, index.men.size - 1
     for lead in range(lead_0, lead_1):
         base = lead * index.lead_slots
         for row in range(index.lead_slots // index.row_slots):
-            at, image, overlaps, _, _ = open_row(lead, row, desk, index)
+            at, image, overlaps, _, _ = open_row(lead, row, state, index)
             if overlaps:
                 continue
             for side in range(2):
                 own = planes[side * slots + base + at : side * slots + base + at + index.row_slots]
                 there = (1 - side) * slots
                 if not plain:
-                    best_of_row(side, own, there, base, at, image, best, kept, planes, desk, index)
+                    best_of_row(side, own, there, base, at, image, best, kept, planes, state, index)
                 stored, expected = arrays.values.stored[side], arrays.values.expected[1 - side]
                 kinds, draws = arrays.values.kinds[1 - side], look.draws[side]
                 for cell in range(index.row_slots):
@@ -131,15 +131,17 @@ def k_judge(lead_0, lead_1, plain, look, best, kept, desk, index, arrays):
                     if board[square] != EMPTY:
                         continue
                     slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
-                    desk.squares[last] = square
-                    desk.all[desk.all.size - 1] = square
+                    state.squares[last] = square
+                    state.all[state.all.size - 1] = square
                     if plain:
                         board[square] = index.men[last]
-                        best[cell] = best_move(side, slot, at + cell, mirrored, planes, desk, index)
+                        best[cell] = best_move(
+                            side, slot, at + cell, mirrored, planes, state, index
+                        )
                         board[square] = EMPTY
                         if stored[own[cell]] == expected[best[cell]]:
                             continue
                     if kinds[best[cell]] == CHECK and draws[own[cell]]:
                         _add(look.held, HELD_DRAWS, 2 * slot + side, look)
-                    elif slot == find_canonical(lead, at + cell, mirrored, desk, index):
+                    elif slot == find_canonical(lead, at + cell, mirrored, state, index):
                         _look(side, slot, own[cell], best[cell], look, index, arrays)

@@ -137,13 +137,13 @@ def _roles(key: int, order: int) -> tuple[int, int, int, int]:
 
 
 @borrowing_kernel
-def k_mark(lead_0, lead_1, hung, desk, index, arrays, marks):
+def k_mark(lead_0, lead_1, hung, state, index, arrays, marks):
     """Turn the ranks of some leads into marks; hung : uint8 (2, slots / 8), `Look.hung`."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hung, black_hung = hung[0], hung[1]
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
-            at, _, overlaps, _, _ = open_row(lead, row, desk, index)
+            at, _, overlaps, _, _ = open_row(lead, row, state, index)
             for cell in range(index.row_slots):
                 slot = lead * index.lead_slots + at + cell
                 red, black = planes[slot], planes[slots + slot]
@@ -151,7 +151,7 @@ def k_mark(lead_0, lead_1, hung, desk, index, arrays, marks):
                     continue
                 red_state = ATTACKED if has_bit(red_hung, slot) else CALM
                 black_state = ATTACKED if has_bit(black_hung, slot) else CALM
-                if overlaps or desk.board[index.places[cell]] != EMPTY:
+                if overlaps or state.board[index.places[cell]] != EMPTY:
                     red_state = black_state = SHARED
                 elif black == 0:
                     red_state = IN_CHECK
@@ -210,7 +210,7 @@ _FEW = 12
 
 
 @borrowing_kernel
-def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, best, kept, index,
+def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, state, best, kept, index,
              arrays, marks):  # fmt: skip
     """Give the positions of a side new marks by the best of their moves.
 
@@ -237,24 +237,24 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
             due[lead * rows + row] = False
             if not found:
                 continue
-            at, image, overlaps, _, _ = open_row(lead, row, desk, index)
+            at, image, overlaps, _, _ = open_row(lead, row, state, index)
             if overlaps:
                 continue
             if found > _FEW:
-                best_of_row(side, own, there, base, at, image, best, kept, planes, desk, index)
+                best_of_row(side, own, there, base, at, image, best, kept, planes, state, index)
             for cell in range(index.row_slots):
                 mark = np.int64(own[cell])
                 square = index.places[cell]
-                if not asked[mark] or desk.board[square] != EMPTY:
+                if not asked[mark] or state.board[square] != EMPTY:
                     continue
                 slot = base + at + cell
                 if found <= _FEW:
-                    desk.squares[last] = square
-                    desk.board[square] = index.men[last]
+                    state.squares[last] = square
+                    state.board[square] = index.men[last]
                     best[cell] = best_move(
-                        side, slot, at + cell, image + index.mirror_cell[cell], planes, desk, index
+                        side, slot, at + cell, image + index.mirror_cell[cell], planes, state, index
                     )
-                    desk.board[square] = EMPTY
+                    state.board[square] = EMPTY
                 checked = planes[there + slot] == 0
                 new = _next_mark(side, mark, np.int64(best[cell]), checked, is_first, marks)
                 if is_first:
@@ -263,9 +263,9 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, listed, desk, be
                     if may_ask and _is_question(side, mark, best[cell], marks):
                         which = 0
                     elif role == LEFT and best[cell] == marks.number[side, 1 - side, mark, HUNG]:
-                        desk.all[desk.all.size - 1] = square
+                        state.all[state.all.size - 1] = square
                         if slot == find_canonical(
-                            lead, at + cell, image + index.mirror_cell[cell], desk, index
+                            lead, at + cell, image + index.mirror_cell[cell], state, index
                         ):
                             which = 1
                     if which >= 0:

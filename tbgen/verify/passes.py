@@ -24,7 +24,7 @@ from tbgen.indexing.systems import trim_process
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Numbers
 from tbgen.verify.complete import k_complete
-from tbgen.verify.index import Desk, make_index
+from tbgen.verify.index import BoardState, make_index
 from tbgen.verify.judge import (
     CHASERS,
     CLAIMS,
@@ -107,7 +107,7 @@ class Suspects(NamedTuple):
 class _Room(NamedTuple):
     """Room of a thread for a task."""
 
-    desk: Desk
+    state: BoardState
     best: NDArray[np.generic]
     kept: NDArray[np.generic]
 
@@ -148,14 +148,16 @@ class Passes:
             hits, buffer = (np.zeros(shape, np.uint8) for shape in
                             ((3, index.row_slots), (index.row_slots,)))  # fmt: skip
             look = self._look(places, 0)
-            k_complete(lead_0, lead_1, counts, hits, buffer, look, Desk.make(index), index, arrays)
+            k_complete(
+                lead_0, lead_1, counts, hits, buffer, look, BoardState.make(index), index, arrays
+            )
             return counts
 
         def judge(lead_0: int, lead_1: int) -> Look:
             room, size = self._room(), 2 * (lead_1 - lead_0) * index.lead_slots
             look = self._look(places, size)
             k_judge(
-                lead_0, lead_1, self._plain, look, room.best, room.kept, room.desk, index, arrays
+                lead_0, lead_1, self._plain, look, room.best, room.kept, room.state, index, arrays
             )
             return look._replace(
                 held=narrowed(look.held[: look.counts[HELD_DRAWS]], index.slots),
@@ -192,9 +194,10 @@ class Passes:
         if marks.role.shape[1] > BYTE and arrays.ranks.itemsize == 1:
             arrays = arrays._replace(ranks=widened(arrays.ranks))
         with compile_lock():
-            k_mark(0, 0, self._hung, Desk.make(index), index, arrays, marks)
+            k_mark(0, 0, self._hung, BoardState.make(index), index, arrays, marks)
         self._over_leads(
-            lambda a, b: k_mark(a, b, self._hung, Desk.make(index), index, arrays, marks), "marks"
+            lambda a, b: k_mark(a, b, self._hung, BoardState.make(index), index, arrays, marks),
+            "marks",
         )
         del self._hung
         supports = arrays.supports
@@ -335,7 +338,7 @@ class Passes:
             room, listed = self._room(), np.empty((2, size + 1), np.int64)
             listed[:, 0] = 0
             changed = k_settle(
-                lead_0, lead_1, int(side), asked, later, is_first, due, listed, room.desk,
+                lead_0, lead_1, int(side), asked, later, is_first, due, listed, room.state,
                 room.best, room.kept, index, arrays, marks,
             )  # fmt: skip
             return changed, [line[1 : line[0] + 1].copy() for line in listed]
@@ -357,7 +360,7 @@ class Passes:
     def _room(self) -> _Room:
         lanes = -(-self.index.row_slots // LANES) * LANES
         dtype = self.arrays.ranks.dtype
-        return _Room(Desk.make(self.index), np.zeros(lanes, dtype), np.zeros(lanes, dtype))
+        return _Room(BoardState.make(self.index), np.zeros(lanes, dtype), np.zeros(lanes, dtype))
 
     def _over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """Return what a function returns for each range of leads."""

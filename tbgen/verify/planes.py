@@ -6,8 +6,8 @@
 Each side of a table has a palette of its own, since a side rarely has more than the 256 different
 values that a byte tells apart. Of the table that is proven the places are written where its ranks
 are to be. What captures lead to is only looked up: it stays as places, and of a table only the
-sides are there that a capture gives the move to. What the places are worth is in `values`, what
-else the proof holds in `arrays`.
+sides are there that a capture gives the move to. Where a byte is not enough, all is unpacked once
+more, into two. What the places are worth is in `values`, what else the proof holds in `arrays`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import part
 from tbgen.compiling.lending import lent
-from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.tables.blocks import Codes, NumbersOf
@@ -87,7 +86,7 @@ class Palette:
     A class stands under the first of its codes that was met.
     """
 
-    def __init__(self, dtype: DTypeLike, classify: Classify | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, classify: Classify) -> None:
         """An empty one, whose places are told as numbers of a type.
 
         Where that is too narrow, they are told without their upper bits.
@@ -113,9 +112,8 @@ class Palette:
 
     def _add(self, new: NDArray[np.int64]) -> None:
         """Give places to codes that have none."""
-        classes = new if self._classify is None else self._classify(new)
         places = []
-        for code, each in zip(new.tolist(), classes.tolist(), strict=True):
+        for code, each in zip(new.tolist(), self._classify(new).tolist(), strict=True):
             place = self._place_of_class.setdefault(each, len(self._codes))
             if place == len(self._codes):
                 self._codes.append(code)
@@ -142,15 +140,11 @@ class Supports(NamedTuple):
     """The tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
 
     The planes of each of the others begin where `Arrays.tables` says, one per side to move; what
-    no capture leads to is never touched, and so no memory.
+    no capture leads to is not there.
     """
 
-    low: NDArray[np.uint8]
-    """uint8 (S,): the lower byte of each slot's place in the palette of its table and side."""
-    high: NDArray[np.uint8]
-    """uint8 (S,): the upper byte. Never touched, and so no memory, where the lower one does."""
-    is_wide: NDArray[np.bool_]
-    """bool (T, 2): whether a plane has more than 256 different codes."""
+    places: NDArray[Any]
+    """uint8 or uint16 (S,): the place of each slot in the palette of its table and side."""
     ranks: NDArray[Any]
     """ranks (T, 2, 2, places): what the places of a plane, by the side to move there, are worth
     where Red or Black is to move here (`values`): the other one where colours are swapped."""
@@ -164,10 +158,7 @@ def rank_after_capture(table, to_move, here, slot, arrays):
     slot : int, of that table
     """
     supports = arrays.supports
-    at = arrays.tables[table, to_move] + slot
-    place = np.int64(supports.low[at])
-    if supports.is_wide[table, to_move]:
-        place += BYTE * np.int64(supports.high[at])
+    place = supports.places[arrays.tables[table, to_move] + slot]
     return np.int64(supports.ranks[table, to_move, here, place])
 
 
@@ -194,10 +185,9 @@ class Room:
         with tempfile.TemporaryFile(dir=self._folder) as file:
             return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
-
-def reserve_twice(room: Room, slots: int) -> NDArray[np.uint8]:
-    """Bytes for so many slots, before which there is as much room: for `widened`."""
-    return room.reserve(slots, np.uint16).view(np.uint8)[slots:]
+    def reserve_twice(self, slots: int) -> NDArray[np.uint8]:
+        """Bytes for so many slots, before which there is as much room: for `widened`."""
+        return self.reserve(slots, np.uint16).view(np.uint8)[slots:]
 
 
 def whole_room(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
@@ -220,69 +210,35 @@ def widened(numbers: NDArray[np.uint8]) -> NDArray[np.uint16]:
     return wide
 
 
-def unpack_own(
-    table: Table, planes: NDArray[Any], classify: Classify | None = None
-) -> list[Palette]:
-    """Write both planes as places, those of Black to move behind the others; the sides' palettes.
+class Source(NamedTuple):
+    """One side of a table that is unpacked."""
 
-    planes : uint8 or uint16 (2 * slots + slack,), out; where it is too narrow for the places of a
-        palette, it holds nothing that can be used
-    classify : which codes share a place, by default none
-
-    Raises `LimitExceededError` where 16 bits cannot tell them apart.
-    """
-    slots = table.layout.slots
-    palettes = [Palette(planes.dtype, classify) for _ in Side]
-
-    def write(side: int, first: int, places: NDArray[Any]) -> None:
-        at = side * slots + first
-        planes[at : at + len(places)] = places
-
-    for side in Side:
-        _over_tiles(table, side, palettes[side], write)
-    return palettes
+    table: Table
+    side: int
+    first: int
+    """The place of its first slot."""
+    classify: Classify
 
 
-def unpack_side(
-    table: Table, side: int, low: NDArray[np.uint8], classify: Classify | None = None
-) -> Palette:
-    """Write the lower bytes of the places of one plane; its palette.
+def unpack(
+    sources: Sequence[Source], places: NDArray[Any]
+) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
+    """Write planes as places in palettes; where they stand, and the codes of each by place.
 
-    low : uint8 (slots,), out; classify : which codes share a place, by default none
-
-    Raises `LimitExceededError` where 16 bits cannot tell them apart.
-    """
-    palette = Palette(np.uint8, classify)
-
-    def write(side: int, first: int, places: NDArray[Any]) -> None:
-        low[first : first + len(places)] = places
-
-    _over_tiles(table, side, palette, write)
-    return palette
-
-
-def unpack_upper(
-    table: Table, side: int, high: NDArray[np.uint8], classify: Classify | None = None
-) -> None:
-    """Write the upper bytes of the same places; high : uint8 (slots,), out."""
-
-    def write(side: int, first: int, places: NDArray[Any]) -> None:
-        high[first : first + len(places)] = places >> 8
-
-    # The same codes are met in the same order.
-    _over_tiles(table, side, Palette(np.uint16, classify), write)
-
-
-def _over_tiles(
-    table: Table, side: int, palette: Palette, write: Callable[[int, int, NDArray[Any]], None]
-) -> None:
-    """Write all tiles of a side.
-
-    By this thread alone: two of them spend as long, and twice the processor time, since what takes
+    They stand in `places`, or in two bytes each (`whole_room`) if one does not tell them apart. By
+    this thread alone: two of them spend as long, and twice the processor time, since what takes
     long is done in pieces of some 30 microseconds, and the interpreter changes hands between them.
 
-    write : is given the side, the first slot of a run, and its places
+    places : uint8 (slots,) as `Room.reserve_twice` has made them, out
+
+    Raises `LimitExceededError` where 16 bits cannot tell the codes of a plane apart.
     """
-    for number in range(table.tiles(side)):
-        for first, places in table.tile(side, number, palette.places_of):
-            write(side, first, places)
+    palettes = [Palette(places.dtype, each.classify) for each in sources]
+    for each, palette in zip(sources, palettes, strict=True):
+        for number in range(each.table.tiles(each.side)):
+            for first, run in each.table.tile(each.side, number, palette.places_of):
+                at = each.first + first
+                places[at : at + len(run)] = run
+    if places.itemsize == 1 and max(map(len, palettes), default=0) > BYTE:
+        return unpack(sources, whole_room(places))
+    return places, [palette.list_codes() for palette in palettes]

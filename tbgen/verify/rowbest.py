@@ -20,21 +20,21 @@ LANES = 32
 
 
 @inlined_part
-def _along(side, kind, s, end, step, at, line, numbers, best, desk, index):
+def _along(side, kind, s, end, step, at, line, numbers, best, state, index):
     """The best of the moves of a rook or cannon one way.
 
     best : int, what was the best before
     """
     while s != end:
-        code = desk.board[s]
+        code = state.board[s]
         if code != EMPTY:
             if kind == _CANNON:
                 s += step
-                while s != end and desk.board[s] == EMPTY:
+                while s != end and state.board[s] == EMPTY:
                     s += step
                 if s == end:
                     break
-                code = desk.board[s]
+                code = state.board[s]
             if piece_side(code) != side:
                 best = max(best, numbers[at + index.extend[line, s]])
             break
@@ -44,13 +44,13 @@ def _along(side, kind, s, end, step, at, line, numbers, best, desk, index):
 
 
 @part
-def _best_of_man(m, side, at, best, numbers, desk, index):
+def _best_of_man(m, side, at, best, numbers, state, index):
     """The best of the moves of an attacker, or what was the best before.
 
     best : int, what was the best before
     """
-    kind, square, line = piece_kind(index.men[m]), desk.squares[m], desk.line[m]
-    board = desk.board
+    kind, square, line = piece_kind(index.men[m]), state.squares[m], state.line[m]
+    board = state.board
     if kind == _KNIGHT:
         n = 0
         while index.leaps[square, n, 0] != NOWHERE:
@@ -69,13 +69,13 @@ def _best_of_man(m, side, at, best, numbers, desk, index):
     else:
         file = square % 9
         best = _along(side, kind, square + 1, square - file + 9, 1, at, line, numbers, best,
-                      desk, index)  # fmt: skip
+                      state, index)  # fmt: skip
         best = _along(side, kind, square - 1, square - file - 1, -1, at, line, numbers, best,
-                      desk, index)  # fmt: skip
+                      state, index)  # fmt: skip
         best = _along(side, kind, square + 9, file + SQUARES, 9, at, line, numbers, best,
-                      desk, index)  # fmt: skip
+                      state, index)  # fmt: skip
         best = _along(side, kind, square - 9, file - 9, -9, at, line, numbers, best,
-                      desk, index)  # fmt: skip
+                      state, index)  # fmt: skip
     return best
 
 
@@ -92,10 +92,10 @@ def _raise(best, numbers, at):
 
 
 @part
-def _raise_by_steps(side, plane, within, image, best, numbers, desk, index):
+def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
     """Raise a row by the steps of a side's king, advisors and elephants."""
-    board, steps = desk.board, desk.steps
-    for n in range(desk.counts[side]):
+    board, steps = state.board, state.steps
+    for n in range(state.counts[side]):
         code = board[steps[side, n, TARGET]]
         if code != EMPTY and piece_side(code) == side:
             continue
@@ -137,13 +137,13 @@ def _keep(s, end, step, kept, best, index):
 
 
 @part
-def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, desk, index):
+def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
     """Raise a row by the moves of a rook or cannon one way; as `_along`.
 
     The innermost attacker may stand on a square of the way: it may be taken there, or is the mount,
     and what is beyond is not reached.
     """
-    board, s, n = desk.board, first, 0
+    board, s, n = state.board, first, 0
     while s != end and board[s] == EMPTY:
         cell = index.cells[s]
         if kind == _CANNON and cell != NOWHERE:
@@ -184,23 +184,23 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, de
 
 
 @part
-def _look_closer(m, side, at, square, kept, best, numbers, desk, index):
+def _look_closer(m, side, at, square, kept, best, numbers, state, index):
     """The best in one place of a row, where the innermost attacker may stand in a piece's way.
 
     kept : int, the best without that piece
     """
     cell = index.cells[square]
-    if cell != NOWHERE and desk.board[square] == EMPTY:
-        desk.board[square] = index.men[index.men.size - 1]
-        best[cell] = _best_of_man(m, side, at + cell, kept, numbers, desk, index)
-        desk.board[square] = EMPTY
+    if cell != NOWHERE and state.board[square] == EMPTY:
+        state.board[square] = index.men[index.men.size - 1]
+        best[cell] = _best_of_man(m, side, at + cell, kept, numbers, state, index)
+        state.board[square] = EMPTY
 
 
 @part
-def _raise_by_man(m, side, at, best, kept, numbers, desk, index):
+def _raise_by_man(m, side, at, best, kept, numbers, state, index):
     """Raise a row by the moves of an outer attacker."""
-    kind, square, line = piece_kind(index.men[m]), desk.squares[m], desk.line[m]
-    board, file = desk.board, square % 9
+    kind, square, line = piece_kind(index.men[m]), state.squares[m], state.line[m]
+    board, file = state.board, square % 9
     if kind == _KNIGHT:
         for n in range(4):
             leg = index.legs[square, n]
@@ -217,7 +217,7 @@ def _raise_by_man(m, side, at, best, kept, numbers, desk, index):
         for n in range(4):
             leg = index.legs[square, n]
             if leg != NOWHERE and index.cells[leg] != NOWHERE:
-                _look_closer(m, side, at, leg, kept[n], best, numbers, desk, index)
+                _look_closer(m, side, at, leg, kept[n], best, numbers, state, index)
     elif kind == _PAWN:
         n = 0
         while index.pawn[side, square, n] != NOWHERE:
@@ -227,22 +227,22 @@ def _raise_by_man(m, side, at, best, kept, numbers, desk, index):
             n += 1
     else:
         _raise_along(side, kind, square + 1, square - file + 9, 1, at, line, best, kept, numbers,
-                     desk, index)  # fmt: skip
+                     state, index)  # fmt: skip
         _raise_along(side, kind, square - 1, square - file - 1, -1, at, line, best, kept, numbers,
-                     desk, index)  # fmt: skip
+                     state, index)  # fmt: skip
         _raise_along(side, kind, square + 9, file + SQUARES, 9, at, line, best, kept, numbers,
-                     desk, index)  # fmt: skip
+                     state, index)  # fmt: skip
         _raise_along(side, kind, square - 9, file - 9, -9, at, line, best, kept, numbers,
-                     desk, index)  # fmt: skip
+                     state, index)  # fmt: skip
 
 
 @part
-def _sweep(first, step, count, kind, at, best, numbers, desk):
+def _sweep(first, step, count, kind, at, best, numbers, state):
     """Raise a line of squares by the moves of the innermost rook or cannon one way along it.
 
     count : int, how many squares; at : int, where the row begins
     """
-    board = desk.board
+    board = state.board
     passed = last = before = numbers[0] * 0
     s = first
     for _ in range(count):
@@ -260,7 +260,7 @@ def _sweep(first, step, count, kind, at, best, numbers, desk):
 
 
 @part
-def best_of_row(side, own, plane, lead, within, image, best, kept, numbers, desk, index):
+def best_of_row(side, own, plane, lead, within, image, best, kept, numbers, state, index):
     """The largest number that a move of a side leads to, for each place of the row.
 
     The innermost attacker is not on the board. Places that are taken get anything.
@@ -271,26 +271,26 @@ def best_of_row(side, own, plane, lead, within, image, best, kept, numbers, desk
     last = index.men.size - 1
     for cell in range(best.size // LANES * LANES):
         best[cell] = 0
-    _raise_by_steps(side, plane, within, image, best, numbers, desk, index)
+    _raise_by_steps(side, plane, within, image, best, numbers, state, index)
     k = 0
     while index.own[side, k] != NOWHERE:
         m = index.own[side, k]
-        at = plane + lead + desk.rest[m]
+        at = plane + lead + state.rest[m]
         if m != last:
-            _raise_by_man(m, side, at, best, kept, numbers, desk, index)
+            _raise_by_man(m, side, at, best, kept, numbers, state, index)
         else:
             kind = piece_kind(index.men[m])
             if kind == _KNIGHT or kind == _PAWN:
                 for cell in range(index.row_slots):
                     square = index.places[cell]
-                    if own[cell] != 0 and desk.board[square] == EMPTY:
-                        desk.squares[m] = square
-                        best[cell] = _best_of_man(m, side, at, best[cell], numbers, desk, index)
+                    if own[cell] != 0 and state.board[square] == EMPTY:
+                        state.squares[m] = square
+                        best[cell] = _best_of_man(m, side, at, best[cell], numbers, state, index)
             else:
                 for s in range(0, SQUARES, 9):
-                    _sweep(s, 1, 9, kind, at, best, numbers, desk)
-                    _sweep(s + 8, -1, 9, kind, at, best, numbers, desk)
+                    _sweep(s, 1, 9, kind, at, best, numbers, state)
+                    _sweep(s + 8, -1, 9, kind, at, best, numbers, state)
                 for s in range(9):
-                    _sweep(s, 9, 10, kind, at, best, numbers, desk)
-                    _sweep(s + 81, -9, 10, kind, at, best, numbers, desk)
+                    _sweep(s, 9, 10, kind, at, best, numbers, state)
+                    _sweep(s + 81, -9, 10, kind, at, best, numbers, state)
         k += 1

@@ -13,7 +13,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.rules import in_check
 from tbgen.tables.names import RuleSet
 from tbgen.verify.arrays import gather
-from tbgen.verify.index import Desk
+from tbgen.verify.index import BoardState
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.values import key_of_code
 from tests.kits.solutions import solution
@@ -55,27 +55,27 @@ def test_children_of_a_sample(name):
     loaded = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
     passes, _ = completed(table, loaded)
     arrays, index, layout = passes.arrays, passes.index, table.layout
-    desk = Desk.make(index)
+    state = BoardState.make(index)
     for side in map(int, Side):
         for slot in map(int, rng.choices(np.flatnonzero(table.plane(side)), k=70)):
             position = table.position(side, slot)
             slot = layout.slot(position)
             assert load_key(1 - side, slot, index, arrays) == NONE or not oracle.in_check(position)
-            within, image = set_up(slot, desk, index)
-            assert desk.board.tobytes() == position.board
-            count = list_moves(side, slot, within, image, desk, index)
+            within, image = set_up(slot, state, index)
+            assert state.board.tobytes() == position.board
+            count = list_moves(side, slot, within, image, state, index)
             found = {}
             for n in range(count):
-                key = load_key(1 - side, desk.children[n], index, arrays)
+                key = load_key(1 - side, state.children[n], index, arrays)
                 if key != NONE:
-                    found[Move(int(desk.sources[n]), int(desk.targets[n]))] = n, key
+                    found[Move(int(state.sources[n]), int(state.targets[n]))] = n, key
             assert set(found) == oracle.legal_moves(position), position.fen
             for move, (n, key) in found.items():
                 after = position.after(*move)
                 if position.board[move.target] != EMPTY:
                     assert key == key_of(children.get(after.material.name), after)
                     continue
-                assert slot_after(n, desk, index) == layout.slot(after), (position.fen, move)
+                assert slot_after(n, state, index) == layout.slot(after), (position.fen, move)
                 assert key == key_of(table, after)
-                checks = load_key(side, desk.children[n], index, arrays) == NONE
+                checks = load_key(side, state.children[n], index, arrays) == NONE
                 assert checks == in_check(after)

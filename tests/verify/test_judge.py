@@ -17,7 +17,7 @@ from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import gather
 from tbgen.verify.complete import hangs
-from tbgen.verify.index import Desk
+from tbgen.verify.index import BoardState
 from tbgen.verify.moves import set_up
 from tbgen.verify.values import CHASE, CHECK, MATE, key_after_move
 from tests.kits.solutions import solution
@@ -112,13 +112,13 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))
     arrays, index = passes.arrays, passes.index
-    desk, found = Desk.make(index), []
+    state, found = BoardState.make(index), []
     for slot in random.Random(name).sample(range(index.slots), 1200):
         for side in Side:
             rank = arrays.ranks[side * index.slots + slot]
             kind = arrays.values.kinds[side, rank]
             if rank and kind != CHECK and table.layout.squares_of_slots(np.array([slot]))[1][0]:
-                set_up(slot, desk, index)
-                found.append(hangs(side, True, arrays.chase_rules, desk, index))
+                set_up(slot, state, index)
+                found.append(hangs(side, True, arrays.chase_rules, state, index))
                 assert (kind == CHASE) == found[-1], table.position(side, slot).fen
     assert 10 < sum(found) < len(found) - 10

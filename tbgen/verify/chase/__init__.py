@@ -8,7 +8,7 @@ Perpetual checks are none of its business (`tbgen.verify.checks`). Its independe
 `tbgen.retrograde.chase`; the two share no code.
 
 Parameters of kernels, unless a kernel says otherwise:
-    bench : Bench, the thread's own; the functions leave the position on it as it was
+    boards : ChaseBoards, the thread's own; the functions leave the position on them as it was
     before, after : int8 (90,), inout, the boards around a move; left as they were
     victim : int, which of the pieces is chased
     order, limit : int, orders of repetition

@@ -39,7 +39,7 @@ from tbgen.rules.chases import is_new_attack
 from tbgen.rules.moves import is_safe_after
 from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import after_capture
-from tbgen.verify.index import Desk, Index
+from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.nodes import (
     Ranges,
@@ -52,13 +52,13 @@ from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 
 @lent
-class Bench(NamedTuple):
-    """A desk, and beside it the boards after a chase and after its answer.
+class ChaseBoards(NamedTuple):
+    """A position, and beside it the boards after a chase and after its answer.
 
-    `desk.all` follows the moves that are tried on any of the three.
+    `state.all` follows the moves that are tried on any of the three.
     """
 
-    desk: Desk
+    state: BoardState
     after: NDArray[np.int8]
     """int8 (90,): piece codes."""
     replied: NDArray[np.int8]
@@ -73,12 +73,12 @@ class Bench(NamedTuple):
     """int64 (pieces,): the pieces that attack the victim anew."""
 
     @classmethod
-    def make(cls, index: Index) -> Bench:
+    def make(cls, index: Index) -> ChaseBoards:
         """An empty one."""
-        desk = Desk.make(index)
-        pieces = len(desk.all)
+        state = BoardState.make(index)
+        pieces = len(state.all)
         return cls(
-            desk, np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
+            state, np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
             np.zeros(MAX_MOVES, np.int64), np.zeros(pieces, np.int64), np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
         )  # fmt: skip
@@ -141,9 +141,9 @@ def is_mirrored(slot, board, other, index, arrays):
 
 
 @part
-def _wins_by_capture(side, order, desk, arrays):
+def _wins_by_capture(side, order, state, arrays):
     """Return whether a capture of the side to move, not in check, wins by an order."""
-    pieces, squares, board = arrays.men.pieces, desk.all, desk.board
+    pieces, squares, board = arrays.men.pieces, state.all, state.board
     for taken in range(squares.size):
         if piece_side(pieces[taken]) == side or taken == arrays.men.kings[1 - side]:
             continue
@@ -153,7 +153,7 @@ def _wins_by_capture(side, order, desk, arrays):
             if piece_side(pieces[mover]) != side or not attacks(board, source, target):
                 continue
             squares[mover] = target
-            rank = after_capture(1 - side, mover, taken, desk, arrays)
+            rank = after_capture(1 - side, mover, taken, state, arrays)
             squares[mover] = source
             key = arrays.values.keys[1 - side, rank]
             if key < 0 and order_of_key(key) <= order and is_safe_after(
@@ -164,7 +164,7 @@ def _wins_by_capture(side, order, desk, arrays):
 
 
 @part
-def loses_from(n, side, key, desk, index, arrays):
+def loses_from(n, side, key, state, index, arrays):
     """The order from which on a legal move counts as losing, and whether it may chase.
 
     NEVER + 1 where it counts by no order. Quiet moves may chase that give no check and lead to
@@ -173,8 +173,8 @@ def loses_from(n, side, key, desk, index, arrays):
     n : int, which of the listed moves; key : int, of what it leads to
     """
     order, may_chase = NEVER + 1, False
-    mover, target = desk.on[desk.sources[n]], desk.targets[n]
-    if desk.board[target] != EMPTY:
+    mover, target = state.on[state.sources[n]], state.targets[n]
+    if state.board[target] != EMPTY:
         if key > 0:
             order = order_of_key(key)
         return order, may_chase
@@ -182,14 +182,14 @@ def loses_from(n, side, key, desk, index, arrays):
         if key > 0:
             order = 1
         return order, may_chase
-    may_chase = arrays.ranks[side * index.slots + desk.children[n]] != 0
+    may_chase = arrays.ranks[side * index.slots + state.children[n]] != 0
     if key > 0:
         order = order_of_key(key)
         if may_chase:
-            source = play(mover, target, desk.board, desk.all, arrays.men)
-            if not _wins_by_capture(1 - side, order, desk, arrays):
+            source = play(mover, target, state.board, state.all, arrays.men)
+            if not _wins_by_capture(1 - side, order, state, arrays):
                 order += 1
-            play(mover, source, desk.board, desk.all, arrays.men)
+            play(mover, source, state.board, state.all, arrays.men)
         elif (MATE - key) % ORDER != 0:
             order += 1
     return order, may_chase
@@ -220,94 +220,94 @@ class Scan(NamedTuple):
 
 
 @part
-def _weigh(n, side, key, limit, bench, index, arrays):
+def _weigh(n, side, key, limit, boards, index, arrays):
     """Let a legal move say from which order on each piece may still be the one that all chase.
 
     Returns the least of these orders; beyond `limit` if there is none left.
 
     n : int, which of the listed moves; key : int, of what it leads to
     """
-    desk, after, firsts = bench.desk, bench.after, bench.first_orders
-    mover, target = desk.on[desk.sources[n]], desk.targets[n]
-    from_order, may_chase = loses_from(n, side, key, desk, index, arrays)
-    source = desk.all[mover]
+    state, after, firsts = boards.state, boards.after, boards.first_orders
+    mover, target = state.on[state.sources[n]], state.targets[n]
+    from_order, may_chase = loses_from(n, side, key, state, index, arrays)
+    source = state.all[mover]
     if may_chase:
-        play(mover, target, after, desk.all, arrays.men)
+        play(mover, target, after, state.all, arrays.men)
     least = np.int64(NEVER + 1)
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
-        if may_chase and is_chased(desk.board, after, source, target, v, desk.all, arrays):
-            bench.last_orders[v] = max(bench.last_orders[v], from_order)
+        if may_chase and is_chased(state.board, after, source, target, v, state.all, arrays):
+            boards.last_orders[v] = max(boards.last_orders[v], from_order)
         else:
             firsts[v] = max(firsts[v], from_order)
         least = min(least, firsts[v])
     if may_chase:
-        play(mover, source, after, desk.all, arrays.men)
+        play(mover, source, after, state.all, arrays.men)
     return least
 
 
 @part
-def _find_first_orders(count, side, limit, bench, index, arrays):
+def _find_first_orders(count, side, limit, boards, index, arrays):
     """Find from which order on each piece is the one that every move must chase.
 
-    Returns whether there is such an order, up to `limit`, for any piece; `bench.first_orders`
+    Returns whether there is such an order, up to `limit`, for any piece; `boards.first_orders`
     has them then.
 
     count : int, how many moves are listed; limit : int, an order
     """
-    men, desk, firsts = arrays.men, bench.desk, bench.first_orders
+    men, state, firsts = arrays.men, boards.state, boards.first_orders
     for v in range(firsts.size):
-        bench.last_orders[v] = 0
+        boards.last_orders[v] = 0
         firsts[v] = 1
         if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
             firsts[v] = NEVER + 1
     least = np.int64(1)
     for n in range(count):
-        rank = arrays.ranks[(1 - side) * index.slots + desk.children[n]]
+        rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
         # What loses from some order on that all moves are known to need says nothing new.
         if key > 0 and order_of_key(key) < least:
             continue
-        least = _weigh(n, side, key, limit, bench, index, arrays)
+        least = _weigh(n, side, key, limit, boards, index, arrays)
         if least > limit:
             return False
     # Where every move loses by then, chase or not, there is no pattern.
     found = False
     for v in range(firsts.size):
-        if bench.last_orders[v] <= firsts[v]:
+        if boards.last_orders[v] <= firsts[v]:
             firsts[v] = NEVER + 1
         found = found or firsts[v] <= limit
     return found
 
 
 @part
-def _list(node, count, side, limit, claims, scan, bench, index, arrays):
+def _list(node, count, side, limit, claims, scan, boards, index, arrays):
     """List the binding moves and the victims of a node that has some, and whether it is claiming.
 
     count : int, how many moves are listed; limit : int, an order
     claims : int64 (c,), ascending; scan : Scan, inout
     """
-    desk, counts = bench.desk, scan.counts
-    for v in range(desk.all.size):
-        if bench.first_orders[v] <= limit:
+    state, counts = boards.state, scan.counts
+    for v in range(state.all.size):
+        if boards.first_orders[v] <= limit:
             if counts[0] < len(scan.chasers):
-                scan.chasers[counts[0], NUMBER] = SQUARES * node + desk.all[v]
-                scan.chasers[counts[0], FIRST_ORDER] = bench.first_orders[v]
+                scan.chasers[counts[0], NUMBER] = SQUARES * node + state.all[v]
+                scan.chasers[counts[0], FIRST_ORDER] = boards.first_orders[v]
             counts[0] += 1
     claiming = False
     for n in range(count):
-        rank = arrays.ranks[(1 - side) * index.slots + desk.children[n]]
+        rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
         after = np.int64(-1)
-        if desk.board[desk.targets[n]] == EMPTY:
-            after = 2 * slot_after(n, desk, index) + 1 - side
+        if state.board[state.targets[n]] == EMPTY:
+            after = 2 * slot_after(n, state, index) + 1 - side
             claiming = claiming or contains(claims, after)
-        order, _ = loses_from(n, side, key, desk, index, arrays)
+        order, _ = loses_from(n, side, key, state, index, arrays)
         if order > limit:
             if counts[1] < len(scan.binding):
                 scan.binding[counts[1], NODE], scan.binding[counts[1], AFTER] = node, after
@@ -319,25 +319,25 @@ def _list(node, count, side, limit, claims, scan, bench, index, arrays):
 
 
 @borrowing_kernel
-def k_find_chasers(nodes, claims, scan, bench, index, arrays):
+def k_find_chasers(nodes, claims, scan, boards, index, arrays):
     """List the chasers among some open positions.
 
     nodes : int64 (n,), ascending; claims : int64 (c,), ascending; scan : Scan, out
     """
-    desk = bench.desk
+    state = boards.state
     scan.counts[:] = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
         limit = order_of_key(load_key(side, slot, index, arrays))
-        within, image = set_up(slot, desk, index)
-        copy_board(desk.board, bench.after)
-        count = list_moves(side, slot, within, image, desk, index)
-        if _find_first_orders(count, side, limit, bench, index, arrays):
-            _list(nodes[n], count, side, limit, claims, scan, bench, index, arrays)
+        within, image = set_up(slot, state, index)
+        copy_board(state.board, boards.after)
+        count = list_moves(side, slot, within, image, state, index)
+        if _find_first_orders(count, side, limit, boards, index, arrays):
+            _list(nodes[n], count, side, limit, claims, scan, boards, index, arrays)
 
 
 @borrowing_kernel
-def k_answer(moves, nodes, alive, answered, desk, index, arrays):
+def k_answer(moves, nodes, alive, answered, state, index, arrays):
     """Say which binding moves have a reply to a node that is alive.
 
     moves : int64 (m, BINDING_COLUMNS); nodes : int64 (n,), ascending; alive : bool (n,)
@@ -346,13 +346,13 @@ def k_answer(moves, nodes, alive, answered, desk, index, arrays):
     for m in range(len(moves)):
         answered[m] = False
         slot, side = moves[m, AFTER] // 2, moves[m, AFTER] % 2
-        within, image = set_up(slot, desk, index)
-        count = list_moves(side, slot, within, image, desk, index)
+        within, image = set_up(slot, state, index)
+        count = list_moves(side, slot, within, image, state, index)
         for n in range(count):
-            rank = arrays.ranks[(1 - side) * index.slots + desk.children[n]]
-            if rank == 0 or desk.board[desk.targets[n]] != EMPTY:
+            rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
+            if rank == 0 or state.board[state.targets[n]] != EMPTY:
                 continue
-            node = 2 * slot_after(n, desk, index) + 1 - side
+            node = 2 * slot_after(n, state, index) + 1 - side
             at = search(nodes, node)
             if at < nodes.size and nodes[at] == node and alive[at]:
                 answered[m] = True
@@ -377,7 +377,7 @@ def list_chasers(
                 np.empty(room, np.int64),
                 np.zeros(3, np.int64),
             )
-            k_find_chasers(nodes, claims, found, Bench.make(index), index, arrays)
+            k_find_chasers(nodes, claims, found, ChaseBoards.make(index), index, arrays)
             room = int(found.counts.max())
             if room <= len(found.claiming):
                 break
@@ -402,7 +402,7 @@ def keep_answered(
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
-        k_answer(some, nodes, alive, answered, Bench.make(index).desk, index, arrays)
+        k_answer(some, nodes, alive, answered, ChaseBoards.make(index).state, index, arrays)
         return answered
 
     of_chasers = found.chasers[:, NUMBER] // SQUARES

@@ -69,8 +69,8 @@ class Expansion(NamedTuple):
 
 
 @part
-def _find_chaser(side, slot, victim, numbers, bench, index, arrays):
-    """The place of the chaser of a victim that the position on `bench.replied` is; -1: none.
+def _find_chaser(side, slot, victim, numbers, boards, index, arrays):
+    """The place of the chaser of a victim that the position on `boards.replied` is; -1: none.
 
     side : int, the chaser's; slot : int, of that position
     """
@@ -78,8 +78,8 @@ def _find_chaser(side, slot, victim, numbers, bench, index, arrays):
     at = search(numbers, first)
     if at == numbers.size or numbers[at] >= first + SQUARES:
         return -1
-    place = bench.desk.all[victim]
-    if is_mirrored(slot, bench.replied, bench.desk.other, index, arrays):
+    place = boards.state.all[victim]
+    if is_mirrored(slot, boards.replied, boards.state.other, index, arrays):
         place = mirror_square(place)
     at = search(numbers, first + place)
     if at == numbers.size or numbers[at] != first + place:
@@ -88,59 +88,63 @@ def _find_chaser(side, slot, victim, numbers, bench, index, arrays):
 
 
 @part
-def _is_met(attackers, source, target, place, bench, arrays):
+def _is_met(attackers, source, target, place, boards, arrays):
     """Return whether a reply has met one of the attacks on the victim (point 7).
 
-    attackers : int, how many there are in `bench.attackers`
+    attackers : int, how many there are in `boards.attackers`
     place : int, the victim's square before the reply
     """
     for n in range(attackers):
-        attacker = bench.desk.all[bench.attackers[n]]
-        if is_answered(bench.replied, source, target, attacker, place, arrays.chase_rules):
+        attacker = boards.state.all[boards.attackers[n]]
+        if is_answered(boards.replied, source, target, attacker, place, arrays.chase_rules):
             return True
     return False
 
 
 @part
-def _is_calm(side, source, target, bench, arrays):
+def _is_calm(side, source, target, boards, arrays):
     """Return whether a reply of a side attacks no piece anew."""
-    squares = bench.desk.all
+    squares = boards.state.all
     for v in range(squares.size):
         if piece_side(arrays.men.pieces[v]) != side and is_chased(
-            bench.after, bench.replied, source, target, v, squares, arrays
+            boards.after, boards.replied, source, target, v, squares, arrays
         ):
             return False
     return True
 
 
 @part
-def _list_answers(side, victim, attackers, numbers, expansion, bench, index, arrays):
+def _list_answers(side, victim, attackers, numbers, expansion, boards, index, arrays):
     """List the answers to the chase that `expansion.counts` has come to.
 
-    The position after the chase is on `bench.after`, `bench.replied` is a copy.
+    The position after the chase is on `boards.after`, `boards.replied` is a copy.
 
-    side : int, who chases; attackers : int, how many there are in `bench.attackers`
+    side : int, who chases; attackers : int, how many there are in `boards.attackers`
     expansion : Expansion, inout
     """
     men, edges, counts = arrays.men, expansion.edges, expansion.counts
-    after, replied, squares = bench.after, bench.replied, bench.desk.all
+    after, replied, squares = boards.after, boards.replied, boards.state.all
     place = squares[victim]
     for mover in range(squares.size):
         if piece_side(men.pieces[mover]) == side:
             continue
-        count = piece_moves(after, squares[mover], bench.targets, 0)
+        count = piece_moves(after, squares[mover], boards.targets, 0)
         for i in range(count):
-            target = bench.targets[i]
+            target = boards.targets[i]
             if after[target] != EMPTY:
                 continue
             source = play(mover, target, replied, squares, men)
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
             if arrays.ranks[side * index.slots + slot] != 0:
-                at = _find_chaser(side, slot, victim, numbers, bench, index, arrays)
+                at = _find_chaser(side, slot, victim, numbers, boards, index, arrays)
             check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
-            if at >= 0 and not is_void and _is_met(attackers, source, target, place, bench, arrays):
+            if (
+                at >= 0
+                and not is_void
+                and _is_met(attackers, source, target, place, boards, arrays)
+            ):
                 found = counts[1]
                 if found < len(edges):
                     edges[found, SOURCE] = counts[0]
@@ -148,52 +152,52 @@ def _list_answers(side, victim, attackers, numbers, expansion, bench, index, arr
                     edges[found, MOVE] = mover * SQUARES + target
                     edges[found, IS_CHECK] = check
                     edges[found, IS_CALM] = not check and _is_calm(
-                        1 - side, source, target, bench, arrays
+                        1 - side, source, target, boards, arrays
                     )
                 counts[1] += 1
             play(mover, source, replied, squares, men)
 
 
 @part
-def _list_attackers(source, target, victim, bench, arrays):
+def _list_attackers(source, target, victim, boards, arrays):
     """Write the pieces that the chase `source`-`target` lets attack the victim anew; how many."""
-    desk, count = bench.desk, 0
-    for q in range(desk.all.size):
-        if attacks_anew(desk.board, bench.after, source, target, q, victim, desk.all, arrays):
-            bench.attackers[count] = q
+    state, count = boards.state, 0
+    for q in range(state.all.size):
+        if attacks_anew(state.board, boards.after, source, target, q, victim, state.all, arrays):
+            boards.attackers[count] = q
             count += 1
     return count
 
 
 @borrowing_kernel
-def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, index, arrays):
+def k_expand_chasers(first, last, numbers, first_orders, expansion, boards, index, arrays):
     """List the chases of the chasers [first, last), and the answers to each.
 
     first, last : int, places of chasers
     first_orders : int64 (chasers,), those of all chasers; expansion : Expansion, out
     """
-    desk, after, replied = bench.desk, bench.after, bench.replied
+    state, after, replied = boards.state, boards.after, boards.replied
     chases, counts = expansion.chases, expansion.counts
     counts[:] = 0
     for n in range(first, last):
         node = numbers[n] // SQUARES
         slot, side = node // 2, node % 2
-        within, image = set_up(slot, desk, index)
-        copy_board(desk.board, after)
-        victim = desk.on[numbers[n] % SQUARES]
-        count = list_moves(side, slot, within, image, desk, index)
+        within, image = set_up(slot, state, index)
+        copy_board(state.board, after)
+        victim = state.on[numbers[n] % SQUARES]
+        count = list_moves(side, slot, within, image, state, index)
         for i in range(count):
-            rank = arrays.ranks[(1 - side) * index.slots + desk.children[i]]
+            rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
             if rank == 0:
                 continue
             key = arrays.values.keys[1 - side, rank]
-            order, may_chase = loses_from(i, side, key, desk, index, arrays)
+            order, may_chase = loses_from(i, side, key, state, index, arrays)
             if not may_chase or order <= first_orders[n]:
                 continue
-            node_after = 2 * slot_after(i, desk, index) + 1 - side
-            mover, target = desk.on[desk.sources[i]], desk.targets[i]
-            source = play(mover, target, after, desk.all, arrays.men)
-            attackers = _list_attackers(source, target, victim, bench, arrays)
+            node_after = 2 * slot_after(i, state, index) + 1 - side
+            mover, target = state.on[state.sources[i]], state.targets[i]
+            source = play(mover, target, after, state.all, arrays.men)
+            attackers = _list_attackers(source, target, victim, boards, arrays)
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
                 if counts[0] < len(chases):
@@ -202,24 +206,24 @@ def k_expand_chasers(first, last, numbers, first_orders, expansion, bench, index
                     chases[counts[0], CHASING_MOVE] = mover * SQUARES + target
                     chases[counts[0], LOSES_FROM] = order
                 copy_board(after, replied)
-                _list_answers(side, victim, attackers, numbers, expansion, bench, index, arrays)
+                _list_answers(side, victim, attackers, numbers, expansion, boards, index, arrays)
                 counts[0] += 1
-            play(mover, source, after, desk.all, arrays.men)
+            play(mover, source, after, state.all, arrays.men)
 
 
 ONE = np.uint64(1)
 
 
 @part
-def _meets_attack(chase, mirrored, attacker, victim, bench, arrays):
+def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
     """Return whether the next chase meets an attack on the position after the answer (point 7).
 
     chase : int64, the next chase as a move; attacker : int, which of the pieces
-    mirrored : bool, whether the chaser's slot is the mirror image of `bench.replied`, which has
-        its squares in `bench.desk.other`
+    mirrored : bool, whether the chaser's slot is the mirror image of `boards.replied`, which has
+        its squares in `boards.state.other`
     """
-    squares, replied = bench.desk.all, bench.replied
-    source, target = bench.desk.other[chase // SQUARES], chase % SQUARES
+    squares, replied = boards.state.all, boards.replied
+    source, target = boards.state.other[chase // SQUARES], chase % SQUARES
     if mirrored:
         source, target = mirror_square(source), mirror_square(target)
     replied[target] = replied[source]
@@ -233,17 +237,17 @@ def _meets_attack(chase, mirrored, attacker, victim, bench, arrays):
 
 
 @part
-def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, bench,
+def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
                   arrays):  # fmt: skip
     """Fill the words of one edge, whose answer is the move `source`-`target`.
 
     e : int64, the edge; side : int, whose pieces may be victims
     mirrored : bool, as in `_meets_attack`
     """
-    squares = bench.desk.all
+    squares = boards.state.all
     first, last = graph.chase_start[edges[e, TO]], graph.chase_start[edges[e, TO] + 1]
     words = victims.pair_start[e] - first
-    copy_board(bench.after, bench.replied)
+    copy_board(boards.after, boards.replied)
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
@@ -251,27 +255,27 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
             continue
         for q in range(squares.size):
             if not attacks_anew(
-                bench.desk.board, bench.after, source, target, q, v, squares, arrays
+                boards.state.board, boards.after, source, target, q, v, squares, arrays
             ):
                 continue
             for f in range(first, last):
-                if _meets_attack(chases[f, CHASING_MOVE], mirrored, q, v, bench, arrays):
+                if _meets_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
                     victims.victims[words + f] |= ONE << np.uint64(v)
 
 
 @borrowing_kernel
-def k_find_victims(wanted, numbers, chases, edges, graph, victims, bench, index, arrays):
+def k_find_victims(wanted, numbers, chases, edges, graph, victims, boards, index, arrays):
     """Fill `victims.victims` and `victims.follow` for some edges.
 
     wanted : int64 (n,), the edges
     """
-    desk, after = bench.desk, bench.after
-    squares, board, other = desk.all, desk.board, desk.other
+    state, after = boards.state, boards.after
+    squares, board, other = state.all, state.board, state.other
     for i in range(wanted.size):
         e = wanted[i]
         chase, move = edges[e, SOURCE], edges[e, MOVE]
         node = numbers[chases[chase, CHASER]] // SQUARES
-        set_up(node // 2, desk, index)
+        set_up(node // 2, state, index)
         chasing = chases[chase, CHASING_MOVE]
         play(chasing // SQUARES, chasing % SQUARES, board, squares, arrays.men)
         copy_board(board, after)
@@ -288,5 +292,5 @@ def k_find_victims(wanted, numbers, chases, edges, graph, victims, bench, index,
                     victims.follow[e, p] = q
         if victims.pair_start[e] >= 0:
             _find_victims(
-                e, node % 2, source, target, mirrored, chases, edges, graph, victims, bench, arrays
+                e, node % 2, source, target, mirrored, chases, edges, graph, victims, boards, arrays
             )

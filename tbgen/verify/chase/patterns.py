@@ -42,7 +42,7 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
-from tbgen.verify.chase.chasers import FIRST_ORDER, NUMBER, Bench, keep_answered, list_chasers
+from tbgen.verify.chase.chasers import FIRST_ORDER, NUMBER, ChaseBoards, keep_answered, list_chasers
 from tbgen.verify.chase.edges import (
     CHASER,
     IS_CALM,
@@ -299,7 +299,7 @@ class ChasePatterns:
         )
         k_find_victims(
             wanted, self.numbers, self._chases, self._edges, self._graph, victims,
-            Bench.make(self._index), self._index, self._arrays,
+            ChaseBoards.make(self._index), self._index, self._arrays,
         )  # fmt: skip
         return victims
 
@@ -314,11 +314,11 @@ class ChasePatterns:
     def _expand(self, first: int) -> Expansion:
         """The chases and edges of a range of chasers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
-        bench, room = Bench.make(self._index), _FIRST_ROOM
+        boards, room = ChaseBoards.make(self._index), _FIRST_ROOM
         while True:
             found = Expansion.make(room)
             k_expand_chasers(
-                first, last, self.numbers, self._first_orders, found, bench, self._index,
+                first, last, self.numbers, self._first_orders, found, boards, self._index,
                 self._arrays,
             )  # fmt: skip
             chases, edges = found.counts
