@@ -22,9 +22,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 
 HEAD = """# Public names in Python
 
-Reference for programs in Python, written by `python scripts/docs/reference.py`: each name with its
-module, its parameters and their defaults. `help(name)` has types, errors, members and examples. A
-name that is not listed may change. A string is taken for a `Position` (a FEN), `Material`, `Move`,
+Reference for programs in Python, written by `python scripts/docs/reference.py`. Where a section
+names no other module, names are in `tbgen`; those that are not listed may change. `help(name)` has
+types, errors, members and examples. A string is taken for a `Position` (a FEN), `Material`, `Move`,
 `Rules`, `Metric`, `Offence` and `Path`. In use: [Probe from Python](probing.md),
 [Research](research.md), [Find positions](find.md).
 """
@@ -110,7 +110,9 @@ def page() -> str:
     for section in SECTIONS:
         module = importlib.import_module(section.module)
         parts.append(f"## {section.title}\n")
-        parts.append(f"In `{section.module}`. {section.text}".strip() + "\n")
+        place = "" if section.module == "tbgen" else f"In `{section.module}`."
+        if text := f"{place} {section.text}".strip():
+            parts.append(f"{text}\n")
         found = [getattr(module, name) for name in section.names]
         if all(isinstance(each, type) and issubclass(each, Exception) for each in found):
             parts.append(f"{', '.join(map(_derived, found))}.")
