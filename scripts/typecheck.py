@@ -1,4 +1,6 @@
-"""Run mypy on the package as it is imported: `tbgen` with `indexing` and `tables` inside it."""
+"""Run mypy on the package as it is imported, `tbgen` with `indexing` and `tables` inside it, and
+on an example of its use.
+"""
 
 import subprocess
 import sys
@@ -6,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "tests" / "data" / "typed_example.py"
 
 
 def main() -> int:
@@ -17,9 +20,12 @@ def main() -> int:
             (package / source.name).symlink_to(source)
         for name in ("indexing", "tables"):
             (package / name).symlink_to(ROOT / name)
+        (Path(folder) / EXAMPLE.name).symlink_to(EXAMPLE)
         command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
         cache = ["--cache-dir", str(ROOT / ".mypy_cache")]
-        return subprocess.run([*command, *cache, "-p", "tbgen"], cwd=folder).returncode
+        return subprocess.run(
+            [*command, *cache, "-p", "tbgen", "-m", EXAMPLE.stem], cwd=folder
+        ).returncode
 
 
 if __name__ == "__main__":

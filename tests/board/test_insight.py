@@ -26,7 +26,7 @@ from tbgen.board.web.server import create_app
 from tbgen.board.web.state import View
 from tbgen.finding.handbook import entry_of
 from tbgen.indexing import Material, Position
-from tbgen.tables import Outcome, Rules
+from tbgen.tables import Outcome
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
 from tests.kits.boardkit import demo
 from tests.kits.built import built
@@ -54,7 +54,8 @@ def test_a_piece_on_every_point(client: TestClient) -> None:
 
 def test_rules_side_by_side(tmp_path: Path) -> None:
     """All sets that are there, the one in use first."""
-    for rules in Rules:
+    sets = ("check", "none", "wxf")
+    for rules in sets:
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path, rules="wxf") as tables:
         client = TestClient(create_app(tables, tmp_path))
@@ -63,7 +64,7 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         assert "Where repetition is a draw: Draw" in text
         assert "/search/KRKN?differs=1" in text
         panel = text.split('<ul class="rules">')[1].split("</ul>")[0]
-        others = sorted(rules for rules in Rules if rules != "wxf")
+        others = sets[:2]
         names = [words("en", f"rules_{rules}") for rules in ("wxf", *others)]
         assert re.findall(r"<li><span>(.*?)</span>", panel) == names
         outcomes = ["draw" if rules == "none" else "win" for rules in ("wxf", *others)]

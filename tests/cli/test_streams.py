@@ -136,8 +136,8 @@ def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
 ) -> None:
     """In no more memory than a line may take: `ulimit` ends who keeps all of it."""
     options = "-" if command == "judge" else f"- --tables {tmp_path}"
-    lines = f"head -c 1100000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
-    result = shell(f"ulimit -v 1000000; ({lines}) | tbgen {command} {options} --json", tmp_path)
+    lines = f"head -c 450000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
+    result = shell(f"ulimit -v 400000; ({lines}) | tbgen {command} {options} --json", tmp_path)
     assert result.returncode == 2, result.stderr
     long, short, last = map(json.loads, result.stdout.splitlines())
     assert long["error"] == "the line has more than 1 MiB"

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from tests.kits.paths import ROOT
 
 TEXTS = {".cfg", ".csv", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".txt", ".yml"}
 MARK = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
-GENERATED = {"build", "egtb", "site"}
+GENERATED = {"build", "egtb", "node_modules", "site"}
+
+
+def texts() -> Iterator[Path]:
+    """Every text; folders that are hidden or generated are not entered."""
+    for folder, below, names in os.walk(ROOT):
+        below[:] = [name for name in below if not name.startswith(".") and name not in GENERATED]
+        yield from (path for path in map(Path(folder).joinpath, names) if path.suffix in TEXTS)
 
 
 def test_no_merge_is_left_unresolved() -> None:
     marked = [
         str(path.relative_to(ROOT))
-        for path in sorted(ROOT.rglob("*"))
-        if path.suffix in TEXTS
-        and not any(
-            part.startswith(".") or part in GENERATED for part in path.relative_to(ROOT).parts
-        )
-        and path.is_file()
-        and MARK.search(path.read_text("utf-8", "replace"))
+        for path in texts()
+        if path.is_file() and MARK.search(path.read_text("utf-8", "replace"))
     ]
     assert not marked

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,22 +13,6 @@ from tests.kits.paths import ROOT
 
 FEN = "4k4/9/9/9/9/9/9/9/9/R2K5 w"
 HEAVY = ("numpy", "numba", "tbgen.indexing", "tbgen.tables", "tbgen.play")
-
-EXAMPLE = """
-from tbgen import Move, Outcome, Position, Verdict, judge, legal_moves, open_tablebase
-
-def outcome_of(fen: str) -> Outcome:
-    with open_tablebase("egtb", rules="wxf") as tables:
-        return tables.probe(fen).outcome
-
-def moves_of(position: Position) -> list[Move]:
-    return legal_moves(position)
-
-def verdict_of(fen: str) -> Verdict:
-    return judge(fen, ["a0a9"], rules="wxf").verdict
-
-reveal_type(open_tablebase)
-"""
 
 
 def test_all_names_are_there_and_listed() -> None:
@@ -60,26 +42,6 @@ def test_types_and_names_agree() -> None:
 def test_importing_loads_nothing() -> None:
     script = f"import sys, tbgen; dir(tbgen); sys.exit(any(m in sys.modules for m in {HEAVY}))"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0
-
-
-def test_an_example_is_typed(tmp_path: Path) -> None:
-    """Strictly, from outside of the project, as the package is installed."""
-    package = tmp_path / "site" / "tbgen"
-    package.mkdir(parents=True)
-    for source in (ROOT / "tbgen").iterdir():
-        (package / source.name).symlink_to(source)
-    for name in ("indexing", "tables"):
-        (package / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "-c", EXAMPLE]
-    result = subprocess.run(
-        [*command, "--cache-dir", str(ROOT / ".mypy_cache")],
-        cwd=tmp_path,
-        env=os.environ | {"MYPYPATH": str(tmp_path / "site")},
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stdout
-    assert "GameTablebase" in result.stdout
 
 
 def test_positions_show_themselves() -> None:

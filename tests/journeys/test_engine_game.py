@@ -66,9 +66,9 @@ def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
 
 
 def test_a_hash_table_that_does_not_fit_is_smaller(tables_dir: Path) -> None:
-    """The process may take 3 GiB, and is asked for 64 GiB."""
+    """The process may take a GiB, and is asked for 64 GiB."""
     resource = pytest.importorskip("resource")
-    limit = 3 << 30
+    limit = 1 << 30
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, before[1]))
     try:

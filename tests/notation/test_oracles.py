@@ -21,7 +21,7 @@ from tests.notation.test_moves import crowded_pawns
 pyffish = pytest.importorskip("pyffish")
 cchess = pytest.importorskip("cchess")
 
-GAMES, ENDGAMES, CROWDS = 60, 60, 100
+GAMES, ENDGAMES, CROWDS = 30, 25, 50
 PAWN = PieceType.PAWN
 
 

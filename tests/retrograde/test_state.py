@@ -54,9 +54,9 @@ def solved(
     [
         ("KPK", Rules.NONE, 1),
         ("KRKA", Rules.WXF, 1),
-        ("KRKN", Rules.WXF, 3),
+        ("KRKN", Rules.WXF, 5),
         pytest.param("KRAKCA", Rules.CHECK, 12, marks=pytest.mark.certification),
-        ("KNKPA", Rules.WXF, 30),
+        ("KNKPA", Rules.WXF, 60),
     ],
 )
 def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> None:
