@@ -11,7 +11,7 @@ from tbgen.indexing.geometry import choose_inner
 from tbgen.indexing.layout import Layout
 from tbgen.notation import format_position
 
-MATERIALS = ("KRKC", "KCPAKAB", "KRNKRAA", "KCPABKAABB", "KRNPAABBKRCPAABB")
+MATERIALS = ("KRKC", "KRNKRAA", "KRNPAABBKRCPAABB")
 SAMPLES = 200
 HEADER = "| material | FEN | Pai | six integers | tbgen index |\n|---|---|---|---|---|"
 

@@ -33,7 +33,7 @@ def test_console(arguments: str, output: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(console_examples()) == 8
+    assert len(console_examples()) == 6
 
 
 def test_pai_table() -> None:
