@@ -21,6 +21,7 @@ from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
 from tbgen.board.language import i18n, words
 from tbgen.board.web.server import create_app
+from tbgen.board.web.state import MODES
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
 from tests.kits.boardkit import ROOT, demo
@@ -237,23 +238,24 @@ def test_old_links(client: TestClient) -> None:
         assert 'data-flip="1"' in shown.text
         assert "Black to move" in shown.text
         assert f'data-mode="{mode}"' in shown.text
-    for mode in ("play", "line", "edit"):
-        answer = client.get(f"/{mode}?fen={LOOP.replace(' ', '_')}&lang=en", follow_redirects=False)
-        assert answer.status_code == 301
-        assert f'data-mode="{mode}"' in client.get(answer.headers["location"]).text
 
 
 def test_pages_escape_what_they_are_given(client: TestClient) -> None:
-    for path in ("/", "/edit", "/play", "/endgames/<script>", "/line", "/find?q=<script>alert(1)"):
-        answer = client.get(path, params={"fen": "<script>alert(1)</script>", "lang": "<b>"})
+    bad = "<script>alert(1)</script>"
+    for path, asked in (
+        *(("/", {"fen": bad, "mode": mode}) for mode in MODES),
+        (f"/endgames/{bad}", {}),
+        ("/find", {"q": bad}),
+    ):
+        answer = client.get(path, params=asked | {"lang": "<b>"})
         assert "<script>alert" not in answer.text
         assert "<b>" not in answer.headers["content-type"]
 
 
 def test_every_page_in_every_language(client: TestClient) -> None:
     for language in i18n.LANGUAGES:
-        for path in ("/", "/play", "/edit", "/line", "/endgames", "/endgames/KRKN"):
-            asked = {} if path.startswith("/endgames") else {"fen": LOOP}
+        modes = ({"fen": LOOP, "mode": mode} for mode in MODES)
+        for path, asked in (*(("/", mode) for mode in modes), ("/endgames/KRKN", {})):
             answer = client.get(path, params=asked | {"lang": language})
             assert answer.status_code == 200
             assert f'<html lang="{language}"' in answer.text
@@ -265,14 +267,14 @@ def test_old_pages_without_a_table(partial: TestClient) -> None:
     page = partial.get("/", params={"fen": "3k1a3/9/9/9/9/9/9/4n4/9/4KR3 w"})
     assert page.status_code == 200
     assert "tbgen build KRKNA" in page.text
-    line = partial.get("/line", params={"fen": "3k1a3/9/9/9/9/9/9/4n4/9/4KR3 w"})
+    line = partial.get("/", params={"mode": "line", "fen": "3k1a3/9/9/9/9/9/9/4n4/9/4KR3 w"})
     assert line.status_code == 404
 
 
 def test_no_tables_at_all(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables))
-        for path in ("/", "/play", "/edit", "/endgames", "/healthz", "/v1/tables"):
+        for path in ("/", "/?mode=edit", "/endgames", "/healthz", "/v1/tables"):
             assert client.get(path).status_code == 200, path
         assert "--demo" in client.get("/endgames").text
 
@@ -306,7 +308,7 @@ def test_a_damaged_table_is_told_without_its_place(tmp_path: Path) -> None:
         assert client.get("/endgames").status_code == 200
 
 
-EVERYWHERE = ("/", "/play", "/edit", "/endgames", "/static/board.js", "/healthz", "/metrics",
+EVERYWHERE = ("/", "/?mode=edit", "/endgames", "/static/board.js", "/healthz", "/metrics",
               "/v1/tables")  # fmt: skip
 
 
@@ -394,9 +396,6 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
     told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     pages = {
         "/",
-        "/play",
-        "/line",
-        "/edit",
         "/find",
         "/build",
         "/embed",
@@ -429,11 +428,13 @@ def test_answers_are_json_of_one_kind(client: TestClient) -> None:
 
 
 def test_the_editor_lists_every_fault(client: TestClient) -> None:
-    page = client.get("/edit", params={"fen": "4k4/9/9/9/9/9/9/9/A3P4/4K3R w"}).text
+    page = client.get("/", params={"mode": "edit", "fen": "4k4/9/9/9/9/9/9/9/A3P4/4K3R w"}).text
     assert "Red advisor cannot stand on a1: it stays in the palace" in page
     assert "Red pawn cannot stand on e1" in page
-    page = client.get("/edit", params={"fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b", "lang": "zh-Hant"}).text
+    page = client.get(
+        "/", params={"mode": "edit", "fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b", "lang": "zh-Hant"}
+    ).text
     assert "黑方有0個將（帥），應為一個" in page
     assert "紅方有3個紅車，最多2個" in page
-    page = client.get("/edit", params={"fen": "4k4/9/9/9/4R4/9/9/9/9/4K4 w"}).text
+    page = client.get("/", params={"mode": "edit", "fen": "4k4/9/9/9/4R4/9/9/9/9/4K4 w"}).text
     assert "Black is in check, but Red is to move" in page

@@ -222,7 +222,7 @@ def test_playing_against_the_table(page: Any) -> None:
 
 
 def test_the_referee_announces_forbidden_repetitions(page: Any) -> None:
-    open_page(page, f"/play?{LOOP}&side=black&moves=d0d1,b1c3,d1d0")
+    open_page(page, f"/?mode=play&{LOOP}&side=black&moves=d0d1,b1c3,d1d0")
     assert until(lambda: count(page, ".forbidden")) == 1
 
 

@@ -24,7 +24,7 @@ from tbgen.cli.workshop import Workshop
 from tests.kits.boardkit import demo, resident_bytes
 
 PATHS = (
-    "/", "/play", "/edit", "/line", "/endgames", "/endgames/KRKN", "/endgame.cgi", "/play.cgi",
+    "/", "/endgames", "/endgames/KRKN", "/endgame.cgi", "/play.cgi",
     "/export.pgn", "/v1/probe", "/v1/mainline", "/v1/judge", "/v1/render.svg", "/v1/tables",
     "/v1/tables/KRKN", "/v1/tables/KRKN/histogram", "/v1/tables/KRKN/graph", "/v1/graph/KRKN.dot",
     "/find", "/puzzle/KRKN", "/static/board.js", "/healthz", "/metrics", "/reply", "/search/KRKN",

@@ -65,8 +65,8 @@ def test_a_prefix_may_come_with_the_path_or_without(near: TestClient) -> None:
         assert near.get(path, headers=UNDER).status_code == 200
     # What begins alike is another path.
     assert near.get("/xiangqi2/endgames", headers=UNDER).status_code == 404
-    moved = near.get("/play", params={"fen": FEN}, headers=UNDER, follow_redirects=False)
-    assert moved.headers["location"].startswith("/xiangqi/?fen=")
+    moved = near.get("/endgame.cgi?4K44B49994n495k399", headers=UNDER, follow_redirects=False)
+    assert moved.headers["location"].startswith("/xiangqi/?pos=")
 
 
 def test_programs_are_told_the_prefix(near: TestClient) -> None:

@@ -300,6 +300,7 @@ def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None
     assert 'name="least" inputmode="numeric" pattern="[0-9]*" maxlength="5" value="3"' in text
     assert "found in" in text
     assert "seed=1" in text
+    assert 'value="R@e5"' in page(client, "/search/KRKN", outcome="loss", at="R@e5", turn="black")
     assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")
     assert page(client, "/search/KRRKRR", 404, outcome="win")
     assert "/search/KRKN" in page(client, "/endgames/KRKN")

@@ -103,6 +103,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "find_decided": ("decided at once by", "立即决定于"),
     "find_least": ("at least … plies", "至少几步"),
     "find_most": ("at most … plies", "至多几步"),
+    "find_at": ("pieces on squares", "指定位置的棋子"),
     "find_only": ("One move alone keeps the result", "只有一着保持结果"),
     "find_others": ("Others", "换一批"),
     "find_none": (

@@ -136,6 +136,7 @@ def _form(
         _count("order", text(language, "order"), asked, "[0-9]*-?[0-9]*"),
         _count("least", text(language, "find_least"), asked),
         _count("most", text(language, "find_most"), asked),
+        _pieces(text(language, "find_at"), asked),
         _tick("only", text(language, "find_only"), asked),
         _tick("zugzwang", text(language, "find_zugzwang"), asked),
         *(
@@ -180,6 +181,15 @@ def _count(name: str, label: str, asked: Mapping[str, str], pattern: str = "[0-9
     return (
         f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
         f'pattern="{pattern}" maxlength="5" value="{value}"></label>'
+    )
+
+
+def _pieces(label: str, asked: Mapping[str, str]) -> str:
+    """The field of pieces that stand on certain squares."""
+    value = escape(asked.get("at", ""))
+    return (
+        f'<label><span>{escape(label)}</span><input name="at" placeholder="R@e5,r@a9" size="12" '
+        f'maxlength="60" autocomplete="off" value="{value}"></label>'
     )
 
 

@@ -51,7 +51,7 @@ CSS = "wide handbook"
 def handbook_page(library: Library, view: View) -> Answer:
     """All chapters as tables."""
     language = view.language
-    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    found = _chapters(library)
     parts = []
     for name, entries in found.items():
         words = army_name(entries[0].material.first, Side.RED, language)
@@ -67,7 +67,7 @@ def handbook_page(library: Library, view: View) -> Answer:
 
 def chapter_page(library: Library, view: View, name: str) -> Answer:
     """One attacker, with diagrams; raises `RequestError` where there is no such table."""
-    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    found = _chapters(library)
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
     language = view.language
@@ -85,7 +85,7 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
 def document_page(library: Library, view: View) -> Answer:
     """All chapters with their diagrams, each on pages of its own when they are printed."""
     language = view.language
-    found = library.recall(("handbook",), lambda: chapters(_entries(library)))
+    found = _chapters(library)
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
     for name, entries in found.items():
@@ -112,6 +112,11 @@ def document_page(library: Library, view: View) -> Answer:
         f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}'
     )
     return wide_page(view, text(language, "handbook"), content, "/handbook/all", css=CSS)
+
+
+def _chapters(library: Library) -> dict[str, list[Entry]]:
+    """The entries by their attackers."""
+    return library.recall(("handbook",), lambda: chapters(_entries(library)))
 
 
 def _entries(library: Library) -> list[Entry]:

@@ -82,10 +82,14 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
         )
         for rules, result in others
     )
-    href = with_settings(f"/search/{study.position.material}", view)
-    href += ("&" if "?" in href else "?") + "differs=1"
-    more = link(href, text(language, "only_rules_more"), "button small")
+    more = _more(study.position.material, view)
     return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
+
+
+def _more(material: Material, view: View) -> str:
+    """The link to more positions that the rules decide."""
+    href = with_settings(f"/search/{material}", view, {"differs": "1"})
+    return link(href, text(view.language, "only_rules_more"), "button small")
 
 
 def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
@@ -126,10 +130,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
             found.append((win.position, said))
     if not found:
         return ""
-    href = with_settings(f"/search/{material}", view)
-    href += ("&" if "?" in href else "?") + "differs=1"
-    more = link(href, text(language, "only_rules_more"), "button small")
-    heading = f"<h2>{message(language, 'only_rules')} {more}</h2>"
+    heading = f"<h2>{message(language, 'only_rules')} {_more(material, view)}</h2>"
     return heading + small_boards(found[:RULES_BOARDS], view)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote_plus, urlencode
+from urllib.parse import quote, unquote_plus
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -118,7 +118,6 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
 
     return [
         shown("/", "board", pages.board, lane=_of_board),
-        *(Route(f"/{mode}", _old_mode(mode)) for mode in ("play", "line", "edit")),
         shown("/find", "find", pages.find, cached=False),
         shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=_long),
         shown("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False, lane=_long),
@@ -243,17 +242,6 @@ def _of_board(request: Request) -> Lane:
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
-
-
-def _old_mode(mode: str) -> Callable[[Request], Any]:
-    """The addresses of modes when they were pages of their own."""
-
-    async def redirect(request: Request) -> Response:
-        query = [(key, value) for key, value in parse_qsl(request.url.query) if key != "mode"]
-        target = urlencode([*query, ("mode", mode)], safe="/,_")
-        return RedirectResponse(f"/?{target}", 301)
-
-    return redirect
 
 
 def _old_link(mode: str) -> Callable[[Request], Any]:
