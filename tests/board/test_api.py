@@ -393,7 +393,7 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
 
 
 def test_the_documentation_names_every_address(client: TestClient) -> None:
-    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
+    told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     pages = {
         "/",
         "/find",
@@ -416,7 +416,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
 def test_openapi_describes_what_the_pages_tell(client: TestClient) -> None:
     """Examples and fields of every address are in tests/docs/test_openapi.py."""
     described = get(client, "/openapi.json")["paths"]
-    told = set(re.findall(r"^\| `([^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
+    told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     assert set(described) == told - {"/openapi.json"}
     page = client.get("/api", headers={"accept": "text/html"}).text
     assert all(f"<code>{path}</code>" in page for path in described)
