@@ -9,7 +9,7 @@
 //
 // The names and their meaning are the engines'; a program that has them calls the same ones. An
 // engine says where its pieces stand (`Board`), and which moves were played (`Game`).
-// docs/engines.md has the calls in order.
+// engines/fairy-stockfish/xiangqi_tables.cpp has the calls in place.
 //
 // All may be called by any number of threads at the same time: each has a reader of its own. `init`
 // opens files and returns; a thread of its own then fills the memory for outcomes, and until it has

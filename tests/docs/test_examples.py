@@ -31,7 +31,6 @@ TRIED = {
     "sh": {"*"},  # below: they install, serve, or want other machines
     "python": {"docs/tutorial.md", "docs/zh/tutorial.md"},  # test_sessions, test_chinese
     "c": {"docs/engines.md", "docs/zh/engines.md"},  # tests/probing/test_contrib_library.py
-    "cpp": {"docs/engines.md", "docs/zh/engines.md"},
     "http": {"docs/http.md"},  # test_openapi
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},

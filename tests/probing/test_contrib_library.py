@@ -16,7 +16,7 @@ from tests.kits.cprograms import CONTRIB, STRICT, needs_c, needs_cxx
 from tests.kits.paths import ROOT
 
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(c|cpp)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```c\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 C = ["gcc", "-std=c99", *STRICT]
 CXX = ["g++", "-std=c++17", *STRICT]
 PROTOTYPE = re.compile(r"^[a-z].*?\b(xq_[a-z_]+)\(", re.MULTILINE)
@@ -48,13 +48,9 @@ def test_one_source_is_c_and_cpp(tmp_path: Path) -> None:
 
 @needs_c
 def test_the_code_of_the_page_is_compiled() -> None:
-    assert {language for language, _ in BLOCKS} == {"c", "cpp"}
-    for language, code in BLOCKS:
-        if language == "cpp" and shutil.which("g++") is None:
-            continue
-        command = C if language == "c" else CXX
-        kind = "c" if language == "c" else "c++"
-        check([*command, "-fsyntax-only", "-I", str(CONTRIB), "-x", kind, "-"], code)
+    assert BLOCKS
+    for code in BLOCKS:
+        check([*C, "-fsyntax-only", "-I", str(CONTRIB), "-x", "c", "-"], code)
 
 
 @needs_cxx
