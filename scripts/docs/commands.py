@@ -43,18 +43,11 @@ FOOT = """
 ## In a shell
 
 An error is one line on stderr and a hint; with `--json` also an object on stdout.
-`TBGEN_TRACEBACK=1` adds the traceback. At a terminal `build`, `probe` and `verify` end with a
-suggestion.
+`TBGEN_TRACEBACK=1` adds the traceback.
 
-| exit status | |
-|---|---|
-| 0 | ok |
-| 1 | findings: a mismatch, a missing table, a failed verification |
-| 2 | usage or bad input, no space or no memory |
-| 3 | a corrupt file |
-| 130 | interrupted |
-
-With `build --keep-going` the status is that of the first table that failed.
+Exit status: 0 ok; 1 findings (a mismatch, a missing table, a failed verification); 2 usage, bad
+input, no space or no memory; 3 a corrupt file; 130 interrupted. With `build --keep-going` it is
+that of the first table that failed.
 
 Tab completes commands, options and choices after one line in a file of the shell: in `~/.bashrc`
 (bash 4.4 or later) `eval "$(_TBGEN_COMPLETE=bash_source tbgen)"`, in `~/.zshrc` the same with

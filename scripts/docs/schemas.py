@@ -25,9 +25,9 @@ PAGE = ROOT / "docs" / "json.md"
 HEAD = """# Answers as JSON
 
 Reference for programs that read answers, written by `python scripts/docs/schemas.py`. With `--json`
-every command but `engine` prints one object on one line; so does the [HTTP API](http.md)
-([openapi.json](openapi.json)). [answers.schema.json](answers.schema.json) has the same fields with
-their types as JSON Schema 2020-12: `#/$defs/probe` is the answer of `probe`.
+every command but `engine` prints one object on one line. [answers.schema.json](answers.schema.json)
+has the fields with their types as JSON Schema 2020-12 (`#/$defs/probe` is the answer of `probe`),
+[openapi.json](openapi.json) those of the [HTTP API](http.md).
 
 *As in* names fields that an earlier answer describes. Fields may be added; none goes away or
 changes its meaning without a line in the changelog. [Values](values.md) defines outcomes, values,
