@@ -141,13 +141,13 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     """The section of a command; lines of `shared` are named, and left out."""
     page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
-    more = "" if name in ELSEWHERE else f" More: [{page}]({page})."
-    yield f"`tbgen {name}{arguments(command)}`: {COMMANDS[name]}{more}\n"
+    said = COMMANDS[name].removesuffix(".")
+    yield f"`tbgen {name}{arguments(command)}`: [{said}]({page}).\n"
     rows = options(command)
     own = [line for line in rows.values() if line not in shared]
     if name in ELSEWHERE:
         named = ", ".join(line[2:].partition(": ")[0] for line in own)
-        yield f"Described in [{page}]({page}): {named}.\n"
+        yield f"Described there: {named}.\n"
     elif own:
         yield "\n".join([*own, ""])
     said = {"--json", *(MATERIAL_OPTIONS if "MATERIAL..." in arguments(command) else ())}
