@@ -93,7 +93,13 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
     listed = [*others, ["won", f"the other {len(bare['won'])}"]]
     return {
         "bare": table(["against a bare king", ""], listed),
-        "one": matrix([row for row in rows if len(armies(row)[1]) == 1]),
+        "one": matrix(
+            [
+                row
+                for row in rows
+                if len(armies(row)[1]) == 1 and not set(armies(row)[0]) & set("AB")
+            ]
+        ),
     }
 
 
@@ -225,7 +231,7 @@ Red (the side named first) to move. *Won* and *drawn*: more than {decided:.0%} o
 positions; otherwise the share that Red wins.
 
 {bare}
-Red's pieces (down) against one of Black's (across):
+Red's attackers (down) against one piece of Black's (across); [facts.csv](facts.csv) has the rest:
 
 {one}
 ## What the rules of repetition change
@@ -271,11 +277,9 @@ he moves himself; *mover loses*: both lose by having to move. The position is on
 
 ## One winning move
 
-Won positions with one winning move of several, and [studies](longest-studies.md), which have one
-again after every longest defence. Measured by `python scripts/docs/studies.py DIRECTORY`.
-
-{one_move}
-Of {won:,} won positions {unique:,} have one winning move of several, and {studies:,} are studies.
+Of {won:,} won positions {unique:,} have one winning move of several, and {studies:,} are
+[studies](longest-studies.md), which have one again after every longest defence. Measured by
+`python scripts/docs/studies.py DIRECTORY`.
 
 ## Where referees and tables meet
 
@@ -332,20 +336,6 @@ def page() -> str:
         zugzwang_materials=len(hindered),
         zugzwang_positions=sum(row.red + row.black + row.both for row in hindered),
         without=len(wxf) - len(hindered),
-        one_move=table(
-            ["material", "won", "one winning move", "of won", "studies", "plies"],
-            [
-                [
-                    row.material,
-                    f"{row.won:,}",
-                    f"{row.unique:,}",
-                    f"{row.unique / row.won:.2%}",
-                    f"{row.studies:,}",
-                    row.length,
-                ]
-                for row in sorted(moves, key=lambda row: (-row.length, row.material))[:LISTED]
-            ],
-        ),
         won=sum(row.won for row in moves),
         unique=sum(row.unique for row in moves),
         studies=sum(row.studies for row in moves),
