@@ -39,7 +39,7 @@ RULES = "wxf"
 LEAST = 0.005
 """Smaller shares are left out."""
 
-RECORDS = 6
+RECORDS = 4
 """Rows of a list of records."""
 
 
