@@ -70,7 +70,7 @@ def client() -> Iterator[TestClient]:
         yield TestClient(app, follow_redirects=False)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     path=st.sampled_from(PATHS),
     query=st.dictionaries(st.sampled_from(NAMES), TEXTS, max_size=4),
@@ -85,7 +85,7 @@ def test_no_query_is_too_strange(
         assert {"error", "hint"} <= answer.json().keys()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     base=st.sampled_from(
         [

@@ -46,8 +46,17 @@ def k_c(number):
 def k_d(number):
     return 4 * number - 2 * number
 
-for name in "NAMES".split():
-    compiled = kernel(globals()[name])
+def k_e(number):
+    return 5 * number - 3 * number
+
+def k_f(number):
+    return 6 * number - 4 * number
+
+def k_g(number):
+    return 7 * number - 5 * number
+
+for function in (k_a, k_b, k_c, k_d, k_e, k_f, k_g):
+    compiled = kernel(function)
     print(compiled(21), sum(compiled.stats.cache_hits.values()))
 """
 
@@ -146,24 +155,27 @@ def zeroed_inside(data: bytes) -> bytes:
     return data[:middle] + bytes(200) + data[middle + 200 :]
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-def test_damaged_entries_are_compiled_again(tmp_path: Path, suffix: str) -> None:
-    """An index or an entry of each kernel, in a way of its own."""
-    damages = {"k_a": empty, "k_b": cut, "k_c": zeroed, "k_d": zeroed_inside}
-    if suffix == "nbi":
-        del damages["k_d"]
+DAMAGES = {
+    "k_a": ("nbi", empty), "k_b": ("nbi", cut), "k_c": ("nbi", zeroed),
+    "k_d": ("nbc", empty), "k_e": ("nbc", cut), "k_f": ("nbc", zeroed),
+    "k_g": ("nbc", zeroed_inside),
+}  # fmt: skip
+"""The file of each kernel of `SEVERAL` that is damaged, its index or its entry, and how."""
+
+
+def test_damaged_entries_are_compiled_again(tmp_path: Path) -> None:
     script = (tmp_path / "several").with_suffix(".py")
-    script.write_text(SEVERAL.replace("NAMES", " ".join(damages)), "utf-8")
-    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(damages)
+    script.write_text(SEVERAL, "utf-8")
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(DAMAGES)
     sizes = {}
-    for name, damage in damages.items():
+    for name, (suffix, damage) in DAMAGES.items():
         (entry,) = tmp_path.rglob(f"several.{name}-*.{suffix}")
         whole = entry.read_bytes()
         sizes[entry] = len(whole)
         entry.write_bytes(damage(whole))
-    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(damages)
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(DAMAGES)
     assert sizes == {entry: entry.stat().st_size for entry in sizes}
-    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "1"] * len(damages)
+    assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "1"] * len(DAMAGES)
 
 
 def test_entries_of_another_form_are_not_compiled_at_every_start(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from tests.kits.sources import name_of, pages, python_files
 SOURCES = [
     *(path for path in python_files("tbgen", "indexing", "tables", "scripts", "tests")
       if path != Path(__file__)),
-    *sorted(path for path in (ROOT / "contrib").rglob("*.*") if path.is_file()),
+    *sorted(path for path in (ROOT / "contrib").rglob("*.*")
+            if path.is_file() and path.suffix != ".pyc"),
     *pages(),
 ]  # fmt: skip
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.play import safety
@@ -22,7 +22,6 @@ from tbgen.tables import Outcome, ProbeResult, Rules, RuleSet, Value
 from tests.kits.loops import CHECKING, played
 from tests.kits.paths import DATA
 
-CASES = json.loads((DATA / "repetition_cases.json").read_text())
 WXF = RuleSet(Rules.WXF)
 
 
@@ -64,9 +63,9 @@ class LoopTables:
         return self.probe(position), sorted(moves, key=lambda move: move.sort_key)
 
 
-def book_loops() -> Iterator[ParameterSet]:
+def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
     """The loops of the rule book in which no position occurs twice, and the verdicts."""
-    for case in CASES:
+    for case in json.loads((DATA / "repetition_cases.json").read_text()):
         try:
             start = Position.from_fen(case["fen"])
         except PositionError:
@@ -78,13 +77,14 @@ def book_loops() -> Iterator[ParameterSet]:
         loop = positions[positions.index(positions[-1]) :]
         loop = loop[: loop.index(loop[0], 1)]
         if len(set(loop)) == len(loop):
-            yield pytest.param(loop, judgement, id=case["id"])
+            yield case["id"], loop, judgement
 
 
-@pytest.mark.parametrize(("loop", "judgement"), list(book_loops()))
-def test_loops_of_the_book(loop: list[Position], judgement: Judgement) -> None:
+def test_loops_of_the_book() -> None:
     """A side can hold a loop of forced moves, or win by it, if and only if the referee says so."""
-    for side in Side:
+    loops = [*book_loops()]
+    assert len(loops) > 100
+    for (name, loop, judgement), side in product(loops, Side):
         start = next(position for position in loop if position.side == side)
         ranked = {}
         for aim in Aim:
@@ -95,12 +95,13 @@ def test_loops_of_the_book(loop: list[Position], judgement: Judgement) -> None:
         own, rival = judgement.levels[side], judgement.levels[side.other]
         first, last = judgement.span or (0, 0)
         plies = [ply for ply in judgement.plies[first:last] if ply.side == side]
-        assert ranked == {
+        expected = {
             Aim.REST: any(ply.label == Label.IDLE for ply in plies),
             Aim.BREAK: own == 0,
             Aim.OUTLAST: own == 0 or own <= rival,
             Aim.WIN: own < rival,
         }
+        assert ranked == expected, name
 
 
 MUTUAL = "9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w"
@@ -133,7 +134,7 @@ def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, l
     tables = LoopTables([*loop, *aside], Side.BLACK, Value(Outcome.DRAW))
     rng = random.Random(1)
     positions = loop[:1]
-    for _ in range(200):
+    for _ in range(80):
         root, moves = tables.probe_with_moves(positions[-1])
         if positions[-1].side == Side.BLACK:
             move = choose(tables, positions[-1], root, moves, positions[:-1])  # type: ignore[arg-type]

@@ -81,7 +81,7 @@ def test_a_strict_compiler_has_no_complaint(flags: tuple[str, ...]) -> None:
         ("KCAKB", 4, 30),
         ("KPPK", 2, 90),
         ("KNNK", 4, 300),
-        ("KCKC", 1, 200),
+        ("KPKP", 1, 200),
     ],
 )
 def test_every_position(
@@ -97,7 +97,7 @@ def test_every_position(
             wanted = expected(file, boards, side)
             for seen, mover in ((boards, side), (exchanged(boards), side.other)):
                 output = run(harness, "probe", NONE, CACHE, path, records=records_of(seen, mover))
-                if material == "KCKC" and seen is not boards:
+                if material == "KPKP" and seen is not boards:
                     # Equal armies are never exchanged: the table has a slot of its own for these.
                     slots = expected(file, seen, mover)
                     assert (answers_of(output) == slots).all()
@@ -175,7 +175,7 @@ def test_ranked_moves(
         if path.name.split(".")[0] not in leave_out:
             (tmp_path / path.name).symlink_to(path)
     rng = random.Random(8)
-    positions = [random_position(rng, materials) for _ in range(1500)]
+    positions = [random_position(rng, materials) for _ in range(600)]
     records = b"".join(bytes([p.side]) + p.board for p in positions)
     files = sorted(tmp_path.glob("*.xqt"))
     lines = run(harness, "root", rules, CACHE, *files, records=records).decode().splitlines()
