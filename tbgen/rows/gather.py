@@ -71,34 +71,14 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
     side : int64, to move in the predecessors
     """
-    mids, rows = frame.size[MIDS], front.rows.reshape(-1)
-    taken, is_open, words = (
-        frame.mid_taken.reshape(-1),
-        scratch.open.reshape(-1),
-        reached.reshape(-1),
-    )
+    mids = frame.size[MIDS]
+    taken, is_open = frame.mid_taken.reshape(-1), scratch.open.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_after[m])
         if front.counts[target] == 0:
             continue
-        image, eye = frame.lead_moves[m, MIRRORED], np.int64(frame.lead_moves[m, EYE])
-        if eye == NOWHERE and not image:
-            behind = rows[2 * mids * target :]
-            for i in range(2 * mids):
-                words[i] |= behind[i]
-            continue
-        free_lo, free_hi = ~BIT[eye, 0], ~BIT[eye, 1]
-        for mid in range(mids):
-            # Asked for elephants alone: what others do needs no look at the mid.
-            if eye != NOWHERE and has(taken[2 * mid], taken[2 * mid + 1], eye):
-                continue
-            at = 2 * (target * mids + (frame.mid_mirror[mid] if image else mid))
-            lo, hi = rows[at], rows[at + 1]
-            if image:
-                lo, hi = mirrored(lo, hi)
-            words[2 * mid] |= lo & free_lo
-            words[2 * mid + 1] |= hi & free_hi
+        _gather_lead(m, target, front, reached, scratch, frame)
     if front.counts[lead] == 0:
         return
     first = lead * mids
@@ -111,6 +91,36 @@ def gather_dense(lead, side, front, reached, scratch, frame):
     for g in range(frame.size[GROUPS]):
         if frame.groups[g, SIDE] == side:
             _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
+
+
+@part
+def _gather_lead(move, target, front, reached, scratch, frame):
+    """Predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
+
+    move, target : int64, its number, and the lead after it
+    """
+    mids, eye = frame.size[MIDS], np.int64(frame.lead_moves[move, EYE])
+    words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
+    if frame.lead_moves[move, MIRRORED]:
+        # In two passes: where the rows come from is no vector, their mirror images are.
+        images = scratch.line.reshape(-1)
+        for mid in range(mids):
+            at = 2 * np.int64(frame.mid_mirror[mid])
+            images[2 * mid] = behind[at]
+            images[2 * mid + 1] = behind[at + 1]
+        for i in range(0, 2 * mids, 2):
+            images[i], images[i + 1] = mirrored(images[i], images[i + 1])
+        behind = images
+    if eye == NOWHERE:
+        for i in range(2 * mids):
+            words[i] |= behind[i]
+        return
+    taken = frame.mid_taken.reshape(-1)
+    eye_lo, eye_hi = BIT[eye, 0], BIT[eye, 1]
+    for i in range(0, 2 * mids, 2):
+        blocked = (taken[i] & eye_lo) | (taken[i + 1] & eye_hi)
+        words[i] |= EMPTY if blocked else behind[i] & ~eye_lo
+        words[i + 1] |= EMPTY if blocked else behind[i + 1] & ~eye_hi
 
 
 @part

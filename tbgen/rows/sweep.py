@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
-from tbgen.rows.bitsets import EMPTY
+from tbgen.rows.bitsets import EMPTY, FULL
 from tbgen.rows.frame import LEADS, MIDS, Frame
 from tbgen.rows.gather import BOARD_WORDS, gather_dense
 from tbgen.rows.moves import gather_sparse, without_escape
@@ -87,7 +87,52 @@ def _has_many_rows(lead, members, mids):
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
-    return rows > mids // MANY_ROWS
+        if rows > mids // MANY_ROWS:
+            return True
+    return False
+
+
+@part
+def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch, frame):
+    """Keep in `scratch.reached` the positions of `within` alone; return how many rows have any.
+
+    rows : int64, how many rows to look at
+    whole : bool, these are the first mids, else they are listed in `scratch.touched`
+    everything : bool, take all of `within`, whatever has been reached
+    waiting : bool, take also what is on `found`, and empty that
+    """
+    mids = frame.size[MIDS]
+    first, wanted = lead * mids, 0
+    if whole and not waiting:
+        words, members = scratch.reached.reshape(-1), within.reshape(-1)[2 * first :]
+        # Loops without a branch become vector instructions.
+        if everything:
+            for i in range(2 * mids):
+                words[i] = members[i]
+        else:
+            for i in range(2 * mids):
+                words[i] &= members[i]
+        for i in range(0, 2 * mids, 2):
+            wanted += 1 if words[i] | words[i + 1] else 0
+        return wanted
+    reached = scratch.reached
+    for i in range(rows):
+        mid = np.int64(i) if whole else np.int64(scratch.touched[i])
+        row = first + mid
+        lo, hi = reached[mid, 0], reached[mid, 1]
+        if waiting:
+            lo |= found.rows[row, 0]
+            hi |= found.rows[row, 1]
+            found.rows[row, 0] = EMPTY
+            found.rows[row, 1] = EMPTY
+        if everything:
+            lo, hi = FULL, FULL
+        lo &= within[row, 0]
+        hi &= within[row, 1]
+        reached[mid, 0] = lo
+        reached[mid, 1] = hi
+        wanted += 1 if lo | hi else 0
+    return wanted
 
 
 @part
@@ -154,7 +199,6 @@ def _k_sweep(
     Returns how many rows of `within` were looked at.
     """
     mids = frame.size[MIDS]
-    reached, touched = scratch.reached, scratch.touched
     looked_at = 0
     for lead in range(lead_0, lead_1):
         waiting = add_found and found.counts[lead] > 0
@@ -163,7 +207,7 @@ def _k_sweep(
         scanned = False
         listed = 0
         if everywhere:
-            listed = _list_in_use(lead, front, touched, mids)
+            listed = _list_in_use(lead, front, scratch.touched, mids)
         else:
             work = np.int64(front.counts[lead])
             dense = work > front.limit
@@ -180,27 +224,16 @@ def _k_sweep(
                 # What has lost its last escape has lost it to the frontier: escapes are enough.
                 scanned = True
             else:
-                gather_dense(lead, side, front, reached, scratch, frame)
+                gather_dense(lead, side, front, scratch.reached, scratch, frame)
                 listed = mids
         whole = scanned or waiting or listed == mids
         if waiting:
             found.counts[lead] = 0
         rows = mids if whole else listed
         looked_at += rows
-        wanted = 0
-        for i in range(rows):
-            mid = np.int64(i) if whole else np.int64(touched[i])
-            row = lead * mids + mid
-            lo, hi = within[row, 0], within[row, 1]
-            if not (scanned or everywhere):
-                lo &= reached[mid, 0] | found.rows[row, 0]
-                hi &= reached[mid, 1] | found.rows[row, 1]
-            if waiting:
-                found.rows[row, 0] = EMPTY
-                found.rows[row, 1] = EMPTY
-            reached[mid, 0] = lo
-            reached[mid, 1] = hi
-            wanted += 1 if lo | hi else 0
+        wanted = _keep_within(
+            lead, rows, whole, scanned or everywhere, waiting, within, found, scratch, frame
+        )
         if wanted == 0:
             # All that was looked at in the buffers is empty.
             continue
