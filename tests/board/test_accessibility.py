@@ -34,28 +34,28 @@ SIZES = {"screen": (1200, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="module")
-def browsers() -> Iterator[dict[str, Any]]:
+def page(request: pytest.FixtureRequest) -> Iterator[Any]:
     source()
-    found = {name: browser(*size) for name, size in SIZES.items()}
+    found = browser(*SIZES[request.param])
     yield found
-    for page in found.values():
-        page.quit()
+    found.quit()
 
 
 @pytest.mark.parametrize(
-    ("size", "theme"),
+    ("page", "theme"),
     [
         ("screen", "light"),
         pytest.param("phone", "dark", marks=pytest.mark.certification),
         pytest.param("screen", "dark", marks=pytest.mark.certification),
         pytest.param("phone", "light", marks=pytest.mark.certification),
     ],
+    indirect=["page"],
 )
-def test_axe_finds_nothing(browsers: dict[str, Any], size: str, theme: str) -> None:
+def test_axe_finds_nothing(page: Any, theme: str) -> None:
     found = {}
     for path in PAGES:
-        browsers[size].get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
-        problems = violations(browsers[size])
+        page.get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
+        problems = violations(page)
         if problems:
             found[path] = problems
     assert not found, "\n".join(f"{path}\n  " + "\n  ".join(all_) for path, all_ in found.items())
