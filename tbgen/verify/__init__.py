@@ -6,15 +6,15 @@ Read it in this order; docs/proof.md has the argument.
     planes     the codes of tables, unpacked, as places in palettes
     arrays     a table and those that captures lead to, as flat arrays
     index      every position in turn, and the slot that a move leads to
-    moves      one position, and all its moves
+    moves      one position, and all its moves; lists and sets of positions
     complete   whole planes: legality, images, captures
-    rowbest    the best of the moves of all positions of a row together
     judge      every position against its moves
     marks      perpetual checks, by rows
     passes     these passes, by several threads
-    nodes      lists and sets of positions
     checks     perpetual checks: what should be a pattern is one, and nothing else is
-    chase      perpetual chases, as `checks`
+    chasers    who may have to chase one piece for ever, and what a move attacks anew
+    chases     his chases, the answers to them, and whom those chase themselves
+    chase_patterns  perpetual chases, as `checks`: a game on numbers alone
     prove      the driver
     files      table files: checksums, the proof, the stored figures, certificates
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
@@ -50,7 +50,19 @@ Parameters of kernels, unless a kernel says otherwise:
     board : int8 (90,), inout, piece codes; left as it was
     squares : int64 (pieces,), inout, the square of each piece; left as it was
     nodes : int64 (n,), ascending
-    orders : int64 (n,), out; edges : int64 (room, 2), out
+    boards : ChaseBoards, the thread's own; the functions leave the position on them as it was
+    before, after : int8 (90,), inout, the boards around a move; left as they were
+    victim : int, which of the pieces is chased
+    order, limit : int, orders of repetition
+    chasers : int64 (n,), all chasers, ascending
+    chases : int64 (chases, CHASE_COLUMNS), of all chasers
+    edges : int64 (edges, EDGE_COLUMNS), of all chases
+    graph : ChaseGraph, the same as starts
+    victims : Victims, whom the winner-to-be chases
+    due : bool (chases,), the chases that matter
+    dead : bool (chases,), the chases that cannot be answered
+    alive : bool (chasers,), the chasers that may belong to the pattern
+    orders : int64 (n,), out; lists : Lists, inout
     key, child : int, a key, and that of the opponent after a move
     code : int, a stored code
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`

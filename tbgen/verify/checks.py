@@ -23,7 +23,7 @@ that its value is not the best of its moves.
     checks    (e, 2)            indices (offender, checked)
     replies   (f, 2)            indices (checked, offender)
 
-Perpetual chases are proven in `tbgen.verify.chase`.
+Perpetual chases are proven in `tbgen.verify.chase_patterns`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,19 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
 from tbgen.verify.index import BoardState, Index
-from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
-from tbgen.verify.nodes import Ranges, contains, cut, in_check, stored_keys
+from tbgen.verify.moves import (
+    Ranges,
+    contains,
+    cut,
+    in_check,
+    list_moves,
+    list_rows,
+    load_key,
+    new_row,
+    set_up,
+    slot_after,
+    stored_keys,
+)
 from tbgen.verify.report import Wrong
 from tbgen.verify.values import (
     MATE,
@@ -54,13 +65,6 @@ from tbgen.verify.values import (
 
 Edges = NDArray[np.int64]
 """int64 (edges, 2)."""
-
-CHECKS, ANSWERS, SUPPORTS = range(3)
-"""Kinds of edges: the checks of an offender; replies of a checked side to offenders; or to what is
-lost by the order of the checked side's win, and might be an offender."""
-
-_FIRST_ROOM = 1 << 18
-"""Edges of a range, which is looked at again if that is not enough."""
 
 
 @dataclass(frozen=True)
@@ -159,11 +163,12 @@ class Patterns:
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
-            self._list_range(NOBODY, CHECKS, NOBODY)
+            self._list_range(NOBODY, None)
         with thread_pool(threads) as pool:
-            listed = self._list_offenders(pool, offenders)
+            listed = self._list(pool, offenders)
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
-            answered = self._list(pool, cut(self._checked), ANSWERS, listed.nodes)
+            answered = self._list(pool, cut(self._checked), listed.nodes)
+        self.is_complete = not self._lean_on_others(listed)
         listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
         answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
@@ -196,115 +201,91 @@ class Patterns:
             for i in np.flatnonzero(direct & (orders > limit))
         ]
 
-    def _list_offenders(self, pool: ThreadPoolExecutor, ranges: Ranges) -> Listed:
-        """The checks of nodes, and of all that a settled loss of a higher order may lean on.
+    def _lean_on_others(self, listed: Listed) -> bool:
+        """Return whether a check leads to a lower order, but to no claim.
 
-        Rows have asked whether a class is a pattern an order earlier as if all checks into the
-        class before it were answered. What answers them is looked for here, as far as it leads.
+        Rows have asked whether a class is a pattern an order earlier as if all such checks were
+        answered: by whom, is not listed.
         """
-        listed = self._list(pool, ranges, CHECKS)
         if not self._arrays.values.settled.any():
-            return listed
-        known, added = listed.nodes, NOBODY
-        while True:
-            sources, goals = listed.nodes[listed.edges[:, 0]], listed.edges[:, 1]
-            orders = orders_of_keys(stored_keys(sources, self._arrays))
-            keys = stored_keys(goals, self._arrays)
-            leaned = orders_of_keys(keys) < orders
-            leaned |= (orders_of_keys(keys) == orders) & np.isin(sources, added)
-            leaned &= (orders < NEVER) & ((MATE - keys) % ORDER != 0)
-            supports = self._list(pool, cut(np.unique(goals[leaned])), SUPPORTS).edges[:, 1]
-            new = np.setdiff1d(supports, known)
-            if not len(new):
-                return listed
-            added, known = np.union1d(added, new), np.union1d(known, new)
-            listed = self._list(pool, cut(known), CHECKS)
+            return False
+        sources, goals = listed.nodes[listed.edges[:, 0]], listed.edges[:, 1]
+        orders = orders_of_keys(stored_keys(sources, self._arrays))
+        keys = stored_keys(goals, self._arrays)
+        lower = (orders_of_keys(keys) < orders) & (orders < NEVER)
+        return bool((lower & ((MATE - keys) % ORDER != 0)).any())
 
     def _list(
-        self, pool: ThreadPoolExecutor, ranges: Ranges, goal: int, offenders: Numbers = NOBODY
+        self, pool: ThreadPoolExecutor, ranges: Ranges, offenders: Numbers | None = None
     ) -> Listed:
-        """Return what nodes lead to.
+        """Return the checks of nodes that may be offenders, or the answers of checked sides.
 
-        goal : CHECKS if nodes may be offenders; ANSWERS or SUPPORTS of checked sides
         offenders : where answers lead
         """
         parts: list[Listed] = []
         count = 0
-        for each in pool.map(lambda some: self._list_range(some(), goal, offenders), ranges):
+        for each in pool.map(lambda some: self._list_range(some(), offenders), ranges):
             each.edges[:, 0] += count
             count += len(each.nodes)
             parts.append(each)
         return Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _list_range(self, nodes: Numbers, goal: int, offenders: Numbers) -> Listed:
+    def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
         """List those of one thread's range."""
-        room, orders = _FIRST_ROOM, np.zeros(len(nodes), np.int64)
-        while True:
-            edges = np.empty((room, 2), np.int64)
-            state = BoardState.make(self._index)
-            found = k_list(nodes, offenders, goal, orders, edges, state, self._index, self._arrays)
-            if found <= room:
-                break
-            room = found
-        edges, kept = edges[:found].copy(), orders <= NEVER
+        orders, state = np.zeros(len(nodes), np.int64), BoardState.make(self._index)
+        answers = offenders is not None
+        goals = NOBODY if offenders is None else offenders
+        (edges,) = list_rows(
+            lambda lists: k_list(
+                nodes, goals, answers, orders, lists, state, self._index, self._arrays
+            ),
+            1,
+            2,
+        )
+        kept = orders <= NEVER
         edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
         return Listed(nodes[kept], orders[kept], edges)
 
 
 @part
-def _add(n, node, found, edges):
-    """Write an edge if there is room; returns how many there are.
-
-    n : int, the place where it begins; found : int, how many there were
-    edges : int64 (room, 2), inout
-    """
-    if found < len(edges):
-        edges[found, 0] = n
-        edges[found, 1] = node
-    return found + 1
+def _add(n, node, lists):
+    """Add an edge; n : int, the place where it begins; lists : Lists, inout."""
+    row = new_row(lists, 0)
+    lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 
 
 @part
-def _list_answers(n, count, side, slot, goal, offenders, found, orders, edges, state, index,
-                  arrays):  # fmt: skip
-    """List those of a checked side's moves that matter; returns how many edges there are.
+def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays):
+    """List those of a checked side's moves that matter.
 
     n : int, the place of the node; count : int, how many moves are listed
-    goal : int, ANSWERS or SUPPORTS; offenders : int64 (m,), ascending: where answers lead
-    found : int, how many edges there were
+    offenders : int64 (m,), ascending: where answers lead; lists : Lists, inout
     """
-    planes, values, there = arrays.ranks, arrays.values, (1 - side) * index.slots
-    order = order_of_key(load_key(side, slot, index, arrays))
+    values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
     for i in range(count):
-        rank = planes[there + state.children[i]]
+        rank = arrays.ranks[there + state.children[i]]
         if rank == 0:
             continue
         key = values.keys[1 - side, rank]
         is_capture = state.board[state.targets[i]] != EMPTY
         if (is_capture and key < 0) or values.settled[1 - side, rank]:
             orders[n] = min(orders[n], order_of_key(key))
-        if is_capture or not is_open(key):
-            continue
-        node = 2 * slot_after(i, state, index) + 1 - side
-        if goal == SUPPORTS:
-            wanted = key < 0 and order_of_key(key) == order
-        else:
-            wanted = contains(offenders, node)
-        if wanted:
-            found = _add(n, node, found, edges)
-    return found
+        if not is_capture and is_open(key):
+            node = 2 * slot_after(i, state, index) + 1 - side
+            if contains(offenders, node):
+                _add(n, node, lists)
 
 
 @part
-def _list_checks(n, count, side, slot, found, orders, edges, state, index, arrays):
-    """List the checks of an offender, if it is one; returns how many edges there are.
+def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
+    """List the checks of an offender, if it is one.
 
     n : int, the place of the node; count : int, how many moves are listed
-    found : int, how many edges there were
+    lists : Lists, inout
     """
     planes, slots = arrays.ranks, index.slots
-    before, first_order = found, 1
+    before, first_order = lists.counts[0], 1
     for i in range(count):
         after = state.children[i]
         rank = planes[(1 - side) * slots + after]
@@ -314,39 +295,34 @@ def _list_checks(n, count, side, slot, found, orders, edges, state, index, array
         order = order_of_key(key)
         if state.board[state.targets[i]] == EMPTY:
             if is_open(key) and planes[side * slots + after] == 0:
-                found = _add(n, 2 * slot_after(i, state, index) + 1 - side, found, edges)
+                _add(n, 2 * slot_after(i, state, index) + 1 - side, lists)
                 continue
             order += 1
         if key <= 0:
-            orders[n] = NEVER + 1
-            return before
+            first_order = NEVER + 1
+            break
         first_order = max(first_order, order)
     orders[n] = first_order
     if first_order > order_of_key(load_key(side, slot, index, arrays)):
         orders[n] = NEVER + 1
-        return before
-    return found
+        lists.counts[0] = before
 
 
 @borrowing_kernel
-def k_list(nodes, offenders, goal, orders, edges, state, index, arrays):
-    """List the edges of some nodes; returns how many there are.
+def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
+    """List the edges of some nodes.
 
     nodes : int64 (n,), sides to move: possible offenders, or checked ones
     offenders : int64 (m,), ascending: where answers lead
-    goal : int, what edges are: CHECKS, ANSWERS or SUPPORTS
+    answers : bool, whether nodes are checked, and edges their answers
     orders : int64 (n,), out: as in `Listed`, NEVER + 1 for what is no offender
-    edges : int64 (room, 2), out, cut off where there is no more room
+    lists : Lists, out: edges
     """
-    found = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
         within, image = set_up(slot, state, index)
         count = list_moves(side, slot, within, image, state, index)
-        if goal == CHECKS:
-            found = _list_checks(n, count, side, slot, found, orders, edges, state, index, arrays)
+        if answers:
+            _list_answers(n, count, side, offenders, orders, lists, state, index, arrays)
         else:
-            found = _list_answers(
-                n, count, side, slot, goal, offenders, found, orders, edges, state, index, arrays
-            )
-    return found
+            _list_checks(n, count, side, slot, orders, lists, state, index, arrays)

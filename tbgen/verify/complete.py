@@ -23,8 +23,8 @@ from tbgen.indexing.squares import (
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
 from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
-from tbgen.verify.index import NOWHERE, open_row
-from tbgen.verify.nodes import has_bit, set_bit
+from tbgen.verify.index import LANDING, LEG, NOWHERE, open_row
+from tbgen.verify.moves import has_bit, set_bit
 from tbgen.verify.planes import rank_after_capture
 from tbgen.verify.values import CHASE, CHECK, FREE
 
@@ -165,8 +165,10 @@ def _mark_hits(side, m, hit, state, index):
             hit[cell] = 1
     # Where the innermost attacker stands between them, or on a knight's leg, it may be otherwise.
     if piece_kind(index.men[m]) == _KNIGHT:
-        for n in range(4):
-            _mark_hit(index.legs[square, n], square, king, hit, state, index)
+        n = 0
+        while index.leaps[m, square, n, LANDING] != NOWHERE:
+            _mark_hit(index.leaps[m, square, n, LEG], square, king, hit, state, index)
+            n += 1
     elif square // 9 == king // 9:
         for s in range(min(square, king) + 1, max(square, king)):
             _mark_hit(s, square, king, hit, state, index)
@@ -176,12 +178,16 @@ def _mark_hits(side, m, hit, state, index):
 
 
 @part
-def _mark_hit(s, square, king, hit, state, index):
-    """Mark one place of the innermost attacker likewise, s; hit : uint8 (cells,), inout."""
-    if s == NOWHERE or index.cells[s] == NOWHERE or state.board[s] != EMPTY:
+def _mark_hit(s, source, king, hit, state, index):
+    """Mark whether an attacker hits the king with the innermost one on a square.
+
+    s : int, that square; source : int, that of the attacker
+    hit : uint8 (cells,), inout
+    """
+    if index.cells[s] == NOWHERE or state.board[s] != EMPTY:
         return
     state.board[s] = index.men[index.men.size - 1]
-    hit[index.cells[s]] = attacks(state.board, square, king)
+    hit[index.cells[s]] = attacks(state.board, source, king)
     state.board[s] = EMPTY
 
 
@@ -206,23 +212,15 @@ def _mark_inner(side, hit, state, index):
     king, last = state.kings[side], index.men.size - 1
     if piece_kind(index.men[last]) == _KNIGHT:
         n = 0
-        while index.leaps[king, n, 0] != NOWHERE:
-            _mark_from(index.leaps[king, n, 1], king, hit, state, index)
+        while index.leaps[last, king, n, LANDING] != NOWHERE:
+            s = index.leaps[last, king, n, LANDING]
+            _mark_hit(s, s, king, hit, state, index)
             n += 1
         return
     for s in range(king - king % 9, king - king % 9 + 9):
-        _mark_from(s, king, hit, state, index)
+        _mark_hit(s, s, king, hit, state, index)
     for s in range(king % 9, SQUARES, 9):
-        _mark_from(s, king, hit, state, index)
-
-
-@part
-def _mark_from(s, king, hit, state, index):
-    """Mark one place likewise, s; hit : uint8 (cells,), inout."""
-    if index.cells[s] != NOWHERE and state.board[s] == EMPTY:
-        state.board[s] = index.men[index.men.size - 1]
-        hit[index.cells[s]] |= attacks(state.board, s, king)
-        state.board[s] = EMPTY
+        _mark_hit(s, s, king, hit, state, index)
 
 
 @part
@@ -238,13 +236,13 @@ def _find_hits(hits, buffer, state, index):
         k = 0
         while index.own[1 - side, k] != NOWHERE:
             m = index.own[1 - side, k]
+            buffer[:] = 0
             if m == last:
-                _mark_inner(side, hits[side], state, index)
+                _mark_inner(side, buffer, state, index)
             else:
-                buffer[:] = 0
                 _mark_hits(side, m, buffer, state, index)
-                for cell in range(buffer.size):
-                    hits[side, cell] |= buffer[cell]
+            for cell in range(buffer.size):
+                hits[side, cell] |= buffer[cell]
             k += 1
     _mark_facing(hits[2], state, index)
 

@@ -44,8 +44,9 @@ SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
 """Words of a step from a lead: the first slot of the lead after it, and whether it is mirrored."""
 
-NOT_LISTED = 8
-"""Most leaps of a knight."""
+LEG, LANDING, LEAP_WORDS = range(3)
+"""Words of a leap: squares, the one that must be free, NOWHERE for a pawn; and the target."""
+_MOST_LEAPS = 8
 
 
 @lent
@@ -95,11 +96,8 @@ class Index(NamedTuple):
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS)."""
     leaps: NDArray[np.int64]
-    """int64 (90, 9, 2): leg and target of each leap of a knight, then NOWHERE."""
-    legs: NDArray[np.int64]
-    """int64 (90, 4): the legs of a knight, then NOWHERE."""
-    pawn: NDArray[np.int64]
-    """int64 (2, 90, 4): the targets of a side's pawn, then NOWHERE."""
+    """int64 (M, 90, 9, LEAP_WORDS): the leaps of each knight, and steps of each pawn, from a
+    square, those with a common leg together; then NOWHERE."""
     pairs: NDArray[np.int64]
     """int64 (2, n, 2): pieces of a side that can be chased, and those that can chase them, as
     `Layout.piece_codes` has them; those with the innermost attacker first; then NOWHERE."""
@@ -205,8 +203,7 @@ def make_index(layout: Layout) -> Index:
         first, np.array(sizes), np.array(strides), squares, lines, mirrored,
         np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
         layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
-        codes, step_start, steps, _list_leaps(), _list_legs(),
-        _list_pawn_moves(), *_list_pairs(layout.piece_codes),
+        codes, step_start, steps, _list_leaps(men), *_list_pairs(layout.piece_codes),
         squares[first[-1] :, 0].copy(), extend[-1][0], mirrored[first[-1] :], layout.descriptor,
     )  # fmt: skip
 
@@ -239,27 +236,23 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return starts, np.array(steps, np.int64)
 
 
-def _list_leaps() -> NDArray[np.int64]:
+def _list_leaps(men: list[int]) -> NDArray[np.int64]:
     """`Index.leaps`."""
-    leaps = np.full((SQUARES, NOT_LISTED + 1, 2), NOWHERE, np.int64)
-    for square in range(SQUARES):
-        rank, file = divmod(square, 9)
-        listed = [
-            (9 * (rank + leg_rank) + file + leg_file, 9 * (rank + ranks) + file + files)
-            for ranks, files, leg_rank, leg_file in LEAPS
-            if is_on_board(rank + ranks, file + files)
-        ]
-        leaps[square, : len(listed)] = listed
+    leaps = np.full((len(men), SQUARES, _MOST_LEAPS + 1, LEAP_WORDS), NOWHERE, np.int64)
+    leaping = [m for m, code in enumerate(men)
+               if piece_kind(code) in (PieceType.KNIGHT, PieceType.PAWN)]  # fmt: skip
+    for m in leaping:
+        for square in range(SQUARES):
+            rank, file = divmod(square, 9)
+            listed = [
+                (9 * (rank + leg_rank) + file + leg_file, 9 * (rank + ranks) + file + files)
+                for ranks, files, leg_rank, leg_file in LEAPS
+                if is_on_board(rank + ranks, file + files)
+            ]
+            if piece_kind(men[m]) == PieceType.PAWN:
+                listed = [(NOWHERE, target) for target in _targets(men[m], square)]
+            leaps[m, square, : len(listed)] = listed
     return leaps
-
-
-def _list_legs() -> NDArray[np.int64]:
-    """`Index.legs`."""
-    legs = np.full((SQUARES, 4), NOWHERE, np.int64)
-    for square, leaps in enumerate(_list_leaps().tolist()):
-        listed = sorted({leg for leg, _ in leaps if leg != NOWHERE})
-        legs[square, : len(listed)] = listed
-    return legs
 
 
 def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -280,16 +273,6 @@ def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.i
         pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)
         inner[side] = sum(last in pair for pair in listed)
     return pairs, inner
-
-
-def _list_pawn_moves() -> NDArray[np.int64]:
-    """`Index.pawn`."""
-    pawn = np.full((2, SQUARES, 4), NOWHERE, np.int64)
-    for side in Side:
-        for square in range(SQUARES):
-            targets = _targets(piece_code(side, PieceType.PAWN), square)
-            pawn[side, square, : len(targets)] = targets
-    return pawn
 
 
 @part

@@ -38,13 +38,9 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
-from tbgen.verify.moves import best_move
-from tbgen.verify.nodes import has_bit
-from tbgen.verify.rowbest import best_of_row
+from tbgen.verify.judge import best_of_row
+from tbgen.verify.moves import best_move, has_bit
 from tbgen.verify.values import MATE, NEVER, ORDER, orders_of_keys
-
-WON, LOST = 0, 1
-"""Marks of order 0: the first and the last."""
 
 CLAIM_EARLY, CLAIM, CAPTURE, CHECK, HUNG, OPEN, WIN_ROLES = range(7)
 LEFT, HELD_CHECKED, HELD, SET_CHECKED, SET, EARLY_CHECKED, EARLY, LOSS_ROLES = range(7, 15)

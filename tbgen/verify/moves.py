@@ -1,23 +1,34 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""One position on a board: its moves, where they lead, and what stands there.
+"""Positions: one on a board, its moves, where they lead; many as numbers, in lists and sets.
 
     set_up       the pieces of a slot on the board
     list_moves   sources and targets by `tbgen.rules`, and the slots after them
     best_move    the largest number in these slots
     slot_after   of a quiet move, the slot that the index has for the position
+    Ranges       nodes for each task: lists that were made, or made when their turn comes
+    Lists        what a kernel finds
+    bits         sets of numbers, eight to a byte
 
 Planes are complete: a move is illegal where there is 0 in the slot after it, and gives check where
-there is 0 for the other side to move.
+there is 0 for the other side to move. A node is 2 * slot + side to move. What several threads write
+of a set lies in bytes of their own: they have leads, eight at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
+from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
+from tbgen.verify.arrays import Arrays, ManyNumbers, Members, Numbers
 from tbgen.verify.index import (
     EYE,
     FIRST_SLOT,
@@ -105,3 +116,114 @@ def slot_after(n, state, index):
 def load_key(side, slot, index, arrays):
     """The key of what stands in a slot of this table."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
+
+
+Ranges = Sequence[Callable[[], Numbers]]
+"""At least one; ascending nodes, each range beyond those before it."""
+
+_NODES = 1 << 14
+"""Nodes of a range."""
+
+
+def cut(nodes: ManyNumbers) -> Ranges:
+    """The ranges of a list."""
+    starts = range(0, max(1, len(nodes)), _NODES)
+    return [partial(_part, nodes, start) for start in starts]
+
+
+def _part(nodes: ManyNumbers, start: int) -> Numbers:
+    """One range of a list."""
+    return nodes[start : start + _NODES].astype(np.int64)
+
+
+def narrowed(nodes: ManyNumbers, slots: int) -> ManyNumbers:
+    """A copy of nodes of a table with so many slots, in four bytes each where they do."""
+    return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
+
+
+_FIRST_ROOM = 1 << 15
+"""Entries of a list, which is written again if that is not enough."""
+
+
+@lent
+class Lists(NamedTuple):
+    """Lists that a kernel writes; the last row of each is for what has no room."""
+
+    rows: NDArray[np.int64]
+    """int64 (lists, room + 1, columns)."""
+    counts: NDArray[np.int64]
+    """int64 (lists,): how many entries each has, though room may be for less."""
+
+
+def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
+    """int64 (n, columns) each: what a kernel lists."""
+    room = _FIRST_ROOM
+    while True:
+        found = Lists(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
+        write(found)
+        if found.counts.max() <= room:
+            return [rows[:count].copy() for rows, count in zip(*found, strict=True)]
+        room = int(found.counts.max())
+
+
+@part
+def new_row(lists, which):
+    """The row for one more entry of a list; lists : Lists, inout; which : int."""
+    row = lists.counts[which]
+    lists.counts[which] += 1
+    return min(row, lists.rows.shape[1] - 1)
+
+
+@part
+def set_bit(bits, number):
+    """Put a number into a set.
+
+    bits : uint8 (n / 8,), inout; number : int
+    """
+    bits[number >> 3] |= np.uint8(1 << (number & 7))
+
+
+@part
+def has_bit(bits, number):
+    """Return whether a number is in a set.
+
+    bits : uint8 (n / 8,); number : int
+    """
+    return (bits[number >> 3] >> (number & 7)) & 1 != 0
+
+
+@part
+def search(nodes, node):
+    """The place of the first of some nodes that is not smaller than a node."""
+    low, high = 0, nodes.size
+    while low < high:
+        middle = (low + high) // 2
+        if nodes[middle] < node:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part
+def contains(nodes, node):
+    """Return whether a node is among some nodes."""
+    at = search(nodes, node)
+    return at < nodes.size and nodes[at] == node
+
+
+def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
+    """Return what stands in the planes for nodes, (n,)."""
+    ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.tables[0, 1] + nodes // 2]
+    return ranks
+
+
+def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
+    """The keys of nodes, int64 (n,)."""
+    keys: Numbers = arrays.values.keys[nodes % 2, stored_ranks(nodes, arrays)]
+    return keys
+
+
+def in_check(nodes: Numbers, arrays: Arrays) -> Members:
+    """Return whether the sides to move are in check, bool (n,)."""
+    return stored_ranks(nodes ^ 1, arrays) == 0

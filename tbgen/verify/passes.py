@@ -34,6 +34,7 @@ from tbgen.verify.judge import (
     FIRST_NODE,
     FIRST_STORED,
     HELD_DRAWS,
+    LANES,
     Look,
     k_judge,
 )
@@ -59,10 +60,9 @@ from tbgen.verify.marks import (
     k_settle,
     make_marks,
 )
-from tbgen.verify.nodes import Ranges, cut, narrowed, stored_keys
+from tbgen.verify.moves import Ranges, cut, narrowed, stored_keys
 from tbgen.verify.planes import BYTE, widened
 from tbgen.verify.report import Progress
-from tbgen.verify.rowbest import LANES
 from tbgen.verify.values import DECIDED_BY_RULES
 
 _TASK_SLOTS = 1 << 19
@@ -102,14 +102,6 @@ class Suspects(NamedTuple):
     """Claims of checks that are to be looked at."""
     chasers: Ranges
     """Possible chasers."""
-
-
-class _Room(NamedTuple):
-    """Room of a thread for a task."""
-
-    state: BoardState
-    best: NDArray[np.generic]
-    kept: NDArray[np.generic]
 
 
 class Passes:
@@ -154,11 +146,9 @@ class Passes:
             return counts
 
         def judge(lead_0: int, lead_1: int) -> Look:
-            room, size = self._room(), 2 * (lead_1 - lead_0) * index.lead_slots
-            look = self._look(places, size)
-            k_judge(
-                lead_0, lead_1, self._plain, look, room.best, room.kept, room.state, index, arrays
-            )
+            state, best, kept = self._buffers()
+            look = self._look(places, 2 * (lead_1 - lead_0) * index.lead_slots)
+            k_judge(lead_0, lead_1, self._plain, look, best, kept, state, index, arrays)
             return look._replace(
                 held=narrowed(look.held[: look.counts[HELD_DRAWS]], index.slots),
                 chasers=narrowed(look.chasers[: look.counts[CHASERS]], index.slots),
@@ -222,7 +212,9 @@ class Passes:
         if not len(checked):
             roles += [SET_CHECKED, EARLY_CHECKED]
         else:
-            offenders.append(self._nodes_of(marks, [SET_CHECKED, EARLY_CHECKED]))
+            rows = np.ones(index.slots // index.row_slots, np.bool_)
+            offenders += [self._list_alive(side, marks, [SET_CHECKED, EARLY_CHECKED], rows)
+                          for side in Side]  # fmt: skip
         values.settled[:] = np.isin(marks.role, roles)
         return Suspects(
             cut(np.unique(np.concatenate(offenders))), checked,
@@ -316,16 +308,6 @@ class Passes:
         at, cell = np.nonzero(np.isin(marks.role[side], roles)[cells])
         return 2 * (rows[at] * index.row_slots + cell) + int(side)
 
-    def _nodes_of(self, marks: Marks, roles: list[int]) -> Numbers:
-        """The nodes whose marks have some roles, each slot of a position."""
-        index = self.index
-        which = np.isin(marks.role, roles)
-        nodes = [NOBODY]
-        for side in Side:
-            plane = self.arrays.ranks[side * index.slots : (side + 1) * index.slots]
-            nodes.append(2 * np.flatnonzero(which[side][plane]) + side)
-        return np.concatenate(nodes)
-
     def _settle(
         self, side: Side, asked: NDArray[np.bool_], later: NDArray[np.bool_], is_first: bool,
         due: NDArray[np.bool_], marks: Marks,
@@ -335,11 +317,12 @@ class Passes:
 
         def settle(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
             size = (lead_1 - lead_0) * index.lead_slots if is_first else 0
-            room, listed = self._room(), np.empty((2, size + 1), np.int64)
+            state, best, kept = self._buffers()
+            listed = np.empty((2, size + 1), np.int64)
             listed[:, 0] = 0
             changed = k_settle(
-                lead_0, lead_1, int(side), asked, later, is_first, due, listed, room.state,
-                room.best, room.kept, index, arrays, marks,
+                lead_0, lead_1, int(side), asked, later, is_first, due, listed, state, best, kept,
+                index, arrays, marks,
             )  # fmt: skip
             return changed, [line[1 : line[0] + 1].copy() for line in listed]
 
@@ -357,10 +340,11 @@ class Passes:
             np.zeros(COUNTS, np.int64),
         )  # fmt: skip
 
-    def _room(self) -> _Room:
+    def _buffers(self) -> tuple[BoardState, NDArray[np.generic], NDArray[np.generic]]:
+        """Return what a task works with: a position, and two rows."""
         lanes = -(-self.index.row_slots // LANES) * LANES
-        dtype = self.arrays.ranks.dtype
-        return _Room(BoardState.make(self.index), np.zeros(lanes, dtype), np.zeros(lanes, dtype))
+        best, kept = np.zeros((2, lanes), self.arrays.ranks.dtype)
+        return BoardState.make(self.index), best, kept
 
     def _over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """Return what a function returns for each range of leads."""

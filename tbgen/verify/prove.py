@@ -24,7 +24,7 @@ from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
-from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
 from tbgen.verify.passes import Found, Passes, Suspects
 from tbgen.verify.planes import Supporting, Table
@@ -77,7 +77,7 @@ def verify(
         if not (plain or found.findings):
             searched = search(passes.suspects(found))
         # What is suspect follows from what all positions say, and claims may rest on others.
-        if plain or found.findings or searched.wrong:
+        if not searched.is_complete or found.findings or searched.wrong:
             searched = search(passes.everybody(found))
     trim_process()
     proof = _report(table, loaded, found, searched, rule_set)
@@ -87,6 +87,8 @@ def verify(
 class _Searched(NamedTuple):
     """Results of the search of patterns."""
 
+    is_complete: bool
+    """No others can belong to patterns, if nothing is wrong."""
     wrong: list[Wrong]
     orders: int
     """The number of them that were looked at."""
@@ -100,8 +102,8 @@ class _Searched(NamedTuple):
 
     @classmethod
     def nothing(cls) -> _Searched:
-        """Without rules there are no patterns."""
-        return cls([], 0, 0, 0, NOBODY, {})
+        """Nothing was looked at."""
+        return cls(False, [], 0, 0, 0, NOBODY, {})
 
 
 def _search(
@@ -125,7 +127,9 @@ def _search(
         searches.append(chases)
         claims, chasers, counted = chases.claims, len(chases.numbers), chases.count_claims()
     wrong = _check_patterns(searches, orders, report, limited=bool(rule_set.orders))
-    return _Searched(wrong, orders, checks.offenders, chasers, claims, counted)
+    return _Searched(
+        checks.is_complete, wrong, orders, checks.offenders, chasers, claims, counted
+    )  # fmt: skip
 
 
 def _report(

@@ -56,12 +56,12 @@ _PIECE = 1 << 20
 
 
 class _OutcomeTable:
-    """A win-draw-loss file as `gather` takes a table."""
+    """The outcomes of a file, a win-draw-loss file or a table, as `gather` takes a table."""
 
     metric = Metric.DTC
     code_space = _SPACE
 
-    def __init__(self, file: WdlFile) -> None:
+    def __init__(self, file: WdlFile | TableFile) -> None:
         self._file = file
 
     @property
@@ -75,33 +75,15 @@ class _OutcomeTable:
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
         """Return what stands for the codes of one tile; arbitrary where no position is."""
-        return self._file.tile(side, number, lambda codes: numbers_of(_CODES.take(codes)))
-
-
-class _DistanceTable(_OutcomeTable):
-    """A table of distances as the same: what its captures lead to where no other file is there."""
-
-    def __init__(self, file: TableFile) -> None:
-        self._table = file
-
-    @property
-    def layout(self) -> Layout:
-        """The index of its material."""
-        return self._table.layout
-
-    def tiles(self, side: int) -> int:
-        """Return how many tiles of whole leads a side has."""
-        return self._table.tiles(side)
-
-    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """Return what stands for the codes of one tile; arbitrary where no position is."""
-        space = self._table.code_space
+        file = self._file
 
         def outcome_numbers(codes: Codes) -> Codes:
-            outcomes, places = np.unique(outcomes_of(codes, space), return_inverse=True)
-            return numbers_of(_CODES.take(outcomes)).take(places)
+            if isinstance(file, TableFile):
+                codes = outcomes_of(codes, file.code_space)
+            met, places = np.unique(codes, return_inverse=True)
+            return numbers_of(_CODES.take(met)).take(places)
 
-        return self._table.tile(side, number, outcome_numbers)
+        return file.tile(side, number, outcome_numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +134,7 @@ def verify_wdl(
     name, facts = file.header.spec.name, file.facts
 
     def supporting(child: Material) -> Table:
-        found = tablebase.wdl_file(child)
-        if found is not None:
-            return _OutcomeTable(found)
-        return _DistanceTable(tablebase.table(child))
+        return _OutcomeTable(tablebase.wdl_file(child) or tablebase.table(child))
 
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
     loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))

@@ -18,10 +18,10 @@ from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.names import RuleSet
 from tbgen.verify.arrays import NOBODY, Numbers, gather
-from tbgen.verify.chase.chasers import NUMBER, list_chasers
-from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.chase_patterns import ChasePatterns
+from tbgen.verify.chasers import NUMBER, list_chasers
 from tbgen.verify.checks import Patterns
-from tbgen.verify.nodes import cut
+from tbgen.verify.moves import cut
 from tbgen.verify.planes import Table
 from tests.kits.verifykit import canonical, completed
 

@@ -24,8 +24,8 @@ from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
-from tbgen.verify.chase.patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
-from tbgen.verify.nodes import cut
+from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.moves import cut
 from tbgen.verify.passes import Passes
 from tests.kits.built import Silence
 from tests.kits.solutions import solution

@@ -14,7 +14,7 @@ from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
 from tbgen.verify.checks import Graph
-from tbgen.verify.nodes import cut
+from tbgen.verify.moves import cut
 from tbgen.verify.passes import Passes, Suspects
 from tbgen.verify.values import NEVER
 from tests.kits.solutions import solution

@@ -14,10 +14,10 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
+from tbgen.verify import chase_patterns
 from tbgen.verify.arrays import gather
-from tbgen.verify.chase import patterns
-from tbgen.verify.chase.edges import CHASER, NODE_AFTER
-from tbgen.verify.chase.patterns import ChasePatterns
+from tbgen.verify.chase_patterns import ChasePatterns
+from tbgen.verify.chases import CHASER, NODE_AFTER
 from tests.kits.solutions import solution
 from tests.kits.verifykit import completed, recoded
 
@@ -29,7 +29,7 @@ def search(table, *, sieved):
     loaded = gather(table, lambda child: solution(child.name, Rules.WXF), WXF)
     passes, found = completed(table, loaded)
     open_nodes = passes.everybody(found).chasers
-    everyone = patch.object(patterns, "keep_answered", lambda found, *_: found.chasers)
+    everyone = patch.object(chase_patterns, "keep_answered", lambda found, *_: found.chasers)
     with nullcontext() if sieved else everyone:
         chases = ChasePatterns(passes.arrays, passes.index, open_nodes, found.chase_claims, 1)
     return chases, [chases.check_order(order) for order in range(1, 4)]

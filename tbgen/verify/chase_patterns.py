@@ -3,7 +3,7 @@
 
 The pattern of order k is found anew from everything that is open before that order. Unlike the
 checks it needs no values to begin with: every position of a side whose moves all chase one piece,
-or lose, is a *chaser* of that piece (`edges`), and a game on them, on numbers alone, says which of
+or lose, is a *chaser* of that piece (`chases`), and a game on them, on numbers alone, says which of
 them are caught in a pattern (docs/values.md, "Patterns, exactly").
 
     find     chasers, among the nodes that the first pass listed (`chasers`)
@@ -42,21 +42,23 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
-from tbgen.verify.chase.chasers import FIRST_ORDER, NUMBER, ChaseBoards, keep_answered, list_chasers
-from tbgen.verify.chase.edges import (
+from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, keep_answered, list_chasers
+from tbgen.verify.chases import (
+    CHASE_COLUMNS,
     CHASER,
+    EDGE_COLUMNS,
     IS_CALM,
     IS_CHECK,
+    LISTS,
     LOSES_FROM,
     NODE_AFTER,
     SOURCE,
     TO,
-    Expansion,
     k_expand_chasers,
     k_find_victims,
 )
 from tbgen.verify.index import Index
-from tbgen.verify.nodes import Ranges, stored_keys
+from tbgen.verify.moves import Ranges, list_rows, stored_keys
 from tbgen.verify.report import Wrong
 from tbgen.verify.values import MATE, ORDER, orders_of_keys
 
@@ -196,8 +198,6 @@ def k_reach(graph, victims, due, alive, met):
 
 _RANGE_CHASERS = 1 << 12
 """Chasers per task."""
-_FIRST_ROOM = 1 << 15
-"""Room for what a range lists; it is looked at again if that is not enough."""
 
 
 class ChasePatterns:
@@ -229,11 +229,12 @@ class ChasePatterns:
                 self._expand(len(chasers))
             first_chase = 0
             chases, edges = [], []
-            for some in pool.map(self._expand, range(0, max(1, len(chasers)), _RANGE_CHASERS)):
-                some.edges[:, SOURCE] += first_chase
-                first_chase += len(some.chases)
-                chases.append(some.chases)
-                edges.append(some.edges)
+            starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
+            for some_chases, some_edges in pool.map(self._expand, starts):
+                some_edges[:, SOURCE] += first_chase
+                first_chase += len(some_chases)
+                chases.append(some_chases)
+                edges.append(some_edges)
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
         self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))
@@ -311,22 +312,18 @@ class ChasePatterns:
             for node, key in zip(nodes.tolist(), keys.tolist(), strict=True)
         ]
 
-    def _expand(self, first: int) -> Expansion:
+    def _expand(self, first: int) -> list[Numbers]:
         """The chases and edges of a range of chasers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
-        boards, room = ChaseBoards.make(self._index), _FIRST_ROOM
-        while True:
-            found = Expansion.make(room)
-            k_expand_chasers(
-                first, last, self.numbers, self._first_orders, found, boards, self._index,
+        boards = ChaseBoards.make(self._index)
+        return list_rows(
+            lambda lists: k_expand_chasers(
+                first, last, self.numbers, self._first_orders, lists, boards, self._index,
                 self._arrays,
-            )  # fmt: skip
-            chases, edges = found.counts
-            room = max(chases, edges)
-            if room <= len(found.edges):
-                return Expansion(
-                    found.chases[:chases].copy(), found.edges[:edges].copy(), found.counts
-                )
+            ),
+            LISTS,
+            max(CHASE_COLUMNS, EDGE_COLUMNS),
+        )  # fmt: skip
 
 
 def _starts(owners: NDArray[Any], count: int) -> Numbers:

@@ -9,25 +9,21 @@
 The last is asked only for answers inside what may be a pattern, and only for those that are no
 check: most patterns are kept by answers that attack nothing anew, and have no question left.
 
-Points are those of docs/referee.md, section 2. Which chasers make a pattern is for `patterns` to
-say.
+Points are those of docs/referee.md, section 2. Which chasers make a pattern is for `chase_patterns`
+to say.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
 from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.chase.chasers import (
+from tbgen.verify.chasers import (
     attacks_anew,
     copy_board,
     is_chased,
@@ -35,8 +31,7 @@ from tbgen.verify.chase.chasers import (
     loses_from,
     play,
 )
-from tbgen.verify.moves import list_moves, set_up, slot_after
-from tbgen.verify.nodes import search
+from tbgen.verify.moves import list_moves, new_row, search, set_up, slot_after
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 """Columns of chases: the chaser's place, the node after the move, the move, and the order from
@@ -47,42 +42,25 @@ SOURCE, TO, MOVE, IS_CHECK, IS_CALM, EDGE_COLUMNS = range(6)
 whether it gives check, and whether it attacks nothing anew."""
 
 
-@lent
-class Expansion(NamedTuple):
-    """The chases of a range of chasers, and their answers; cut off where there is no more room."""
-
-    chases: NDArray[np.int64]
-    """int64 (room, CHASE_COLUMNS)."""
-    edges: NDArray[np.int64]
-    """int64 (room, EDGE_COLUMNS); chases are counted from the first of these."""
-    counts: NDArray[np.int64]
-    """int64 (2,): how many of both there are, though room may be for less."""
-
-    @classmethod
-    def make(cls, room: int) -> Expansion:
-        """Room for so many of each."""
-        return cls(
-            np.empty((room, CHASE_COLUMNS), np.int64),
-            np.empty((room, EDGE_COLUMNS), np.int64),
-            np.zeros(2, np.int64),
-        )
+CHASES, EDGES, LISTS = range(3)
+"""What `k_expand_chasers` lists; the chase of an edge is counted from the first of the list."""
 
 
 @part
-def _find_chaser(side, slot, victim, numbers, boards, index, arrays):
+def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
     """The place of the chaser of a victim that the position on `boards.replied` is; -1: none.
 
     side : int, the chaser's; slot : int, of that position
     """
     first = SQUARES * (2 * slot + side)
-    at = search(numbers, first)
-    if at == numbers.size or numbers[at] >= first + SQUARES:
+    at = search(chasers, first)
+    if at == chasers.size or chasers[at] >= first + SQUARES:
         return -1
     place = boards.state.all[victim]
     if is_mirrored(slot, boards.replied, boards.state.other, index, arrays):
         place = mirror_square(place)
-    at = search(numbers, first + place)
-    if at == numbers.size or numbers[at] != first + place:
+    at = search(chasers, first + place)
+    if at == chasers.size or chasers[at] != first + place:
         return -1
     return at
 
@@ -114,15 +92,15 @@ def _is_calm(side, source, target, boards, arrays):
 
 
 @part
-def _list_answers(side, victim, attackers, numbers, expansion, boards, index, arrays):
-    """List the answers to the chase that `expansion.counts` has come to.
+def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays):
+    """List the answers to the chase that was listed last.
 
     The position after the chase is on `boards.after`, `boards.replied` is a copy.
 
     side : int, who chases; attackers : int, how many there are in `boards.attackers`
-    expansion : Expansion, inout
+    lists : Lists, inout
     """
-    men, edges, counts = arrays.men, expansion.edges, expansion.counts
+    men, edges = arrays.men, lists.rows[EDGES]
     after, replied, squares = boards.after, boards.replied, boards.state.all
     place = squares[victim]
     for mover in range(squares.size):
@@ -137,7 +115,7 @@ def _list_answers(side, victim, attackers, numbers, expansion, boards, index, ar
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
             if arrays.ranks[side * index.slots + slot] != 0:
-                at = _find_chaser(side, slot, victim, numbers, boards, index, arrays)
+                at = _find_chaser(side, slot, victim, chasers, boards, index, arrays)
             check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
             if (
@@ -145,16 +123,14 @@ def _list_answers(side, victim, attackers, numbers, expansion, boards, index, ar
                 and not is_void
                 and _is_met(attackers, source, target, place, boards, arrays)
             ):
-                found = counts[1]
-                if found < len(edges):
-                    edges[found, SOURCE] = counts[0]
-                    edges[found, TO] = at
-                    edges[found, MOVE] = mover * SQUARES + target
-                    edges[found, IS_CHECK] = check
-                    edges[found, IS_CALM] = not check and _is_calm(
-                        1 - side, source, target, boards, arrays
-                    )
-                counts[1] += 1
+                row = new_row(lists, EDGES)
+                edges[row, SOURCE] = lists.counts[CHASES] - 1
+                edges[row, TO] = at
+                edges[row, MOVE] = mover * SQUARES + target
+                edges[row, IS_CHECK] = check
+                edges[row, IS_CALM] = not check and _is_calm(
+                    1 - side, source, target, boards, arrays
+                )
             play(mover, source, replied, squares, men)
 
 
@@ -170,21 +146,20 @@ def _list_attackers(source, target, victim, boards, arrays):
 
 
 @borrowing_kernel
-def k_expand_chasers(first, last, numbers, first_orders, expansion, boards, index, arrays):
+def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers [first, last), and the answers to each.
 
     first, last : int, places of chasers
-    first_orders : int64 (chasers,), those of all chasers; expansion : Expansion, out
+    first_orders : int64 (chasers,), those of all chasers; lists : Lists, out
     """
     state, after, replied = boards.state, boards.after, boards.replied
-    chases, counts = expansion.chases, expansion.counts
-    counts[:] = 0
+    chases = lists.rows[CHASES]
     for n in range(first, last):
-        node = numbers[n] // SQUARES
+        node = chasers[n] // SQUARES
         slot, side = node // 2, node % 2
         within, image = set_up(slot, state, index)
         copy_board(state.board, after)
-        victim = state.on[numbers[n] % SQUARES]
+        victim = state.on[chasers[n] % SQUARES]
         count = list_moves(side, slot, within, image, state, index)
         for i in range(count):
             rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
@@ -200,14 +175,13 @@ def k_expand_chasers(first, last, numbers, first_orders, expansion, boards, inde
             attackers = _list_attackers(source, target, victim, boards, arrays)
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
-                if counts[0] < len(chases):
-                    chases[counts[0], CHASER] = n
-                    chases[counts[0], NODE_AFTER] = node_after
-                    chases[counts[0], CHASING_MOVE] = mover * SQUARES + target
-                    chases[counts[0], LOSES_FROM] = order
+                row = new_row(lists, CHASES)
+                chases[row, CHASER] = n
+                chases[row, NODE_AFTER] = node_after
+                chases[row, CHASING_MOVE] = mover * SQUARES + target
+                chases[row, LOSES_FROM] = order
                 copy_board(after, replied)
-                _list_answers(side, victim, attackers, numbers, expansion, boards, index, arrays)
-                counts[0] += 1
+                _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays)
             play(mover, source, after, state.all, arrays.men)
 
 
@@ -264,7 +238,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 
 
 @borrowing_kernel
-def k_find_victims(wanted, numbers, chases, edges, graph, victims, boards, index, arrays):
+def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index, arrays):
     """Fill `victims.victims` and `victims.follow` for some edges.
 
     wanted : int64 (n,), the edges
@@ -274,7 +248,7 @@ def k_find_victims(wanted, numbers, chases, edges, graph, victims, boards, index
     for i in range(wanted.size):
         e = wanted[i]
         chase, move = edges[e, SOURCE], edges[e, MOVE]
-        node = numbers[chases[chase, CHASER]] // SQUARES
+        node = chasers[chases[chase, CHASER]] // SQUARES
         set_up(node // 2, state, index)
         chasing = chases[chase, CHASING_MOVE]
         play(chasing // SQUARES, chasing % SQUARES, board, squares, arrays.men)

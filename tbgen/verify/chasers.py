@@ -18,7 +18,7 @@ What a move loses to, and from which order on that counts:
 
 A chaser of a pattern is answered, since his binding moves matter to every order that he can
 belong to, and lead back into the pattern. Other chasers matter only where they lead to what is
-claimed (`patterns`): they are kept, too. Which piece a reply rescues is for `edges`.
+claimed (`chase_patterns`): they are kept, too. Which piece a reply rescues is for `chases`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,18 @@ from tbgen.rules.moves import is_safe_after
 from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import after_capture
 from tbgen.verify.index import BoardState, Index
-from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
-from tbgen.verify.nodes import (
+from tbgen.verify.moves import (
     Ranges,
     contains,
     cut,
+    list_moves,
+    list_rows,
+    load_key,
     narrowed,
+    new_row,
     search,
+    set_up,
+    slot_after,
 )
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
@@ -201,22 +206,20 @@ NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
 NODE, AFTER, BINDING_COLUMNS = range(3)
 """Columns of binding moves: whose it is, and the node after it."""
 
-_FIRST_ROOM = 1 << 15
-"""Entries of a list of a range, which is looked at again if that is not enough."""
+
+CHASERS, BINDING, CLAIMING, LISTS = range(4)
+"""What `k_find_chasers` lists: chasers; binding moves; nodes with a move to a claim."""
 
 
-@lent
 class Scan(NamedTuple):
-    """The chasers among some nodes; cut off where there is no more room."""
+    """The chasers among some nodes."""
 
-    chasers: NDArray[np.int64]
-    """int64 (room, CHASER_COLUMNS)."""
+    chasers: Numbers
+    """int64 (n, CHASER_COLUMNS)."""
     binding: ManyNumbers
-    """int64 (room, BINDING_COLUMNS)."""
-    claiming: NDArray[np.int64]
-    """int64 (room,): nodes with a move to a claim."""
-    counts: NDArray[np.int64]
-    """int64 (3,): how many there are of each, though room may be for less."""
+    """int64 (m, BINDING_COLUMNS)."""
+    claiming: Numbers
+    """int64 (c,)."""
 
 
 @part
@@ -284,19 +287,18 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
 
 @part
-def _list(node, count, side, limit, claims, scan, boards, index, arrays):
+def _list(node, count, side, limit, claims, lists, boards, index, arrays):
     """List the binding moves and the victims of a node that has some, and whether it is claiming.
 
     count : int, how many moves are listed; limit : int, an order
-    claims : int64 (c,), ascending; scan : Scan, inout
+    claims : int64 (c,), ascending; lists : Lists, inout
     """
-    state, counts = boards.state, scan.counts
+    state = boards.state
     for v in range(state.all.size):
         if boards.first_orders[v] <= limit:
-            if counts[0] < len(scan.chasers):
-                scan.chasers[counts[0], NUMBER] = SQUARES * node + state.all[v]
-                scan.chasers[counts[0], FIRST_ORDER] = boards.first_orders[v]
-            counts[0] += 1
+            row = new_row(lists, CHASERS)
+            lists.rows[CHASERS, row, NUMBER] = SQUARES * node + state.all[v]
+            lists.rows[CHASERS, row, FIRST_ORDER] = boards.first_orders[v]
     claiming = False
     for n in range(count):
         rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
@@ -309,23 +311,19 @@ def _list(node, count, side, limit, claims, scan, boards, index, arrays):
             claiming = claiming or contains(claims, after)
         order, _ = loses_from(n, side, key, state, index, arrays)
         if order > limit:
-            if counts[1] < len(scan.binding):
-                scan.binding[counts[1], NODE], scan.binding[counts[1], AFTER] = node, after
-            counts[1] += 1
+            row = new_row(lists, BINDING)
+            lists.rows[BINDING, row, NODE], lists.rows[BINDING, row, AFTER] = node, after
     if claiming:
-        if counts[2] < len(scan.claiming):
-            scan.claiming[counts[2]] = node
-        counts[2] += 1
+        lists.rows[CLAIMING, new_row(lists, CLAIMING), NODE] = node
 
 
 @borrowing_kernel
-def k_find_chasers(nodes, claims, scan, boards, index, arrays):
+def k_find_chasers(nodes, claims, lists, boards, index, arrays):
     """List the chasers among some open positions.
 
-    nodes : int64 (n,), ascending; claims : int64 (c,), ascending; scan : Scan, out
+    nodes : int64 (n,), ascending; claims : int64 (c,), ascending; lists : Lists, out
     """
     state = boards.state
-    scan.counts[:] = 0
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
         limit = order_of_key(load_key(side, slot, index, arrays))
@@ -333,7 +331,7 @@ def k_find_chasers(nodes, claims, scan, boards, index, arrays):
         copy_board(state.board, boards.after)
         count = list_moves(side, slot, within, image, state, index)
         if _find_first_orders(count, side, limit, boards, index, arrays):
-            _list(nodes[n], count, side, limit, claims, scan, boards, index, arrays)
+            _list(nodes[n], count, side, limit, claims, lists, boards, index, arrays)
 
 
 @borrowing_kernel
@@ -369,25 +367,13 @@ def list_chasers(
     """
 
     def scan(nodes: Numbers) -> Scan:
-        room = _FIRST_ROOM
-        while True:
-            found = Scan(
-                np.empty((room, CHASER_COLUMNS), np.int64),
-                np.empty((room, BINDING_COLUMNS), np.int64),
-                np.empty(room, np.int64),
-                np.zeros(3, np.int64),
-            )
-            k_find_chasers(nodes, claims, found, ChaseBoards.make(index), index, arrays)
-            room = int(found.counts.max())
-            if room <= len(found.claiming):
-                break
-        chasers, binding, claiming = found.counts
-        return Scan(
-            found.chasers[:chasers].copy(),
-            narrowed(found.binding[:binding], index.slots),
-            found.claiming[:claiming].copy(),
-            found.counts,
+        boards = ChaseBoards.make(index)
+        chasers, binding, claiming = list_rows(
+            lambda lists: k_find_chasers(nodes, claims, lists, boards, index, arrays),
+            LISTS,
+            max(CHASER_COLUMNS, BINDING_COLUMNS),
         )
+        return Scan(chasers, narrowed(binding, index.slots), claiming[:, NODE])
 
     with compile_lock():
         scan(NOBODY)
