@@ -12,19 +12,17 @@ count only on a machine with nothing else to do; the load before and after is to
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+from bench_serve import fens_of, percentiles
+from frame import ROOT, arguments, serving
 
-from bench_serve import percentiles, random_positions  # noqa: E402
-from board_pictures import browser  # noqa: E402
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+from board_pictures import browser
 
 GOAL_MS = 100
 """At p95, on a machine with nothing else to do."""
@@ -47,35 +45,24 @@ else {
 
 def main() -> None:
     """Click, and print one JSON object."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, required=True)
+    parser = arguments(__doc__, tables="required")
     parser.add_argument("--clicks", type=int, default=100)
     asked = parser.parse_args()
-    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
     before = os.getloadavg()[0]
-    server = subprocess.Popen(
-        [*command, "--tables", str(asked.tables), "--rules", "wxf"],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    assert server.stdout is not None
     driver = browser(phone=False)
     took = []
     try:
-        url = json.loads(server.stdout.readline())["url"]
-        for fen in random_positions(asked.tables, 2 * asked.clicks):
-            driver.get(f"{url}?fen={fen.replace(' ', '_')}")
-            time.sleep(0.1)
-            milliseconds = driver.execute_async_script(CLICK)
-            if milliseconds is not None:
-                took.append((milliseconds / 1000, 0))
-            if len(took) == asked.clicks:
-                break
+        with serving(asked.tables, "--rules", "wxf") as server:
+            for fen in fens_of(asked.tables, 2 * asked.clicks):
+                driver.get(f"{server.url}?fen={fen.replace(' ', '_')}")
+                time.sleep(0.1)
+                milliseconds = driver.execute_async_script(CLICK)
+                if milliseconds is not None:
+                    took.append((milliseconds / 1000, 0))
+                if len(took) == asked.clicks:
+                    break
     finally:
         driver.quit()
-        server.terminate()
-        server.wait(10)
     load = [round(before, 2), round(os.getloadavg()[0], 2)]
     print(json.dumps({"clicks": len(took), **percentiles(took), "goal": GOAL_MS, "load": load}))
 

@@ -20,12 +20,10 @@ materials of at most 4 men, two at once. Exit status 1 if any digest differs.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +32,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench_goals import yardstick
-from measuring import MIB, ROOT, Workshop, compile_kernels
+from frame import MIB, Table, arguments, tbgen
+from measuring import Workshop, compile_kernels
 
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
@@ -71,15 +70,6 @@ class Cost(NamedTuple):
         return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
-def tbgen(*arguments: str) -> str:
-    """Run a command of this checkout; its answer."""
-    command = [sys.executable, "-m", "tbgen", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout
-
-
 def measured(folder: str, *command: str) -> Cost:
     """Run a command on a folder of tables; what it took, and what is there afterwards."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -108,16 +98,19 @@ def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))
     same = True
-    print(f"{'way':>15} {'wall s':>8} {'CPU s':>8} {'cores used':>11} {'wall x':>7} {'CPU x':>6}")
+    table = Table(
+        way=">15", wall_s=">8.1f", CPU_s=">8.1f", cores_used=">11.0%", wall_x=">7.2f", CPU_x=">6.2f"
+    )
     for _ in range(rounds):
         first: Cost | None = None
         for way in ways:
             cost = built(wanted, *way)
             first = first or cost
             same = same and cost.digests == first.digests
-            ratios = f"{cost.wall / first.wall:7.2f} {cost.cpu / first.cpu:6.2f}"
-            print(f"{' '.join(way):>15} {cost.wall:8.1f} {cost.cpu:8.1f} {100 * cost.busy:9.0f} % "
-                  f"{ratios}", flush=True)  # fmt: skip
+            table.row(
+                " ".join(way), cost.wall, cost.cpu, cost.busy,
+                cost.wall / first.wall, cost.cpu / first.cpu,
+            )  # fmt: skip
         print(f"{len(first.digests) if first else 0} tables, digests "
               f"{'the same' if same else 'DIFFER'}")  # fmt: skip
     return same
@@ -165,9 +158,7 @@ def bench_huge(workshop: Workshop) -> None:
 
 def main() -> int:
     """Read the command line; 1 if a digest differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, tables="Of --huge; default: a temporary folder.")
     parser.add_argument("materials", nargs="*", metavar="MATERIAL")
     parser.add_argument("--men", metavar="N")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
@@ -175,7 +166,6 @@ def main() -> int:
     parser.add_argument("--goals", action="store_true", help="Measure the project's goals instead.")
     parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
     parser.add_argument("--huge", action="store_true", help=f"Add {' and '.join(HUGE)}.")
-    parser.add_argument("--tables", type=Path, help="Of --huge; default: a temporary folder.")
     options = parser.parse_args()
     compile_kernels(Rules.WXF)
     if not options.goals:

@@ -12,23 +12,21 @@ CPU time, so that other work on the machine does not count.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 import shutil
 import subprocess
 import tempfile
-import time
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from frame import Table, arguments, c_program, cpu_seconds
 from measuring import random_positions
 
 from tbgen.indexing import Position
 from tbgen.tables import Rules, Tablebase, TableFile
 
-ROOT = Path(__file__).resolve().parents[2]
 LARGEST = 8
 ONE_BLOCK = 0  # the smallest cache there is
 
@@ -42,19 +40,15 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
                 theirs[row["material"]] = int(row["wdl_bytes"]) + int(row["dtc_bytes"])
     ours = {name: file.header.file_size for name, file in files.items()}
     common = sorted(set(ours) & set(theirs or ours), key=lambda name: -ours[name])
-    print(f"{'material':12} {'slots':>12} {'bytes':>12} {'peer':>12} {'ratio':>6}")
+    table = Table(material="<12", slots=">12,d", bytes=">12,d", peer=">12,d", ratio=">6.3f")
     for name in common:
-        slots = files[name].header.slots
         other = theirs.get(name)
-        beside = f"{other:12,} {ours[name] / other:6.2f}" if other else ""
-        print(f"{name:12} {slots:12,} {ours[name]:12,} {beside}")
+        ratio = ours[name] / other if other else None
+        table.row(name, files[name].header.slots, ours[name], other, ratio)
     for name in sorted(set(theirs) - set(ours)):
-        print(f"{name:12} {'no table':>12} {'':12} {theirs[name]:12,}")
-    total = sum(ours[name] for name in common)
-    print(f"{'sum':12} {len(common):12,} {total:12,}", end="" if theirs else "\n")
-    if theirs:
-        other = sum(theirs[name] for name in common)
-        print(f" {other:12,} {total / other:6.3f}")
+        table.row(name, "no table", None, theirs[name], None)
+    total, others = (sum(sizes.get(name, 0) for name in common) for sizes in (ours, theirs))
+    table.row("sum", len(common), total, others or None, total / others if others else None)
 
 
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
@@ -83,9 +77,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
     for board, side in boards:
         if probe_board(tables.buffers, board, side)[0] != COLD:
             continue  # the block of the answer before, or one that has one value
-        started = time.thread_time()
-        tables.load_wanted()
-        seconds.append(time.thread_time() - started)
+        seconds.append(cpu_seconds(tables.load_wanted))
         assert probe_board(tables.buffers, board, side)[0] == OK
     print_times(f"numba reader, {len(seconds)} cold blocks", seconds[1:])
 
@@ -96,10 +88,8 @@ def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
         print("C reader: gcc is not installed")
         return
     with tempfile.TemporaryDirectory() as folder:
-        program = str(Path(folder) / "harness")
-        sources = [ROOT / "tests" / "probing" / "xqprobe_harness.c", ROOT / "contrib" / "xqprobe.c"]
-        command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
-        subprocess.run([*command, program], check=True)
+        contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
+        program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)
         output = subprocess.run(
             [program, "bench", str(rules), str(ONE_BLOCK), *map(str, paths)],
             input=b"".join(bytes([p.side]) + p.board for p in positions),
@@ -112,11 +102,7 @@ def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
 
 def main() -> None:
     """Print the sizes of tables, and the time of answers from blocks that were never read."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, required=True)
-    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
+    parser = arguments(__doc__, tables="required", rules="wxf")
     parser.add_argument("--peer", type=Path, help="Sizes to compare with.")
     parser.add_argument("--cold", type=int, default=2000, help="Cold answers to time; 0 for none.")
     options = parser.parse_args()

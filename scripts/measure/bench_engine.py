@@ -5,14 +5,13 @@
 Printed as a ratio to perft of the same run, for three positions: rates alone depend on the machine.
 """
 
-import argparse
-import sys
-import time
-from pathlib import Path
+from __future__ import annotations
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from functools import partial
 
-from tbgen.engine.search.searcher import Searcher
+from frame import arguments, timed
+
+from tbgen.engine.search.searcher import Iteration, Searcher
 from tbgen.indexing import START_FEN, Position
 
 SPEED_POSITIONS = {
@@ -22,19 +21,23 @@ SPEED_POSITIONS = {
 }
 
 
+def deepest(searcher: Searcher, position: Position, nodes: int) -> Iteration:
+    """Search a position, and return the last report."""
+    *_, last = searcher.think([position], [], nodes=nodes)
+    return last
+
+
 def speed(searcher: Searcher, nodes: int) -> None:
     """Print perft and search a CPU second for each position."""
     searcher.perft(Position.from_fen(START_FEN), 1)
     for name, fen in SPEED_POSITIONS.items():
         position = Position.from_fen(fen)
-        begin = time.process_time()
-        counted = searcher.perft(position, 4)
-        perft = counted / (time.process_time() - begin)
+        spent, counted = timed(partial(searcher.perft, position, 4))
+        perft = counted / spent
         searcher.clear()
         searcher.clear_stop()
-        begin = time.process_time()
-        *_, last = searcher.think([position], [], nodes=nodes)
-        rate = searcher.nodes / (time.process_time() - begin)
+        spent, last = timed(partial(deepest, searcher, position, nodes))
+        rate = searcher.nodes / spent
         print(
             f"{name:12} perft {perft / 1e6:5.1f} M/s   search {rate / 1e6:5.2f} M/s   "
             f"ratio {rate / perft:.3f}   depth {last.depth}"
@@ -43,7 +46,7 @@ def speed(searcher: Searcher, nodes: int) -> None:
 
 def main() -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--hash", type=int, default=16, help="MiB of the hash table.")
     options = parser.parse_args()

@@ -19,7 +19,6 @@ kernels compiled. `--start` measures instead the first compilation, `tbgen --hel
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -28,9 +27,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from frame import MIB, Table, arguments
 from measuring import (
     EVERY_KERNEL,
-    MIB,
     Measurement,
     Peer,
     Run,
@@ -39,6 +38,7 @@ from measuring import (
     parse_material,
     read_peer,
     run,
+    workshop,
 )
 
 from tbgen.indexing import Material
@@ -90,18 +90,6 @@ def yardstick(study: Path) -> float:
     if process.returncode or not found:
         sys.exit(f"{study} did not solve KRNKR: {process.stderr.strip()[-200:]}")
     return float(found[1])
-
-
-def table_line(name: str, slots: int, measured: Measurement, peer: Peer | None) -> str:
-    """One material's costs, the peer's seconds being scaled already."""
-    used = measured.process
-    allowed = allowed_memory(peer.index_size if peer else slots, measured.supporting_bytes)
-    ratio = f"{used.cpu / peer.cpu:8.3f}" if peer and peer.cpu else f"{'-':>8}"
-    return (
-        f"{name:10} {slots:12,} {used.wall:8.2f} {used.cpu:8.2f} {ratio} "
-        f"{used.peak / MIB:9.0f} {allowed / MIB:9.0f} {used.peak / allowed:7.2f} "
-        f"{measured.file_bytes / MIB:9.2f}"
-    )
 
 
 def summary(
@@ -184,15 +172,21 @@ def bench_tables(
     studied: float | None,
 ) -> None:
     """Print a line for each table, then the goals."""
-    print(f"{'material':10} {'slots':>12} {'wall s':>8} {'CPU s':>8} {'ratio':>8} "
-          f"{'peak MiB':>9} {'allowed':>9} {'ratio':>7} {'file MiB':>9}")  # fmt: skip
+    table = Table(
+        material="<10", slots=">12,d", wall_s=">8.2f", CPU_s=">8.2f", CPU_ratio=">9.3f",
+        peak_MiB=">9.0f", allowed=">9.0f", peak_ratio=">10.2f", file_MiB=">9.2f",
+    )  # fmt: skip
     measured, slots = {}, {}
     for material in materials:
         result = workshop.measure(material, repeat)
-        measured[material.name] = result
-        slots[material.name] = Layout.of(material).slots
-        peer = peers.get(material.name)
-        print(table_line(material.name, slots[material.name], result, peer), flush=True)
+        name, used, peer = material.name, result.process, peers.get(material.name)
+        measured[name], slots[name] = result, Layout.of(material).slots
+        allowed = allowed_memory(peer.index_size if peer else slots[name], result.supporting_bytes)
+        ratio = used.cpu / peer.cpu if peer and peer.cpu else None
+        table.row(
+            name, slots[name], used.wall, used.cpu, ratio,
+            used.peak / MIB, allowed / MIB, used.peak / allowed, result.file_bytes / MIB,
+        )  # fmt: skip
     for line in summary(measured, slots, peers):
         print(line)
     for line in own_goals(measured, slots, workshop.threads, studied):
@@ -231,9 +225,7 @@ def bench_start(workshop: Workshop) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
     )
@@ -243,9 +235,7 @@ def main() -> None:
     parser.add_argument("--huge", action="store_true", help=f"Add {HUGE}.")
     parser.add_argument("--disk", action="store_true", help="Build all materials of --peer too.")
     parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N builds.")
-    parser.add_argument("--rules", default="wxf", choices=[str(rules) for rules in Rules])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
     parser.add_argument("--start", action="store_true", help="Measure starting up instead.")
     options = parser.parse_args()
     if options.disk and not options.peer:
@@ -253,10 +243,9 @@ def main() -> None:
     if options.repeat < 1:
         parser.error("--repeat needs at least one build")
     peers = read_peer(options.peer) if options.peer else {}
-    with tempfile.TemporaryDirectory() as folder:
-        workshop = Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
+    with workshop(options) as shop:
         if options.start:
-            bench_start(workshop)
+            bench_start(shop)
             return
         studied = None
         if options.yardstick:
@@ -269,11 +258,11 @@ def main() -> None:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.huge:
             materials.append(Material.parse(HUGE))
-        bench_tables(materials, workshop, peers, options.repeat, studied)
+        bench_tables(materials, shop, peers, options.repeat, studied)
         if options.disk:
-            bench_disk(workshop, peers)
+            bench_disk(shop, peers)
         for name, allowed in ((EVERY_KERNEL, COMPILE_SECONDS), ("KRK", FIRST_KRK_SECONDS)):
-            first = first_build(workshop.rules, name)
+            first = first_build(shop.rules, name)
             print(f"compile   {name}: {first.wall:.1f} s wall, {first.cpu:.1f} s CPU: "
                   f"{first.wall / allowed:.2f} of {allowed} s")  # fmt: skip
 

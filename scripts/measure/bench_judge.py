@@ -12,16 +12,14 @@ move alone (the shortcut of Tan & Watkinson Medina, section 5.2).
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from functools import partial
 
 from bench_engine import SPEED_POSITIONS
 from engine_diagrams import CASES
+from frame import arguments, by_turns
 
 from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import Position, PositionError
@@ -69,12 +67,11 @@ def compare(
     searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
 ) -> None:
     """Print what each rules cost in some positions."""
-    least: dict[Rules, Cost] = {}
-    for _ in range(options.repeat):
-        for rules in (Rules.NONE, Rules.CHECK, Rules.WXF):
-            used = cost(searcher, positions, rules, options.nodes)
-            if rules not in least or used.seconds < least[rules].seconds:
-                least[rules] = used
+    ways = {
+        rules: partial(cost, searcher, positions, rules, options.nodes)
+        for rules in (Rules.NONE, Rules.CHECK, Rules.WXF)
+    }
+    least = by_turns(ways, options.repeat, lambda used: used.seconds)
     free = least[Rules.NONE].nodes / least[Rules.NONE].seconds
     for rules, used in least.items():
         rate = used.nodes / used.seconds
@@ -88,7 +85,7 @@ def compare(
 
 def main() -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()

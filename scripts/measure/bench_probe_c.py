@@ -13,18 +13,17 @@ unpacked. All in CPU time of one thread. Needs gcc and zstd's headers. `bench_wd
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import random
 import struct
 import subprocess
-import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
 
+from frame import arguments, c_program, tables_or_krkn
 from growth import materials_of
-from measuring import ROOT, random_positions
+from measuring import random_positions
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Material
@@ -104,25 +103,19 @@ def report(tables: Path | None, rules: str) -> None:
     tables : a directory; None: KRKN, which is built first
     rules : those of its tables that are probed
     """
-    with tempfile.TemporaryDirectory() as folder:
-        program, made, packed = (Path(folder) / name for name in ("bench", "made", "packed"))
-        sources = [ROOT / "scripts" / "measure" / "bench_probe_c.c", ROOT / "contrib" / "xqprobe.c"]
-        command = ["gcc", "-std=c99", "-O2", *map(str, sources), "-lzstd", "-o", str(program)]
-        subprocess.run(command, check=True)
+    with tempfile.TemporaryDirectory() as folder, tables_or_krkn(tables, rules) as probed:
+        made, packed = Path(folder) / "made", Path(folder) / "packed"
+        program = c_program(Path(folder), "scripts/measure/bench_probe_c.c", "contrib/xqprobe.c")
         made.mkdir()
         packed.mkdir()
         for material in (m for men in (3, 4, 5) for m in materials_of(men)):
             make_file(made, material)
         files, took = ask(program, "open", "wxf", made)
         print(f"C, opening {files:.0f} files: {took:.1f} ms")
-        if tables is None:
-            tables = Path(folder)
-            build = [sys.executable, "-m", "tbgen", "build", "KRKN", "--tables", folder]
-            subprocess.run([*build, "--rules", rules], check=True, cwd=ROOT)
-        with Tablebase.open(tables, rules=rules) as opened:
+        with Tablebase.open(probed, rules=rules) as opened:
             records = records_of(opened, POSITIONS)
             slots = sum(opened.table(name.material).header.slots for name in opened.available())
-            wdl = wdl_files(tables, opened, packed)
+            wdl = wdl_files(probed, opened, packed)
         # Two sides, and four slots to a byte.
         warm, ahead, read = ask(program, "warm", rules, str(slots // 2), *wdl, records=records)
         cold = records[: COLD_POSITIONS * 91]
@@ -135,11 +128,7 @@ def report(tables: Path | None, rules: str) -> None:
 
 def main() -> None:
     """Read the arguments."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
-    parser.add_argument("--rules", choices=[str(rules) for rules in Rules], default="wxf")
+    parser = arguments(__doc__, tables="Default: KRKN, built first.", rules="wxf")
     options = parser.parse_args()
     report(options.tables, options.rules)
 

@@ -13,26 +13,22 @@ the machine does not count.
 
 from __future__ import annotations
 
-import argparse
 import random
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from frame import arguments, best_seconds, c_program, tables_or_krkn
 from measuring import random_positions
 from numpy.typing import NDArray
 
 from tbgen.indexing import Position
 from tbgen.tables import Rules, Tablebase, TableName
 
-ROOT = Path(__file__).resolve().parents[2]
 POSITIONS = 100_000
-RUNS = 5
 CACHE_BYTES = 256 << 20
 TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
 
@@ -54,14 +50,8 @@ def sample(tablebase: Tablebase, count: int) -> list[Position]:
 
 
 def best_rate(run: Callable[[], object], probes: int) -> float:
-    """Probes a second in the fastest of several runs, after one that warms up."""
-    run()
-    seconds = []
-    for _ in range(RUNS):
-        started = time.thread_time()
-        run()
-        seconds.append(time.thread_time() - started)
-    return probes / min(seconds)
+    """Probes a second in the fastest of several runs."""
+    return probes / best_seconds(run)
 
 
 def batch(tablebase: Tablebase) -> float:
@@ -124,11 +114,8 @@ def c(tablebase: Tablebase) -> float:
     files = [str(tablebase.path(name)) for name in probed(tablebase)]
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
     with tempfile.TemporaryDirectory() as folder:
-        program = str(Path(folder) / "harness")
-        sources = [ROOT / "tests" / "probing" / "xqprobe_harness.c"]
-        sources += [ROOT / "contrib" / name for name in ("xqprobe.c", "xqgame.c")]
-        command = ["gcc", "-std=c99", "-O2", "-pthread", *map(str, sources), "-lzstd", "-o"]
-        subprocess.run([*command, program], check=True)
+        contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
+        program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)
         arguments = [program, "bench", str(rules or Rules.NONE)]
         output = subprocess.run(
             [*arguments, str(CACHE_BYTES), *files], input=records, capture_output=True, check=True
@@ -138,22 +125,16 @@ def c(tablebase: Tablebase) -> float:
 
 def main() -> None:
     """Measure warm probes a second through one interface."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, tables="Default: KRKN, built first.", rules="")
     parser.add_argument("interface", choices=list(TARGETS))
-    parser.add_argument("--tables", type=Path, help="Tables to probe. Default: KRKN, built first.")
-    parser.add_argument("--rules", choices=[str(rules) for rules in Rules])
     options = parser.parse_args()
-    tables, rules = options.tables, options.rules
+    rules = options.rules or (None if options.tables else "check")
     measure = {"batch": batch, "single": single, "numba": numba, "c": c}[options.interface]
-    with tempfile.TemporaryDirectory() as folder:
-        if tables is None:
-            tables, rules = Path(folder), "check"
-            command = [sys.executable, "-m", "tbgen", "build", "KRKN", "--rules", rules]
-            subprocess.run([*command, "--tables", folder], check=True, cwd=ROOT)
-        with Tablebase.open(tables, rules=rules, cache_bytes=CACHE_BYTES) as tablebase:
-            rate = measure(tablebase)
+    with (
+        tables_or_krkn(options.tables, rules or "check") as tables,
+        Tablebase.open(tables, rules=rules, cache_bytes=CACHE_BYTES) as tablebase,
+    ):
+        rate = measure(tablebase)
     print(
         f"{options.interface}: {rate:,.0f} warm probes/s (wanted: {TARGETS[options.interface]:,})"
     )

@@ -11,16 +11,15 @@ the first proof on a machine takes longer than the second. What is not proven en
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
-from pathlib import Path
+from functools import partial
 
 from bench_goals import GOAL, LARGE_WALL
-from measuring import MIB, Run, Workshop, parse_material, run
+from frame import MIB, Table, arguments, by_turns
+from measuring import Run, Workshop, parse_material, run, workshop
 
 from tbgen.indexing import Material
-from tbgen.indexing.rulesets import Rules
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
@@ -34,15 +33,12 @@ def prove(workshop: Workshop, name: str, **environment: str) -> Run:
     return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
 
 
-def least(runs: list[Run]) -> Run:
-    """The run with the least CPU seconds."""
-    return min(runs, key=lambda used: used.cpu)
-
-
 def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> None:
     """Print a line for each table, then the goals."""
-    print(f"{'material':10} {'build s':>8} {'prove s':>8} {'ratio':>6} "
-          f"{'build MiB':>10} {'prove MiB':>10} {'ratio':>6}")  # fmt: skip
+    table = Table(
+        material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
+        build_MiB=">10.0f", prove_MiB=">10.0f", MiB_ratio=">10.2f",
+    )  # fmt: skip
     ratios, peaks, built, proven = {}, {}, 0.0, 0.0
     for material in materials:
         name = material.name
@@ -50,14 +46,17 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
         workshop.build(name)
         # Not counted: ranks of one and of two bytes have kernels of their own.
         prove(workshop, name)
-        # By turns, so that both meet the same load of the machine.
-        pairs = [(workshop.build(name, "--force"), prove(workshop, name)) for _ in range(repeat)]
-        build, proof = (least(list(runs)) for runs in zip(*pairs, strict=True))
+        ways = {
+            "build": partial(workshop.build, name, "--force"),
+            "prove": partial(prove, workshop, name),
+        }
+        build, proof = by_turns(ways, repeat, lambda used: used.cpu).values()
         ratios[name], peaks[name] = proof.cpu / build.cpu, proof.peak / build.peak
         built, proven = built + build.cpu, proven + proof.cpu
-        print(f"{name:10} {build.cpu:8.2f} {proof.cpu:8.2f} {ratios[name]:6.2f} "
-              f"{build.peak / MIB:10.0f} {proof.peak / MIB:10.0f} {peaks[name]:6.2f}",
-              flush=True)  # fmt: skip
+        table.row(
+            name, build.cpu, proof.cpu, ratios[name],
+            build.peak / MIB, proof.peak / MIB, peaks[name],
+        )  # fmt: skip
     worst = max(ratios, key=lambda name: ratios[name])
     largest = max(peaks, key=lambda name: peaks[name])
     print(
@@ -79,30 +78,25 @@ def bench_compile(workshop: Workshop) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
     )
     parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
     parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N pairs.")
-    parser.add_argument("--rules", default="wxf", choices=[str(rules) for rules in Rules])
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--compile", action="store_true", help="Measure the first compilation.")
-    parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat needs at least one pair")
-    with tempfile.TemporaryDirectory() as folder:
-        workshop = Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
+    with workshop(options) as shop:
         materials = options.materials or [Material.parse(name) for name in GOAL]
         if options.large:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.compile:
-            bench_compile(workshop)
+            bench_compile(shop)
             return
-        bench_tables(materials, workshop, options.repeat)
+        bench_tables(materials, shop, options.repeat)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ as a search does, and a perpetual chase of the rule book in which every second p
 judged in full.
 """
 
-import argparse
-import random
-import sys
-import time
-from pathlib import Path
+from __future__ import annotations
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import random
+from functools import partial
+
+from frame import arguments, cpu_seconds
 
 from tbgen.indexing import START_FEN, Move, Position
 from tbgen.referee.history import History
@@ -46,17 +45,20 @@ def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
     return moves
 
 
+def push_and_judge(history: History, moves: list[Move]) -> None:
+    """Play moves, and judge the game after each of them."""
+    for move in moves:
+        history.push(move)
+        history.verdict()
+
+
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
     """Push and judge all games, over and over, popping back to the start in between."""
     history = History(Position.from_fen(start))
     operations, spent = 0, 0.0
     while spent < seconds:
         for moves in games:
-            begin = time.process_time()
-            for move in moves:
-                history.push(move)
-                history.verdict()
-            spent += time.process_time() - begin
+            spent += cpu_seconds(partial(push_and_judge, history, moves))
             operations += len(moves)
             for _ in moves:
                 history.pop()
@@ -65,9 +67,7 @@ def operations_per_second(start: str, games: list[list[Move]], seconds: float) -
 
 def main() -> None:
     """Warm up, then print one line per kind of sequence."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--seconds", type=float, default=1.5, help="CPU seconds for each kind.")
     options = parser.parse_args()
     rng = random.Random(1)

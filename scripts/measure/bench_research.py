@@ -12,23 +12,18 @@ four men in `data/syzygy/regular`.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import random
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+import numpy as np
+from frame import arguments, cpu_seconds
 
-import numpy as np  # noqa: E402
-
-from tbgen import Outcome, find, open_tablebase, read_table  # noqa: E402
+from tbgen import Outcome, find, open_tablebase, read_table
 
 
 def placements(chess: Any, pieces: str) -> Any:
@@ -144,22 +139,12 @@ def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
         for position in positions:
             probe(position)
 
-    return len(positions) / seconds(loop)
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """Processor seconds of this process."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+    return len(positions) / cpu_seconds(loop)
 
 
 def main() -> None:
     """Read the command line, measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, required=True, help="KRKN and what it needs.")
+    parser = arguments(__doc__, tables="required")
     parser.add_argument("--syzygy", type=Path, required=True, help="KRvKN and what it needs.")
     parser.add_argument("--positions", type=int, default=5000, help="For python-chess.")
     asked = parser.parse_args()
@@ -172,13 +157,13 @@ def main() -> None:
     with chess.syzygy.open_tablebase(str(asked.syzygy)) as tables:
         for name, (ours, theirs) in TASKS.items():
             ours(asked.tables)
-            own = rows / seconds(lambda ours=ours: ours(asked.tables))
+            own = rows / cpu_seconds(lambda ours=ours: ours(asked.tables))
 
             def loop(theirs: Callable[..., Any] = theirs) -> None:
                 boards = islice(placements(chess, "KRkn"), asked.positions)
                 theirs(chess, tables, boards)
 
-            other = asked.positions / seconds(loop)
+            other = asked.positions / cpu_seconds(loop)
             print(
                 f"{name} | {lines(ours)}, {own:,.0f} | "
                 f"{lines(theirs) + theirs_finding}, {other:,.0f}"

@@ -16,20 +16,19 @@ page with script and style, compressed. Bounded in count and time; loopback only
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 from urllib.parse import quote
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from frame import arguments, serving
+from measuring import random_positions
 
 from tbgen.indexing import Position
+from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase
 
 MAX_REQUESTS = 60_000
@@ -41,29 +40,14 @@ GOAL_KIB = 120
 """A page with script and style, compressed."""
 
 
-def random_positions(tables: Path, count: int) -> list[str]:
+def fens_of(tables: Path, count: int) -> list[str]:
     """FENs of legal positions of the tables with the most pieces."""
-    from tbgen.indexing.errors import PositionError
-    from tbgen.indexing.layout import Layout
-    from tbgen.indexing.squares import Side
-    from tbgen.rules import check_legal
-
-    rng = random.Random(1)
     with Tablebase.open(tables) as opened:
         layouts = [Layout.of(name.material) for name in opened.available()[-6:]]
     found: dict[str, None] = {}
+    positions = random_positions(layouts, random.Random(1))
     while len(found) < count:
-        layout = rng.choice(layouts)
-        position: Position | None = layout.position(
-            rng.randrange(layout.slots), rng.choice(list(Side))
-        )
-        if position is None:
-            continue
-        try:
-            check_legal(position)
-        except PositionError:
-            continue
-        found[position.fen] = None
+        found[next(positions).fen] = None
     return list(found)
 
 
@@ -133,9 +117,9 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
         _, square = next(iter(position.pieces()))
         heats.append(f"{path}&where={'abcdefghi'[square % 9]}{square // 9}")
     await get(port, paths[0])
-    cpu = cpu_seconds(pid)
+    cpu = cpu_seconds_of(pid)
     clicks = [await get(port, path) for path in paths]
-    cpu = cpu_seconds(pid) - cpu
+    cpu = cpu_seconds_of(pid) - cpu
     again = [await get(port, path) for path in paths]
     maps = [await get(port, path) for path in heats]
     static = Path(__file__).resolve().parents[2] / "tbgen" / "board" / "web" / "static"
@@ -216,7 +200,7 @@ def resident(pid: int) -> int:
     return 0
 
 
-def cpu_seconds(pid: int) -> float:
+def cpu_seconds_of(pid: int) -> float:
     """Processor time that a process has used: what is left of a figure on a busy machine."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -224,10 +208,7 @@ def cpu_seconds(pid: int) -> float:
 
 def main() -> None:
     """Run it and print one JSON object."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, required=True)
+    parser = arguments(__doc__, tables="required")
     parser.add_argument("--rate", type=float, default=300)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--clients", type=int, default=16)
@@ -235,32 +216,27 @@ def main() -> None:
     parser.add_argument(
         "--searching", metavar="MATERIAL", help="one reader beside clients that search this table"
     )
-    arguments = parser.parse_args()
-    count = min(MAX_REQUESTS, int(arguments.rate * arguments.seconds))
-    fens = random_positions(arguments.tables, count)
+    asked = parser.parse_args()
+    count = min(MAX_REQUESTS, int(asked.rate * asked.seconds))
+    fens = fens_of(asked.tables, count)
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
-    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
-    server = subprocess.Popen(
-        [*command, "--tables", str(arguments.tables)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert server.stdout is not None
-        port = int(json.loads(server.stdout.readline())["url"].rstrip("/").rsplit(":", 1)[1])
-        if arguments.reader:
+    with serving(asked.tables) as server:
+        port = server.port
+        if asked.reader:
             print(json.dumps(asyncio.run(one_reader(port, server.pid, fens[:READER_PAGES]))))
             return
-        if arguments.searching:
-            reading = beside_searches(port, arguments.searching, fens[:READER_PAGES])
+        if asked.searching:
+            reading = beside_searches(port, asked.searching, fens[:READER_PAGES])
             print(json.dumps(asyncio.run(reading)))
             return
         warm = paths[: min(300, count)]
         asyncio.run(load(port, [f"{path}&warm=1" for path in warm], 100, 4))
         before = resident(server.pid)
-        cpu = cpu_seconds(server.pid)
+        cpu = cpu_seconds_of(server.pid)
         begun = time.perf_counter()
-        took, failures = asyncio.run(load(port, paths, arguments.rate, arguments.clients))
+        took, failures = asyncio.run(load(port, paths, asked.rate, asked.clients))
         elapsed = time.perf_counter() - begun
-        cpu = cpu_seconds(server.pid) - cpu
+        cpu = cpu_seconds_of(server.pid) - cpu
         took.sort()
         print(
             json.dumps(
@@ -276,9 +252,6 @@ def main() -> None:
                 }
             )
         )
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 if __name__ == "__main__":

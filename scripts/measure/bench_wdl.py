@@ -16,20 +16,19 @@ Each figure is the best of five runs, in seconds of the thread's own CPU time.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
-import time
-from collections.abc import Callable
-from itertools import combinations_with_replacement, product
+from functools import partial
 from pathlib import Path
 
 import bench_probe_c
 import numpy as np
+from frame import arguments, best_seconds, cpu_seconds
+from growth import materials_of
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.indexing import Material, MaterialError, Side
+from tbgen.indexing import Material, Side
 from tbgen.probing.columns import columns_of_slots
 from tbgen.probing.wdl import WdlBuffers, WdlTables
 from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
@@ -37,19 +36,7 @@ from tbgen.tables import Metric, Rules, RuleSet, Tablebase, TableName, WdlFile, 
 from tbgen.tables.cache import BlockCache
 
 POSITIONS = 200_000
-RUNS = 5
 COLD = 2_000
-
-
-def best_seconds(run: Callable[[], object]) -> float:
-    """The fastest of several runs, after one that warms up."""
-    run()
-    seconds = []
-    for _ in range(RUNS):
-        started = time.thread_time()
-        run()
-        seconds.append(time.thread_time() - started)
-    return min(seconds)
 
 
 class Sample:
@@ -191,9 +178,7 @@ def report_cold(tablebase: Tablebase) -> None:
             _ = [file.code(side, 0) for side in sides]
             for slot in rng.integers(file.header.slots, size=COLD // len(sides)).tolist():
                 for side in sides:
-                    started = time.thread_time()
-                    file.code(side, slot)
-                    cold.append(time.thread_time() - started)
+                    cold.append(cpu_seconds(partial(file.code, side, slot)))
     micros = np.array(cold) * 1e6
     print(
         f"cold: {micros.mean():.0f} us in the mean, {np.percentile(micros, 95):.0f} us for 95 in "
@@ -201,27 +186,9 @@ def report_cold(tablebase: Tablebase) -> None:
     )
 
 
-def five_men() -> list[Material]:
-    """Every material of at most five men that has a table."""
-    found = {}
-    for men in range(4):
-        for red in range(men + 1):
-            for own, other in product(
-                combinations_with_replacement("RNCPAB", red),
-                combinations_with_replacement("RNCPAB", men - red),
-            ):
-                try:
-                    material = Material.parse(f"K{''.join(own)}K{''.join(other)}")
-                except MaterialError:  # more of a kind than there are
-                    continue
-                if material.needs_table:
-                    found[material.name] = material
-    return list(found.values())
-
-
 def report_opening() -> None:
     """Milliseconds to open a directory of the names of all tables and files of five men."""
-    materials = five_men()
+    materials = [material for men in (3, 4, 5) for material in materials_of(men)]
     with tempfile.TemporaryDirectory() as folder:
         for material in materials:
             table = TableName(material, RuleSet(Rules.WXF), Metric.DTM)
@@ -247,11 +214,7 @@ def report_sizes(tablebase: Tablebase) -> None:
 
 def main() -> None:
     """Measure what is there."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tables", type=Path, required=True, help="tables and their packed files")
-    parser.add_argument("--rules", choices=[str(rules) for rules in Rules])
+    parser = arguments(__doc__, tables="required", rules="")
     options = parser.parse_args()
     with Tablebase.open(options.tables, rules=options.rules) as tablebase:
         if not tablebase.available_wdl():

@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from frame import ROOT
 
 from tbgen.building.work import finished_table
 from tbgen.indexing import Material, Position, PositionError, Side
@@ -34,9 +35,6 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.rules import check_legal
 from tbgen.tables import read_build_record
 from tbgen.tables.names import RuleSet, TableName
-
-ROOT = Path(__file__).resolve().parents[2]
-MIB = 1 << 20
 
 
 def parse_material(text: str) -> Material:
@@ -189,6 +187,13 @@ def read_peer(path: Path) -> dict[str, Peer]:
     except (OSError, ValueError, KeyError) as error:
         sys.exit(f"{path}: no costs of another generator can be read there ({error!r})")
     return peers
+
+
+@contextmanager
+def workshop(options: argparse.Namespace) -> Iterator[Workshop]:
+    """The workshop of a command line: --tables, else a temporary folder; --rules and --threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:

@@ -15,7 +15,6 @@ file. `--yardstick` scales the other generator's seconds as
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import os
 import tempfile
@@ -27,9 +26,10 @@ from statistics import linear_regression, median
 import matplotlib
 import numpy as np
 from bench_goals import YARDSTICK_SECONDS, yardstick
+from frame import ROOT, arguments
 from growth import fit_power, materials_of, read_growth, row_of, write_growth
 from matplotlib import pyplot, rc_context
-from measuring import ROOT, Peer, Workshop, parse_material, read_peer
+from measuring import Peer, Workshop, parse_material, read_peer
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import MEASURED, Measured
@@ -235,9 +235,7 @@ def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Mate
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument(
         "materials",
         nargs="*",

@@ -21,7 +21,8 @@ import growth
 import learn
 import plan_accuracy
 import plot_growth
-from measuring import MIB, Measurement, Peer, Run, read_peer
+from frame import MIB
+from measuring import Measurement, Peer, Run, read_peer
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase

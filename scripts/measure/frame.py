@@ -1,0 +1,168 @@
+"""Frame of the scripts that measure: their arguments, runs by turns, CPU seconds, printed tables.
+
+    arguments(doc)        parser of a command line; the module's docstring is its --help
+    timed(work)           CPU seconds of a call, and its result; `cpu_seconds` these alone
+    best_seconds(work)    the least of several calls
+    by_turns(ways, n)     the cheapest result of each way in n rounds
+    Table                 a printed table of figures
+    tbgen(...)            a command of this checkout, in a process
+    serving(tables)       `tbgen serve` in a process
+    tables_or_krkn(...)   the tables of --tables, or KRKN built for the purpose
+    c_program(...)        a C program built from sources of this checkout
+
+Scripts import it before `tbgen`, since it puts the checkout on the path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tbgen.indexing.rulesets import Rules  # noqa: E402
+
+MIB = 1 << 20
+RUNS = 5
+
+Key = TypeVar("Key")
+Result = TypeVar("Result")
+
+
+def arguments(
+    doc: str | None, *, tables: str | None = None, rules: str | None = None
+) -> argparse.ArgumentParser:
+    """A parser whose --help is the docstring of a script.
+
+    tables : help of an optional --tables; "required" for one that must be given
+    rules : default of --rules, empty for none; None for a script without it
+    """
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if tables == "required":
+        parser.add_argument("--tables", type=Path, required=True, metavar="DIR")
+    elif tables is not None:
+        parser.add_argument("--tables", type=Path, metavar="DIR", help=tables)
+    if rules is not None:
+        choices = [str(rules) for rules in Rules]
+        parser.add_argument("--rules", choices=choices, default=rules or None)
+    return parser
+
+
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    """CPU seconds of a call, so that other work on the machine does not count; and its result."""
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of a call."""
+    return timed(work)[0]
+
+
+def best_seconds(work: Callable[[], object]) -> float:
+    """The least CPU seconds of several calls, after one that warms up."""
+    work()
+    return min(cpu_seconds(work) for _ in range(RUNS))
+
+
+def by_turns(
+    ways: Mapping[Key, Callable[[], Result]], rounds: int, seconds: Callable[[Result], float]
+) -> dict[Key, Result]:
+    """Run all ways in each round, so that they meet the same load; the cheapest result of each."""
+    results = [{name: run() for name, run in ways.items()} for _ in range(rounds)]
+    return {name: min((result[name] for result in results), key=seconds) for name in ways}
+
+
+class Table:
+    """A table on stdout, each line printed when it is known; None prints as a dash."""
+
+    def __init__(self, **columns: str) -> None:
+        """Print the titles; a column is its title, `_` for a space, and its format as in `>8.2f`.
+
+        A format has no precision for text, and a comma for large numbers.
+        """
+        self._formats = list(columns.values())
+        self._print([title.replace("_", " ") for title in columns], self._widths())
+
+    def row(self, *values: float | str | None) -> None:
+        """Print a line."""
+        widths = self._widths()
+        formats = [
+            width if isinstance(value, str) or value is None else full
+            for value, full, width in zip(values, self._formats, widths, strict=True)
+        ]
+        self._print(["-" if value is None else value for value in values], formats)
+
+    def _widths(self) -> list[str]:
+        return [full.rstrip("dfx%").split(".")[0].rstrip(",") for full in self._formats]
+
+    @staticmethod
+    def _print(values: list[Any], formats: list[str]) -> None:
+        cells = (format(value, full) for value, full in zip(values, formats, strict=True))
+        print(" ".join(cells).rstrip(), flush=True)
+
+
+def tbgen(*words: str | Path) -> str:
+    """Run a command of this checkout and return its answer; its failure ends the script."""
+    command = [sys.executable, "-m", "tbgen", *map(str, words)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"tbgen {' '.join(map(str, words))}: {done.stderr}")
+    return done.stdout
+
+
+class Server(NamedTuple):
+    """A running `tbgen serve`."""
+
+    url: str
+    port: int
+    pid: int
+
+
+@contextmanager
+def serving(tables: Path, *options: str) -> Iterator[Server]:
+    """The board on some tables, at a free port of this machine."""
+    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--tables", str(tables.resolve()), *options],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        yield Server(url, int(url.rstrip("/").rsplit(":", 1)[1]), process.pid)
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@contextmanager
+def tables_or_krkn(tables: Path | None, rules: str) -> Iterator[Path]:
+    """The given tables; without any, KRKN and what it needs, built in a temporary directory."""
+    if tables is not None:
+        yield tables
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        tbgen("build", "KRKN", "--rules", rules, "--tables", folder)
+        yield Path(folder)
+
+
+def c_program(folder: Path, *sources: str) -> Path:
+    """Build a program from C sources, named from the root of the checkout."""
+    program = folder / "program"
+    files = [str(ROOT / source) for source in sources]
+    command = ["gcc", "-std=c99", "-O2", "-pthread", *files, "-lzstd", "-o", str(program)]
+    subprocess.run(command, check=True)
+    return program
