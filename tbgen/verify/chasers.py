@@ -158,7 +158,7 @@ def _wins_by_capture(side, order, state, arrays):
             if piece_side(pieces[mover]) != side or not attacks(board, source, target):
                 continue
             squares[mover] = target
-            rank = after_capture(1 - side, mover, taken, state, arrays)
+            rank = after_capture(1 - side, taken, state, arrays)
             squares[mover] = source
             key = arrays.values.keys[1 - side, rank]
             if key < 0 and order_of_key(key) <= order and is_safe_after(

@@ -92,10 +92,10 @@ def _wins_something(side, state, arrays):
 
 
 @part
-def after_capture(side, mover, taken, state, arrays):
+def after_capture(side, taken, state, arrays):
     """The number of the position after a capture, with a side to move that has lost a piece.
 
-    mover, taken : int, which of all pieces; they share a square
+    taken : int, which of all pieces; the one that took it has its square
     """
     capture = arrays.captures[taken]
     table = capture[TABLE]
@@ -132,7 +132,7 @@ def _capture(x, y, slot, state, arrays, index):
         if pieces_between(board, state.kings[0], state.kings[1]) != 0 and not is_hit(
             1 - side, taken - first, state, index
         ):
-            number = after_capture(side, mover, taken, state, arrays)
+            number = after_capture(side, taken, state, arrays)
             arrays.ranks[side * index.slots + slot] = number
     board[square] = stood
 

@@ -17,6 +17,8 @@ from tbgen.tables.names import RuleSet
 from tests.kits.onearmed import find_candidates, one_armed_materials
 from tests.kits.solutions import solution_under
 
+WXF = RuleSet(Rules.WXF)
+
 
 def search(name, *, minor_chases=True):
     """The table and its candidates."""
@@ -35,12 +37,12 @@ def chased_by(position, move):
     before, board = list(position.board), list(after.board)
     if in_check(after):
         return set()
-    squares = [square for square in range(90) if board[square]]
+    squares, rules = [square for square in range(90) if board[square]], WXF.chase_rules
     return {
         victim
         for victim in squares
         for attacker in squares
-        if is_new_attack(before, board, move.source, move.target, attacker, victim, True)
+        if is_new_attack(before, board, move.source, move.target, attacker, victim, rules)
     }
 
 
