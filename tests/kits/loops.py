@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules import in_check, legal_moves
 from tbgen.rules.chases import is_new_attack
@@ -29,6 +30,7 @@ ARMED = (
     "KRNCPABKRNCPAB",
 )
 """Materials in which both sides can attack."""
+WXF = Rules.WXF.chase_rules()
 
 
 def quiet_moves(position: Position) -> list[Move]:
@@ -55,7 +57,7 @@ def makes_threat(position: Position, move: Move) -> bool:
         s for s in range(SQUARES) if after.board[s] and piece_side(after.board[s]) == after.side
     ]
     return any(
-        is_new_attack(before_board, after_board, *move, attacker, victim, True)
+        is_new_attack(before_board, after_board, *move, attacker, victim, WXF)
         for attacker in own
         for victim in enemies
     )

@@ -197,7 +197,7 @@ def test_offences_of_moves(rules: str) -> None:
     offences = Offences(RuleSet(Rules(name), minor_chases=not choice))
     rng = random.Random(3)
     records, expected = [], []
-    for _ in range(60):
+    for _ in range(30):
         position = random_position(rng, ("KRNCPAABBKRNCPAAB", "KRRNCPAKNNCPPAB"))
         for move in legal_moves(position):
             threats = offences.threats(position, move, position.after(*move))

@@ -67,9 +67,15 @@ def test_the_page_has_the_rates() -> None:
             forced += {*own} <= {Label.CHECK, Label.KILL} and Label.IDLE in other
     assert forced == spoken  # no other diagram is one of checks and kills by the book's labels
     page = (DOCS / "referee.md").read_text("utf-8")
-    assert f"of {len(BOOK)} diagrams it decides {spoken}" in page
-    for label in (Label.KILL, Label.IDLE):
-        assert f"| {label} | {labels[label]} | {known[label]} |" in page
+    assert f"Of {len(BOOK)} diagrams of the book" in page
+    assert f"it decides {spoken}, as the book does" in page
+    rates = {
+        label: f"{known[label]} of {labels[label]}" for label in (*THREATS.values(), Label.IDLE)
+    }
+    assert (
+        f"{rates[Label.CHECK]} checks, {rates[Label.KILL]} kills, {rates[Label.CHASE]} chases "
+        f"and {rates[Label.IDLE]} idle plies"
+    ) in " ".join(page.split())
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tbgen.rows import bitsets
 from tbgen.rows.frame import MIDS, make_frame
 from tbgen.rules.chases import threatens
 from tbgen.verify.complete import hangs
-from tbgen.verify.index import Desk, make_index
+from tbgen.verify.index import BoardState, make_index
 from tbgen.verify.moves import set_up
 from tests.kits.strategies import random_position
 
@@ -52,7 +52,7 @@ class Filters:
         layout = self.layout = Layout.of(material)
         self.frame = make_frame(layout)
         self.index = make_index(layout)
-        self.desk = Desk.make(self.index)
+        self.state = BoardState.make(self.index)
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
         """Return whether the sieve says that a piece of `side` is attacked in a slot's position."""
@@ -63,8 +63,8 @@ class Filters:
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
         """Return whether the proof says that a piece of `side` may be chased."""
-        set_up(slot, self.desk, self.index)
-        return bool(hangs(side, True, word, self.desk, self.index))
+        set_up(slot, self.state, self.index)
+        return bool(hangs(side, True, word, self.state, self.index))
 
 
 def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Properties of the solver beside the values: threads, symmetry, limits, bounds."""
 
 import gc
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -102,15 +103,15 @@ def test_a_solved_material_keeps_no_sets() -> None:
 def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """KRKNA captures into positions of KRKN that perpetual check decides."""
     material, seen = Material.parse("KRKNA"), []
-    run = Propagation.run
+    steps = Propagation.steps
 
-    def watched(propagation: Propagation, order: int, *step: int) -> bool:
+    def watched(propagation: Propagation, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
         codes = [code for waiting in propagation.waiting for code in waiting.codes]
         seen.append({propagation.code_space.decode(code).order for code in codes})
-        return run(propagation, order, *step)
+        return steps(propagation, order, last)
 
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
-    monkeypatch.setattr(Propagation, "run", watched)
+    monkeypatch.setattr(Propagation, "steps", watched)
     solve(
         material,
         lambda child: children[child.name],
