@@ -1,6 +1,7 @@
 """The list of known digests, tbgen/publishing/digests.csv, from the tables of a directory.
 
     tbgen build --men 5 --jobs auto --tables DIR
+    tbgen build practical --men 7 --jobs auto --tables DIR
     python scripts/reproduce/known_digests.py DIR            compare the list with them
     python scripts/reproduce/known_digests.py DIR --write    write it: if values or format changed
 
@@ -15,16 +16,20 @@ from pathlib import Path
 
 from tbgen.building.contents import values_of
 from tbgen.building.sets import materials_of
+from tbgen.indexing import Material
 from tbgen.publishing.known import Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
-MEN = 5
+
+def listed_materials() -> list[Material]:
+    """All materials of at most five men, and those of two attackers of at most seven."""
+    return list(dict.fromkeys([*materials_of((), 5), *materials_of((), 7, attackers=2)]))
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
-    """The digests of all tables of so many men under wxf, by file name."""
+    """The digests of the tables that are to be listed, by file name."""
     found = {}
-    for material in materials_of((), MEN):
+    for material in listed_materials():
         name = TableName(material, RuleSet(Rules.WXF), Metric.DTM)
         with TableFile(directory / name.filename, name=name) as file:
             file.check(threads=2)

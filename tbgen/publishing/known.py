@@ -1,4 +1,4 @@
-"""Digests that are known: of every table of at most five men, as this project builds them.
+"""Digests that are known: of the tables that this project has built and proven.
 
     digests.csv   a line for each table: its file's name, the digest of its contents, that of its
                   values alone (docs/format.md)
