@@ -30,6 +30,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return usable_cores() + 1
 
 
+_FIRST = ("journeys", "board", "verify", "engine", "probing", "docs")
+"""Folders with files of few long tests: begun last, one of them would keep a core waiting."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort files by folder, those with long tests first."""
+    folders = {name: place for place, name in enumerate(_FIRST)}
+    items.sort(key=lambda item: folders.get(item.path.parent.name, len(folders)))
+
+
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:
     """Build the tables of materials, and those they need."""
     builder = Builder(directory, RuleSet(rules), Silence())
