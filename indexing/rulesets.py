@@ -47,7 +47,7 @@ PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
 
 @dataclass(frozen=True, slots=True)
 class Chases:
-    """What counts as a chase; the values that are there unless told otherwise are those of `wxf`.
+    """The definition of a chase, by the points that sets differ in; the defaults are `wxf`.
 
     chasers : kinds that can chase, of `ABLE_TO_CHASE` (point 1)
     chased : kinds that can be chased, no kings (point 2)

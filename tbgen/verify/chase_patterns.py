@@ -284,7 +284,7 @@ class ChasePatterns:
         return alive, candidates, due
 
     def _find_victims(self, alive: Members, due: Members) -> Victims:
-        """Whom the winner-to-be chases, in a safe set."""
+        """The pieces that the side that would win chases, in a safe set."""
         sources = self._edges[:, SOURCE]
         inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)

@@ -63,3 +63,5 @@ def test_one_version_everywhere() -> None:
     cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     assert cited is not None
     assert cited[1] == PROJECT["project"]["version"] == tbgen.__version__
+    makefile = (ROOT / "contrib" / "Makefile").read_text("utf-8")
+    assert f"\nVERSION = {cited[1]}\n" in makefile
