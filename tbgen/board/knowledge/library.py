@@ -162,6 +162,7 @@ class Library:
         self._first_position: Position | None = None
         self._memory = Memory()
         self._others: dict[RuleSet, GameTablebase] = {}
+        self._statistics: dict[Material, tuple[TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self._find)
         self._lock = Lock()
 
@@ -280,13 +281,20 @@ class Library:
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
         """The figures of a table, and file size, build time and digest; raises like `probe`."""
-        file = self.tables.table(material)
-        return file.statistics, {
-            "minor_chases": file.header.spec.name.rule_set.choice,
-            "bytes_on_disk": file.header.file_size,
-            "build_seconds": read_build_record(file.path).get("build_seconds"),
-            "digest": file.header.digest.hex(),
-        }
+        _ = self.fingerprint
+        kept = self._statistics
+        if material not in kept:
+            file = self.tables.table(material)
+            kept[material] = (
+                file.statistics,
+                {
+                    "minor_chases": file.header.spec.name.rule_set.choice,
+                    "bytes_on_disk": file.header.file_size,
+                    "build_seconds": read_build_record(file.path).get("build_seconds"),
+                    "digest": file.header.digest.hex(),
+                },
+            )
+        return kept[material]
 
     def proof(self, material: Material) -> ProofStatus:
         """The state of a table's proof; raises like `Tablebase.probe`."""
@@ -319,7 +327,7 @@ class Library:
                         self.tables.add_directory(directory)
                 self._fingerprint = self._describe()
                 self._first_position = None
-                self._others = {}
+                self._others, self._statistics = {}, {}
                 self._proofs = Proofs(self._find)
                 self._changed = changed
             return self._fingerprint
