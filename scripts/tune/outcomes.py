@@ -1,6 +1,6 @@
 """Shares of wins, draws and losses of the materials of at most five men, from statistics.
 
-    python scripts/tune/outcomes.py DIR [--rules wxf]    (writes outcomes.py of the search)
+    python scripts/tune/outcomes.py DIR [--rules wxf]    (writes outcomes.csv of the search)
 
 Shares are of all legal positions of both sides to move, for the side that the material names
 first, in thousandths: material outcomes, counted instead of guessed.
@@ -17,24 +17,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tbgen.engine.search import scores
 from tbgen.play.tablebase import open_tablebase
 
-OUTCOMES = Path(scores.__file__).with_name("outcomes.py")
+OUTCOMES = Path(scores.__file__).with_name("outcomes.csv")
 MEN = 5
 
 
 def main() -> None:
-    """Write the module."""
+    """Write the file."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", type=Path)
     parser.add_argument("--rules", default="wxf")
     options = parser.parse_args()
-    lines = [
-        '"""How often a material is won, drawn and lost, in thousandths, for the side named first.',
-        "",
-        "Written by `scripts/tune/outcomes.py` from tables; not to be edited by hand.",
-        '"""',
-        "",
-        "OUTCOMES = {",
-    ]
+    lines = ["material,won,drawn,lost"]
     with open_tablebase(options.tables, rules=options.rules) as tables:
         names = {name.material for name in tables.available() if name.rule_set == tables.rule_set}
         for material in sorted(names, key=str):
@@ -45,8 +38,7 @@ def main() -> None:
             legal = red.legal + black.legal
             won, lost = red.wins + black.losses, red.losses + black.wins
             shares = round(1000 * won / legal), round(1000 * lost / legal)
-            lines.append(f'    "{material}": ({shares[0]}, {1000 - sum(shares)}, {shares[1]}),')
-    lines.append("}")
+            lines.append(f"{material},{shares[0]},{1000 - sum(shares)},{shares[1]}")
     OUTCOMES.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 """The network of the evaluation, trained on games of the engine with itself.
 
     python scripts/tune/self_play.py games.npz --games 28000
-    python scripts/tune/train.py games.npz [--seed 1] [--epochs 10]    (writes weights.py)
+    python scripts/tune/train.py games.npz [--seed 1] [--epochs 10]    (writes weights.json)
 
 What is fitted is the share of the points that the side to move gets from a position: the mean of
 the game's result and of what the search's score stood for. The prediction is the logistic function
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +32,7 @@ from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_code
 
 Floats = NDArray[np.float64]
 
-WEIGHTS = Path(network.__file__).with_name("weights.py")
+WEIGHTS = Path(network.__file__).with_name("weights.json")
 SHAPES = 8
 LARGEST = 127 / network.FULL
 """No weight of the first layer is larger, so that a byte holds it."""
@@ -205,36 +206,23 @@ class Trainer:
 
 
 def write(layers: Layers, scale: float) -> None:
-    """Write the module, in the project's format."""
+    """Write the file."""
     full, fine = network.FULL, network.FINE * scale
     shapes = np.rint(layers.shapes * full).astype(np.int8)
     outputs = np.rint(layers.outputs * fine).astype(int)
     # Every sum counts twice, as it is and in a mirror.
     if 2 * np.abs(outputs).sum(axis=(1, 2)).max() * full**2 >= 1 << 31:
         raise OverflowError("an output does not fit into 32 bits")
-    lines = [
-        '"""Numbers of the network, written by `scripts/tune/train.py`: not to be edited by hand.',
-        "",
-        "VALUES        what an advisor, elephant, rook, knight, cannon and pawn are worth in an",
-        "              exchange",
-        "BIASES        what each sum begins with",
-        "OUTPUTS       opening and ending, the mover's view and the other: what sums count for",
-        "OUTPUT_BASES  opening and ending: what is added",
-        "SHAPES        int8 (inputs, sums), in base 85: what each piece on a square adds to sums",
-        '"""',
-        "",
-        "# fmt: off",
-        f"VALUES = {VALUES}",
-        f"BIASES = {tuple(np.rint(layers.biases * full).astype(int).tolist())}",
-        "OUTPUTS = (",
-    ]
-    for stage in outputs.tolist():
-        lines += ["    (", *(f"        {tuple(view)}," for view in stage), "    ),"]
-    bases = tuple(np.rint(layers.bases * fine).astype(int).tolist())
-    lines += [")", f"OUTPUT_BASES = {bases}", "SHAPES = ("]
     text = base64.b85encode(shapes.tobytes()).decode()
-    lines += [f'    "{text[i : i + 90]}",' for i in range(0, len(text), 90)]
-    WEIGHTS.write_text("\n".join([*lines, ")"]) + "\n", encoding="utf-8")
+    numbers = {
+        "values": VALUES,
+        "biases": np.rint(layers.biases * full).astype(int).tolist(),
+        "outputs": outputs.tolist(),
+        "output_bases": np.rint(layers.bases * fine).astype(int).tolist(),
+    }
+    lines = [f'"{name}": {json.dumps(value)},' for name, value in numbers.items()]
+    rows = ",\n".join(json.dumps(text[i : i + 90]) for i in range(0, len(text), 90))
+    WEIGHTS.write_text("\n".join(["{", *lines, '"shapes": [', rows, "]", "}\n"]), "utf-8")
 
 
 def arguments() -> argparse.Namespace:

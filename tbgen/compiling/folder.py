@@ -121,6 +121,9 @@ def open_lock(folder: Path) -> BinaryIO:
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
+_SOURCES = (".py", ".csv", ".json")
+"""Code, and numbers that become part of compiled code."""
+
 _ABANDONED_SECONDS = 3600
 """The age from which a half-written entry is nobody's: to write one takes no second."""
 
@@ -135,7 +138,7 @@ def clear_stale_files(folder: Path) -> None:
 
 @cache
 def source_digest() -> str:
-    """A digest of every source that kernels are compiled from, and of the compiler's version.
+    """A digest of every file that kernels are compiled from, and of the compiler's version.
 
     And of where they lie: numba keeps the kernels of every path apart, and what is known to be
     compiled (`tbgen.compiling.second`) shall be true of these.
@@ -146,8 +149,9 @@ def source_digest() -> str:
         version = metadata.version("numba")
     digest = hashlib.sha256(f"{version} {sys.version} {CHECK_BOUNDS} {PACKAGE}".encode())
     for folder in (indexing, *_folders_with_kernels()):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(path.read_bytes())
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _SOURCES:
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

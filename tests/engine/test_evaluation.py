@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from tbgen.engine.search import weights
 from tbgen.engine.search.state import STATE, begin
-from tbgen.engine.search.tracing import evaluate_board
 from tbgen.indexing import START_FEN, Position, Side
 from tbgen.indexing.squares import (
     EMPTY,
@@ -22,6 +21,7 @@ from tbgen.indexing.squares import (
     piece_kind,
 )
 from tbgen.rules import legal_moves
+from tests.kits.tracing import evaluate_board
 
 
 def value(position: Position) -> int:
@@ -74,7 +74,7 @@ def test_both_colours_are_alike() -> None:
 
 def unpacked_shapes() -> NDArray[np.int64]:
     """The first layer, by inputs."""
-    text = "".join(weights.SHAPES)
+    text = weights.SHAPES
     count = len(weights.BIASES)
     return np.frombuffer(base64.b85decode(text), np.int8).astype(np.int64).reshape(-1, count)
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.state import STATE
-from tbgen.engine.search.tracing import is_sound_on_board
 from tbgen.indexing import START_FEN, Move, Position
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import attacks
+from tests.kits.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:

@@ -17,12 +17,12 @@ import numpy as np
 from tbgen.engine.search import scores
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.state import STATE
-from tbgen.engine.search.tracing import evaluate_board, is_sound_on_board
 from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee import Game, Rules, Verdict, verdict_on
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import in_check
+from tests.kits.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:

@@ -14,10 +14,9 @@
     generation     pseudo-legal captures and quiet moves
     safety         which of them leave the king safe
     evaluation     the network's guess, less where tables say that little is decided
+                   (`outcomes.csv`, written by a script)
     network        pieces on squares, summed up from move to move, and what follows from the sums
-    weights        its numbers, written by a script
-    outcomes       how often a material is won, drawn and lost, written by a script
-    tracing        evaluation and exchange from outside, for tests
+    weights        its numbers (`weights.json`, written by a script)
     transposition  the hash table
     perft          counts of legal lines: is the generation right, and how fast
     kinds          pieces by name
@@ -25,8 +24,8 @@
     state          the memory of one search as one record, and playing a move in it
     scores         what a number means: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. Everything here but `scores` and the numbers that
-scripts write imports numba: it is loaded by `tbgen.engine.thinking`, in the background. All of the
+The modules above `state` import downwards only. Everything here but `scores` and `weights` imports
+numba: it is loaded by `tbgen.engine.thinking`, in the background. All of the
 search is one kernel and its parts, so that everything is optimised and turned into machine code
 once. What calls itself passes on no literals (`tbgen.compiling.jit.recursive_part`).
 

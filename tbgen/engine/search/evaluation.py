@@ -12,11 +12,13 @@ is about a hundredth of a pawn; a rook is worth about 650.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search import outcomes, weights
+from tbgen.engine.search import weights
 from tbgen.engine.search.kinds import ADVISOR, KING, PAWN
 from tbgen.engine.search.network import see
 from tbgen.engine.search.scores import MAX_EVALUATION
@@ -28,13 +30,17 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 FEW_PHASE = 12
 """No more than three rooks: so few men may be known by their outcomes."""
 KNOWN_MEN = 5
+OUTCOMES = Path(__file__).with_name("outcomes.csv")
+"""Wins, draws and losses of each material of so many men, in thousandths, for the side named
+first."""
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """`DECIDED`."""
+    """`DECIDED`, from the file that `scripts/tune/outcomes.py` writes."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
-    for name, (_, drawn, _) in outcomes.OUTCOMES.items():
+    for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
+        name, _, drawn, _ = line.split(",")
         armies = [[kinds[letter] for letter in army] for army in name[1:].split("K")]
         for side in range(2):
             own = [piece_code(side, kind) for kind in armies[0]]
@@ -42,7 +48,7 @@ def _decided_shares() -> NDArray[np.int64]:
             number = 0
             for code in sorted(own + others):
                 number = number << 4 | code
-            shares[number] = 1_000 - drawn
+            shares[number] = 1_000 - int(drawn)
     return shares
 
 

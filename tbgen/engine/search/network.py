@@ -61,7 +61,7 @@ def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
 
 def _shape_rows() -> NDArray[np.int16]:
     """`SHAPE_ROWS`."""
-    shapes = np.frombuffer(base64.b85decode("".join(weights.SHAPES)), np.int8)
+    shapes = np.frombuffer(base64.b85decode(weights.SHAPES), np.int8)
     shapes = shapes.reshape(INPUTS, SHAPES)
     rows = np.zeros((16, SQUARES, HIDDEN), np.int16)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):

@@ -1,166 +1,21 @@
-"""Numbers of the network, written by `scripts/tune/train.py`: not to be edited by hand.
+"""Numbers of the network, from `weights.json`, which `scripts/tune/train.py` writes."""
 
-VALUES        what an advisor, elephant, rook, knight, cannon and pawn are worth in an
-              exchange
-BIASES        what each sum begins with
-OUTPUTS       opening and ending, the mover's view and the other: what sums count for
-OUTPUT_BASES  opening and ending: what is added
-SHAPES        int8 (inputs, sums), in base 85: what each piece on a square adds to sums
-"""
+from __future__ import annotations
 
-# fmt: off
-VALUES = (112, 119, 650, 333, 300, 70)
-BIASES = (86, 82, 82, 27, 149, 139, 42, 111)
-OUTPUTS = (
-    (
-        (593, -863, -624, -802, -925, 547, 1168, 662),
-        (-524, 895, 670, 688, 922, -588, -1102, -666),
-    ),
-    (
-        (909, -788, -839, -721, -983, 1242, 470, 792),
-        (-962, 769, 823, 771, 1019, -1279, -481, -739),
-    ),
-)
-OUTPUT_BASES = (36, -21)
-SHAPES = (
-    "0RsX10|Nd60RaF4{r~;~0RR2}0RII9{sji~3J47a`vD042?hxV2m=NG3<&%O0s{g41O5a20|5O000I5{0sa94`T+$0",
-    "{R065|N8*`0|EN{0|Nd40s;d80RIH|0}22E5(fea1q1{43<&fF2o3uG4hiH51^f2`3H<y5{r>*~{{jE~|NQ{``~?62",
-    "0{{O30sI60{Qdt1`~mm?1ONU30s;pC2MGi96$s%32?zfA4+!H22?G8369v})1NH#=1OWp41_%5B{s8<3{r>{~|Na2{",
-    "{{Q~~{{#O3{{H*|{QUs||M>v{`vd;`0RI8{2LAg3{{jC10sR90{Qv_0{Q~;@0Q&#{1O5I1_Y4000|5F01OER4{Q?30",
-    "`~Up}0RsR5{Q?I6{{Q~|0RII50R#U9{{8;|`vCd{0RH{||NQ;`{sRO60{a300tWa2`~v&_0RjO1{sRE|0|5j71N;L1",
-    "0tEd400aX30s{y7{ssH|0tEg700jU8{r><20{sF50RR8`0RjC3`~Ln1`T_$11pN2|{Qvv}1N{R4009320sjR40RaX6",
-    "1_A&60s#E{{{9370|EX30|x{D0RH{|0R{jC1^@;F{{aC1{{aI10Q&&~0RaO3{{jR72>=8H0R8*{1OWm60{H;|`w08|",
-    "`~>|10s;H}2K)X00|5j40|NR52>k#B`}zC+{sIB~0tW;G00aF400aX300jL0{rdw20|5X5{R0F8{s8|50r>$30s{c~",
-    "`uqR^0{;X5{saB?`~da;|NHy?{saN~{Q?I80S5s8`~C>~0Q&#~{{sU81_S^8{R00A2LJyC`Thg_{{I310RjL7{rmd*",
-    "{saO3{Qm#``~C#@|M>y^`2Yq01OWH~|N8?0{sa92{Q~?20R{d31NQs`0t5d7{rmd<{{Hm&{sI2|_y_z31p)p5`~d(0",
-    "0|x&D{r&#^0|NvA0si~~0sI2`|Nj2`0rmt22>cxM1Ofj40s8;}`Ums_1p^xa{Q3g}{rdp=|M>s-{{{a8{{8y|00#X3",
-    "00jpA{Q3m|{s8y-0|5a10tWm5{s930{Q&;|00RF1`|$Sz1_BuU0R#g20sa2~`~?650tE#70Qmj_0|fs800ag94FLZF",
-    "0|Nd900jm6{QLm`0sR35`~Ly|{{{pD`}y<w1qK)W0Qdv^`~v+0{_5rb2LuWN|NH<0`vCg{0R9B~{|5gB0sa2~{{8*?",
-    "009H~0|5H~0|EjA0|5E`0saC500;d8{`~^}1N;E}|Nr~~{QLt00s#p8{rm#~1Oxy5{0IXA|NsC0_yGR_0RsR7_xuL@",
-    "{{sC2`}zC&0RI8}2><{B|Na020t5d22mb;C1^fQ~|Mvj)0RjU21O5E{{Q(2{{sRF5`vdv`1qT8H{{9320Q&&~{r(04",
-    "|NQ>{1^x#8{{#R100R2|0RIF2{{RF31^os6{{aUB{{{d30ssU40RjO4{sRC4{{Z{|0{{a71^@a2|NR010{;O42L1p6",
-    "`uYg^0{#8@{R8^~0SEpB1ONI3`~Cw2{Q&<23Hk%}0Q?65{r>&|{{jU9{QCU_|Na2``~v^}0sj8}0s#E~0tfs7{{sRA",
-    "0{;F10SE^C0sHy`0{jO3`~m_000991`TGL?0tEj72Lc8K0|5Q}0s{X7{saI3000U40R#j82K@U1`}hL`1O5U11_J~6",
-    "0|f*F0RI930sjX40R9981OxjA0ssL20RjK_00IL40tEgA`TYI&`~(C51_Ay700a93{sa5}00aC60{#R51PBBE{{jL1",
-    "{sIX11OEd90Q~#;1pog3`vC<6`vv{^{QUs@`~L_20ssm51pNL03;p>8{r>;}{{aC5|NZ;|00IIA0R#N}|NH{`0Qda=",
-    "|M~y}0{;H|0tNp10Rr{_1@`;?0s#*G{sH*|0{{UA{Qdm@`~d#@`vd_000095`0n}p1OEm2{Q>;~0R#vN1^oX32Lc5D",
-    "0t5a71pfpE0095~0ssH~`~3m@{ssj80{#a600sR8{Q>^~0Ra310|f>91qJ>D1^)a03IY88{r>>>0R{j61pNH_{{a93",
-    "1^oB*2LlKE|NQ$21N{I3{{sI10RHy?0RsI20s8m?@a+Nn1O5#91Oo#80|WdA{{j911pWH{`~3g_1^fa20{Z(00ssa8",
-    "{r?040{{I000992`TYF`{{jU8|Nr~}1OfvC2mS#91o!^``~w01`uqI?{Q3L-1_}NH1qA^6{`mm|`2Ya~1q1&71pWX8",
-    "0Q>&}{{#j8{s8;|{{#O01oHj-1_1>8{{aF5{Q&>~`T_t30{r^~{R00700jm91poW~1po{J00sXA0{;R2{QLm?0s;d5",
-    "000I3|Nj8~{sjI52L<{A0s{L3`~?IF|N8_3{{;j5|Nj61{s001|Nj8_0sR5{0|EO1{s#j60RRL60{jCA0ssO10sH{}",
-    "{Q~;{{09dE2Lb~B{Q>^}0|5K~{{Q?02mAv9`~d|62K@d30RaF1{sQ*~{`&&^0{;R71^)j4`vL*`1O@y81q1#20R8{~",
-    "0{#FC00RL5{Q>|32LS{800sd50ssI12mSy41pfsA0Q&?20RaE}0|Ed3000I9{`~*_009C5{{sC00|ET}`Ud*|2LuKF",
-    "0}B8G{{R66{rdm`1q1#91Ofj8|M~^||NsC0`vL#}1Ox>K0{Z~~0RH_01pER3{{jI10Qvs^`vC#|{{jU40R#a3{r~(2",
-    "{s933|N902009I81Oov9{rUg=2?YfH2m1W|{Qv<61Ox&9{`>v^1N!>``~m;{`vCp^{s95{{{aL80sQ>~{saX40ssdC",
-    "3GnUe?;sKs73uEo^BoTu4*l}>^%)!x3h(as<roze7Vqot_8A-(3+UhX=o%Xu5c=Ty>=P3o7xnG%=^7Ll75Mn^>J}0g",
-    "4e{sm?jscz7U}o%=^P6Q4)yHw=oAhi59sgl>l+#vAMoY);T!%K74Ycx=^GXd5%ux?=o}Xu7xeJ;<{%Of81(x2^cxct",
-    "5A^Qz?i>&p7w+!m?-mXi81?b&<QNYd66@ji;~W(i66x#y=o%9f8Svup<{1SV7V+xp=okwUANA+#;1UcG9P{nz?i&>l",
-    "A?fJ|?Hv>k9Pjn_?-~#j6!Poq<rxVM73%Bo<{A_S6YlT$<QEPI6YSsT<{SwW4D{*g<QNbU9{S|><rWem67c5i>=X|W",
-    "7xC-v>l+pj6XNjj?iv#y5bW;f;T8u24dvqG<QWhZ7V7Wq<QNhS4(8<V<rxtN1mEfD<ro<b9PH!n<sl0Z8}RAz<Qo+c",
-    "5c%r%;TaYi73uNq;ujko6Zq=w<Qokb66)yl<r^3t8u9A&<`NPX8Tjt>=obzW`s?fa>J%6j9QEb;=ob_Y5d8V}=MoVY",
-    "6Y}!&<`x$O8t(J$=MxVa7xD7%<Qx+e8|~=$;}IAa8}91$=MxqV7wqcu=NK0d0qo@L<`WhS8TQ}%<QW(h7V_xv;TIYc",
-    "74G-(-xU%S8RX^W?Gq3j4DImr;}seZ5ANpi;1mxa4)E#p-wzrZ66ovf-w+WO`}61S-xCrM1M2bj<QEbb3;gZ&=@S$X",
-    "4D$B&;1w4d9q;+>>JSzk3+nCi;}j1V1K#EC-w_oQ6Y1>i;uaMg1Lf}W=oJnI2I=qZ<Pi-M1nJ}Y-4Y2M5AgT&<Ps1S",
-    "4D9gq;TjhX2JQ0m=n)wk4CU|k<P#AS2Jh+T;1U-i2k`6e<P#1W1M}(U-VhiX4D{dW;}8@H67c2m<PQxO1N!dq;t>@N",
-    "1NaE??f@1C3;_WA^b!aO3Hkc^=m!)54gmr9`Un*j{{rvx>kJMB3<UlD`UnRM2lNX4_y7<K4FCc7^brUM2>lA>>Hqx=",
-    "0{rp$00jUD`t%F|^Zgwc0TKB0>kJDP6afGA1OxpI2>JZ|_X`aR6z};2?*keA4*UoA@dgMC_44`r`R@@U1qkQ@_XGVB",
-    "69xbH@DB<Y8T}RN><kD84*UT7@eK_P5dQT4@CFqO75W4M><IQ776AP7@dE`8{{#U4^$rUZ6Ak(R{0{{e5B~%G_7MvU",
-    "6bk|X?FkDE4fO=^^9u<O3;pKu_z4CD4F&}I?EnZ22=(vr@(2eG6$T0R?gj}E3-tQ_>jeD@1_lHI@dW|`5&#VX`wt2b",
-    "4E+H33kV7Y3i=2C><bAD5C;PF@c<GI2>Jd2?*9-A5CZi1?FJ1B3;Fy4^9c+L4*2!|?gSMI3Hkr}_6Z6P4FUKA;|U%Q",
-    "5B~oF^al(R4FCfK><SPE76kPA?*a-43;*{2^Z^nJ3kdiH>ID%J2KM>@>I4%G4+Q-M>j@bM2lfH*@c#w}5CI7P_5%Y1",
-    "7XAeZ=mr863>O0f>;ex85CQ`Y?Eni94gLQB>;x7M3H|~D?g$YQ4Ez5A><JbM4+#MU?*tAB3;p;5?*<nV5BUZH>Iw=G",
-    "4*~fK>;DxJ5&r@K>;VZ8{ss6B>k1SS4g&oI=KmTI1pER3>HriA5C07g=>H%R82$PO?EDT65&iWE>IMu55C8rE=>`o8",
-    "73u;F>;?l08T<tb=miK25&{Je>H-iE4EzB3<o^x}0RQ*!?F<_a6AK0o>H`W23k3D-@dy?a5$yvA>jWAR4Cey{>ihl$",
-    "75oSP>;4H86#V!D>j4uK75)4O<^Ki`7X$|t?FJ1J4FviE>-`fD3Iz%U=>`rG4hH)J>H-Q45&HNJ@%<AN5ew)6`2i3L",
-    "1N{8(3J44a{sQ*z{RI&V3j7H34FC@c7xxAN0Q?XH4)*ru00R#P9RKtA`T-6N3Ih86{re3J3j*^2009jQ0sHX${{adH",
-    "2>S2y1pgHX4*2rx1O^5Q68h-_0s{;M3HSK>0s;pU4gUG}`~VFP2mtH+_4x=74(a>+{`(mR4E_c7_WuM45BvA={ssvR",
-    "5cLB3_5=<C4D<8%{R0gQ4E_7(3j78N4fgu``2Y_O5&G@!`u7eA2kY+d`~wpX3f=eY{r(IF4EP1}{Q?jj6!-1z^#BYI",
-    "01Nr|_6QIK`up_m@&yMT3;Fc<`T-6M6!{1J{{#vV5Crw}`T`UY74zij_5%qC3ibT#0s;aF_WB3&^a2MA3;PP_1O^lX",
-    "1_l!T{r?CD4Egi}`~Ck45$^c&1ON#N4)yf+{skHk4)*o)@&6SG2kR8@`v?UL3iJ!}0s|8c4)Fx(_5BtR0rmL#@dOkT",
-    "2?z!L^avOQ2?O@+?ED1?1ONj50{;~b90%>~@%#!469W0~?(+`?5Agl{|NRFF3HSc?_WlhF5BK{5@dXSA3;YG{@&yVH",
-    "2KxH*`~eIG8u9Y@`2q$B3-<r){{IIG74`w|{QU$B2>|}-_W}+H74`V+_WcP83+V~&_W=nD4gCV?_x}h91^4>&^#&6L",
-    "3;Xi(@(2(U747^0`~C?C68rz~0{aFD5bpi$`2z?F3IFr<_WlSA3;X~30s#{c4D0g&`}_tA5BmV@@c|GF2=);8^al$L",
-    "5CZ-C@B{@A4E*!+{Qv$C4g3S_@Ba!45CHV<^a~3C69@$N`wj&O4fpN;{09#U1qSKz`~(aT2=M;v@%{w~2m|-{{sj&V",
-    "5BTx*_5cS24fE>n`u+X`4)X)}`2P(O4fFm1`~wIF3hf8_?f?r54(#^!`Tq(H1p4v!`v43J3hnvs^Y{z@2J!*!?EwP=",
-    "{|5vB|Ni{}`vU?10|)^I|NaE|0|5R200aX8|NQ~?0|5F0{r>v>0RRF00{i~=|Nj311^oZ{1_c5H1O5U80|5UB0RsC1",
-    "0sRF40s{U41^oQ|1O5R7`~?921p@m3{Q>^}1Ns5~0r>s@2K@a00sa8`2LAvF{`~z0|NQ^}1OovA{rmv}0RaO1|NZ#_",
-    "{{aI11px#G{{8_31o;L20{i^|`UCy}0saLD0{Q^|0{{pD0{{I00RjR40RH{`0t5d50sspD{`vs~00jO3|NZ;@`2+s|",
-    "4Fw7h|Ns991pWRA0|N&F{sRL7{{jOE{Qms_{Qm_72Mh-Z`T+w8|NH+000RO81qTKM`~U(81^xT``vd*{4+R4c^#T6_",
-    "76Awi`u+kB2>k*7{sIL800{;X_y+_G0{{U13IqfM4hjMe^!x=70002}1NZ^^0RRdJ@&p0{0t5m1{{Z~_6cY#(?EVS@",
-    "69fzt^7#Y|2LT2c^8gJB4+sqn_5=V54gCri?*9V_3jhfh=K=`|1qu)i>Hz={0S65Z^8^106ATX$<^>4>777m;?EL}<",
-    "75fPw?)mr)5BUoo?)(Z369NYg===i_2>AmP>HrEC0sICG>;w!O2LcWb?F0H45C{?q?gR)86bTC><@*T?6$uY1?f&`*",
-    "76lh4?Em@<6ATF(@A(D}3<d`q>GKs04+IPv<pl}~3i$^O=>QE63k(w(;{*W<3JeDd>k9@C4-^Fx=>`c76ATa;>jMu8",
-    "3=Rna<oo>%4-F3m^Zf=51_lKS?)ncE2Mh)f=JyEz0~7%3<q!V_1rre%><$zY`V9yU?hOnK1`i1X?FtJD3>FUg>IC-!",
-    "_X++9=LrT5>;eG__WTkA0|5L7_xTnA=lKT}^7{t|`2GVD_y!aB2K@;T`1}M20R#O3`Tzj_00909_zDjc_YL|2@c|AG",
-    "`1}6^{r&(01_1#50sjE~1pfK}`~n05|NZ_41N{5}0008~{R09200II2`~&<4{Qd+50Qdj-{sRL50RsR31OfyB0RsXC",
-    "0{;K~0sZ>|1^NR4{Qmz40S5jA1OEO3`T+X?0RjR4{{8;`{sI2_0{!~^|Nj98`vw93`2Pa@`}+X^2L1#5{{;U6`~Cj>",
-    "{ssR51pxp41Oo>L`vV670sI8~0sjL3{{#R7{sjUA1N-*`{{Q{{0R#W|0s;Q}`vm?3{{#K}|N8p^1p)f}0sjaG{|Ej3",
-    "1^oU7{{;j80t5s71Ni>{0|op30R9020{;vA{{;gB1^)m92K@d21N;R30|5p70{{L5{R92{0|)~B0ssC10t5U8|N8v^",
-    "{Q><10sjO2{{jI31O5R00Q~#_`~w350|NW}0sQ>{0r~&~0R{d92m%8G`27U?0Rja70{{j7{s9I70R9C1|NjL2{Q&^`",
-    "{r&*`2LS{D0RsQ}0sRI20092~{{aC20Qdz0`~CR#{ssU600IF0{sRB`0s#d8008{~{`>#{0RjmB1poj8{Qv^{{r&(0",
-    "`vn35`2qa{0RH{|0{Z>`|Na30`2_m}1Ns031p)m8`}+g@0{s3200RI1{`~<01_A#91^Wj5{RssA0|f#E0RsH|0s8^~",
-    "1Oxx~`v3<30s!{{|N8;}3i$m1{{jO7`UMLA5C{?m01E{64G0Md_zMm45DW?l1OEX7|M~|1{s8^_0saC32mb*61OfpE",
-    "0Rj8^{s8>_1OER1`~w991^EL21^xpD1qKN24+#SZ0}28D4hRDY0t68N4G9Pc0ssL50s;g71pojA1o{920{Z^`0s{g7",
-    "{RH^}0s#O41O5X50r&j>{sa320|Ed12><%~4G8-O2L1v84F>xI0saF74+s4O00aR1`u70>`Thm@1q1^E0s;p7`uPC_",
-    "{sI960|Ng40|5p81ONj11N{U8{sjgG1^)&7{{j020|5E{0|Wj10Q~y}00RF61OWg40|ER600IR90{{X80ssL20sjL3",
-    "1Ofg6{0sg71^)g01pEd900aR4{QCj<`}+X<{|NvF0sQ{{0RjO2{r>&^2m|~80Ra60009L40RH{{0sj2`00jj4{{sI1",
-    "{Q&>{0s{j40RsdC1OEa700H~~{{IF60si~^|Nr{_0R8^}1OWy61pfmE0|5p81OWm50RaF3`vd<0{{Q|2{r&&^`~d+2",
-    "0sZ^~_y7U~1q28B{{i^@1pWg81OoyB{RaR20{aID1pNX5{{I60008{|{{{g90RRC2`2ha^{rv#{00962{s0010ssX4",
-    "0R#R40RRI5{{sRF`vCv|`2qd|{00F20sH&{{{Z;=`Ud|5{{#O1{{Z;_{Qdv_{{sXD{r~^|0s{X41pfp80tWs81OWvJ",
-    "1pxg4{{904`~Lj{0t5g80{{d11pNO20s8>?|NjO5{{H;{0S5d6`~L(41O5XA`~Cm{0ssC2{s0030|NsE`~d;~00I98",
-    "2mb^E0RRF4{sRF7{Qma;`~n041OEI41OxvB0txs00|Nm7{ssgA0tWs30R0041ONU4`TPC*0Q>>~`uGL`0{;C4{Qm&`",
-    "{{H?200aI0{`vs>`~U&{00adC{{;X40RRsM3JwYZ`UnI41OWdA0{aIL2@L-P0|fmC0sZ{~0RI691^)g7{QCX-`~Us_",
-    "0si~_1N{5}{rv#|{{I94{{II50RjF2{r?321pxv90s##V3Jv`K0|5X50Q?92{RIL7{s03C0s#U5{rUp?1pfZ~{Qd#{",
-    "|Na620sQ^@0`~>~{s8~~0RsL7`vU>|1^)^V2?ziE1Ofg30ss5_1_BHb2>bs01Ofg61_1~C{{a940Rjd5{|Ep4{rvv{",
-    "0R#U71pE8~`~?2~00{g5{R0000sjC30RQ~~0RR5}{00IC`uYL?{{H{>2><^B{{aF60t5sB0{#R1`~3p`{{;pJ1Oo#7",
-    "0RRL7{r>_1{sZ~~{rmp}`v3s{{{R66_5lO>0t5d6{`~&_1O5U71ONj4{00R4{RRO91pov500RX80{sK~{{a2|{{sR6",
-    "0RjF0{{sO6{09F000I96{{H&~|Nr{^{s997{Q(660|Wv93Ht#80RaC5`uzL;{s9F200#s60{{R40|5j90|Nc~2mSm6",
-    "1ONs8|N9341N#E{{sRRD0Q>^~0|EvE00RI2{{Q{}`~L#|{RjRA00IO4{Q&?2|Na5~{Q>{{1ONE_1OWa4{{I2}2KV~|",
-    "0S5vE1ONK}0s;L4|NQ^}{QUt2_xS$*1Ns301OEO0{{H?0{{RC20s8>}{{H<00RH~{0RjE~0sI94{sH;|{sRO31^@p9",
-    "1O5U2{r&;^0sa330{;g42n+`e1q1&D`~L<5{{Q*_{rmj``}PO^{`>?20|Em93jO#92?O#2`vM090{#2{{s9I90Rj61",
-    "0sR2~0{#R5{ssR4`~(03{{j5|{Qm>~009OA`UU#?0R{d1{{aO6|Nj62{Qm<80{H#`{{;U60{;I0`~dy{{00IA{{I32",
-    "2>t>L1_Aj5|NZ~~0sQ^}{{8|1{`~?20s{a20RR301quQX1qAl{0|NX1`~m(12mb*B{`&#}`2ha@0Q>s{{{{OC4FmZG",
-    "`~n65{rUv`0RsI11^xd3`u+n4{Qv>~{{Q~{|Nr;^{{Z<10Qv+1{saR2{s9L51p)m9{r~y@1N{310{s97`~w0300aF1",
-    "1^)p9`uPO`0{#F40RH{^0|EaI1O)p8{{sXB0{#B}0{;X70r&y^0{{a9{{9370tN#I3<LWD|NQm<0|ER40sH#>1^xyF",
-    "*(Dqv4%z+T))pQY5Z3|e&m15b5a<8f>L48r4(spp;wd8)6XyKz=^`x}4dV3h>>V5t58(#v=@A+a6yyNq>>d{h3F89k",
-    "@fRBu72EXU@f{c!73A&R+aMbm4d(mW-yjnZ4cGVI;wl{&{^tMc;vpFn7VrG+;T9eh66N>q<s1SZ3f}hY-4-4d6XE;s",
-    "*c%}f4dMXb+Z`Dg3+MOi&L1EV59a&c)gc`Z1nBwb;UE_g66OEn<`o+h73uQp*clB97vTBf(ij#H66yQ%+a??p5$F2p",
-    ";v*Co4&MIb<rWza66N>e*B}`a5a|2a;20Jd6Y2Wp)E^!Z5b6Kn-Wwhi4e0&m<Qo_q5$6Br)*BTX4eI>s&J7(F73T!*",
-    ";1nDi5#ILX*Ay2G8twGv<sKgx6yW*c*&7)V6zuol;2s(i66OBm>lPdl5##*p<sBIq72*5w>kk(e3gh<g-Wm}e7UKNy",
-    "<rEbj6YKou=ouRo5bgW$+7%oU67Kcf-xLlI6!G}y-4YrO6X*Hg-WM4N6XEmd(-9RA6X5sh;}r)N66x^k=?fef5aa&u",
-    ";}9Mk4dC+k-WeDW72o^o)f6Qd8tVV<-x3%W6zBWv-5n|%73%uz=ouRt6zTfw-4-4j66yfw;~NwX6zcZm<`o?e7vK2w",
-    "^b#f-6y@~#=ouax58wUo-Vz@X4&wUd=@S(P6zKQr<RKUg665#q;u#SY73}x!>JA<i5a#;o*#8d>8td`#=LHfF6Xf;j",
-    "?id;s4(9vs<_#Mg6Xy5h>Khvn4(0#r=nxnf6zTNr?*|zS6Xo;i>k|wX6yE;o*b^Wc5#jsq<s}ps4Cwaq<r5Gc6W{gj",
-    "^%ENw58wOm=Nudt59j#k>?Iu!5#RIi<`)zd5#sjn<rWhP5a{{r=@=0X6YTc#>k=Cl6WaUi=MoJM672Qs><0=H6WaIf",
-    "`VSEo`S$+=3>^<55&8W23LYW|5%v553n3E^2=EB~{u>S$1@#g60~!?-2JZ#=1Qr_){PP3<`4tKX`tlb3`V$Hf1o!*{",
-    "1{n?n1oQUy5Fru*{r3F;3mOm?3HSi{0T>7j5cK!s{um7T1o`&?4;Bp!4)OZ*1|Jk53;6;81{o0`4E6s1_Zkxr2Kos2",
-    "0~!t!|M2|-1{EM81o!{{2Oby(1oQ>@3mp|B5cc^5105M10{Zd#3mX*|2lo2~10Eh31@#B`1tJk44fqcU`yLY!2JaFA",
-    "0v8$&4)^~83>^;=2=?;&`w|on2=w~$1sW0-2>JU0^%@uy0R9U41t1d_6ZQ27`zaI?5BC4}0U8)45%u!`1Qrhq{qF_>",
-    "`Vtls1o8j>{~8k&5%&f92NxL=2lxH`{vi$+5cvBB1s)F>4fOm01|1O;2>bo@1Q8k?1@#2}2pJs~`|$qv{vi?{4)6;F",
-    "0uLer4EOu~^%V>c{qp_$0~i(<2=@C001yxr1oQd<1`!k-3ikg4_818i2lD>*1sxX*5cU2B`4t5b0P+9*0s<Qn`Skbz",
-    "@E8yj0Qd+D`UVyf7xV-H{|O%t5%~TI@(>9W2J#2_02c!j4Eg{8_6rdd3iAQ^03HY$1@{C1_89&e1o8^<03H$=0`v&|",
-    "_6P<K3G@I5_z(;W0Py+({0tTn|NHy^0|*Zi4)6m51|Jj;0{{L11Pcur1NZm-?GOzI3ibK^|NjLN3Gw>=`1KA7{_+3z",
-    "^a~0Q3-ka0_YegP^zrxj?f?%63iA5#>JSYL3H<*6{00OJ{`B|q0s#sg|M&g%@CNq^0rLa({|g8Z3GVmt@D2qE1?&3z",
-    "_zeIO`uy??{t6Bh0`Ua@0~-Yn4EqE50~ZAd{`33}{1FHn|NZh0`xYAx{qX$+0Tc@a2kHg(^#uhB{OkMu@Dd9W_x1k*",
-    "{tO5R{QTMh{SpWT{`Kkv`40jI`up+z`v?dQ`S<(z2oVAc_WbPb^aKMI`ULy?`3eyS`t|1f_X!Oa_WRuY{R<5W{{7ec",
-    "{sj^j{P_3x{0RU71NHLz`T+$A1^o8*@dWo0`vB|v{|F2c{rU6%015&T0|M{;_y+<V0Q&X*3K0bu2K4dr2>=ZZ`S|7k",
-    "1_}fF2mtT?00jdE`}ytu`UL$B{rKna{R#sR`S|Ji0Sp8O0rlSi0SEyV{sHOy^9%tG0P^Sl_yY|K0QKkg0~GuY{`u$h",
-    "3k?qw{`Tql{0saC0r~It^$z<H|M=|x{Q?XS{QBtm0|^Td|Mlqn2M7Nb0{H9u1rG=p`}p(r{R9pW0{H6&`3VdU2>Sm3",
-    "2mTig|M~Cv?gs$^2l@Q?`2YR}{PyAg_6GwN^!o1Z{TTrT1N_|m@eKeD|Mvm;{1Ood0`%qk?h6Y8{`c?u3<(Dh4*KKx",
-    "{SpQV4*c=<0}mSm0Q2?r0S5gK4Dj~-1_lQS`vCU;1N{vN1p@5$_zV*a0rd3z1quZW1N!su`3MFJ0r&g(`VtZm0rUg!",
-    "1pyrd0QLR<_67(9|MBt%@&Wz{2l)5<3jYxe`1$7e3ls|q1ODp*{R;mG{r&Rx`Vs^v{`~*<^a}(G2J;2+_X-gb{PODa",
-    "0SgBO008Cp{Ra>b0RZ#`_zwsV2LSZ@2nrDs2LSZ=>I)4G0sra){{sOI{`~d&?+gS9`S<So{QeLB0{rgz=?e`B`~C*`",
-    "1`GcJ1^esy`UC_H0{Zs!{SE^L1O4vv2oDAh{q*eX?h_Fg1PS^0@(u?N|M~Ux{}uxc0Qm9!_y-Ue`S11h01gHg0rd3u",
-    "{R$Ni0_^wu_X6_|`}6Si@D>CK0sr9j_zVIK|M%$g{1OKe`1$bv@elV61NHs*@e2z90r%?e`3({d|M~3z2N((y|M&I)",
-    "2?z4_3jX~64Gabh`uYO@5fcgi`SkVw2NntQ3G@p31P1{F4E+H83JVnY4+Ho53J(tY3jF&30}lQK3jYZS3lk0V{|)#F",
-    "8xSK42los64;v5+0sQ^{6CDZu2K?mu6(Jo11pCkZ5)lm-2K>?l8WbY_7x(l36ABa=3Htl|2o4zl1pN&A3>X#o9sCpb",
-    "3?Uf(`1c0}6D1b~`}_v}5f>%~1NjC279JT90{Q(03>Oy-2l^fW5*Qs93-=5H1sD(s0{RdD2^tp;2=@&C2^AFy4f6&4",
-    "3>6O(_4oq*`x^xk{rM9B0vG-T_y7p>3?vQs|M?I73>XUo0Q(jH4-XUu3HlHH1rP=d2l)T}0TmVp1@{jA{TvVp2Jr#<",
-    "0T&7p`S1(;{to>H_U#M#{S*2C0`>&%1s(<m`tb$w3k?Gb0`Um_3l9VX3HJ!@0t^HV1@Hy({|*EU0q+U>{|^QT0`v?2",
-    "1OpBP_xcM00r>^^{r&*``~nF62>Ay30sI661poj40QnCJ{rCj`0tNd20sRC12onAa`1S<*0|Ep71p@y700jyM0rw02",
-    "0|g2M0{9600sZ^}0Q&?5_y-940{8|1`~Ls=009C5^#~6G{{8^`00sO1`}_j{00aR9`SAw*00sg7{s094{0RmG`Sk|<",
-    "2LJj20{#612mS{J0sr{{{RIC6{sR94{Qms_2m$~72nYcD`2+?1009F0{{H&`{sjU5|NaU8{r~>`0s#R71pfp900IE~",
-    "|M~*_00I33{sH|11p)&80sjU50s#dA`33z0`Tzp=`w0IB0sj8~00IC70R0001Ofg5{s8<4|NQs`1_Av6{`~?1{R95>",
-    "`vL(20tNg72mky40s;aH{rv;}{s0F4`vC$400930{Q&#|00I60{ssd70s;X11_1y51OEa60tEj0{s964{Qm#?`UU&|",
-)
+import json
+from pathlib import Path
+
+FILE = Path(__file__).with_name("weights.json")
+
+_READ = json.loads(FILE.read_text("utf-8"))
+
+VALUES: list[int] = _READ["values"]
+"""Worth of an advisor, elephant, rook, knight, cannon and pawn in an exchange."""
+BIASES: list[int] = _READ["biases"]
+"""The number that each sum begins with."""
+OUTPUTS: list[list[list[int]]] = _READ["outputs"]
+"""Weights of the sums, squared: for the opening and the ending, the mover's view and the other."""
+OUTPUT_BASES: list[int] = _READ["output_bases"]
+"""Numbers added to the outputs of the opening and the ending."""
+SHAPES = "".join(_READ["shapes"])
+"""int8 (inputs, sums) in base 85: what each piece on a square adds to the sums."""

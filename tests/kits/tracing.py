@@ -1,8 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Evaluation and exchange of a single position, for tests.
-
-The search does not use this module.
-"""
+"""Evaluation and exchange of a single position, as the search computes them."""
 
 from __future__ import annotations
 
