@@ -9,6 +9,7 @@ slot of an illegal one holds an arbitrary value.
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -289,9 +290,11 @@ class Tablebase(BoardProber):
             raise MissingTableError(name.material.name, name.rule_set) from None
         self._open[name] = file
         # Dropped, not closed: another thread may be reading. The last reference closes it.
-        loose = [other for other, each in self._open.items() if each not in self._held]
-        for other in loose[: max(0, len(loose) - self._max_open)]:
-            del self._open[other]
+        beyond = len(self._open) - len(self._held) - self._max_open
+        if beyond > 0:
+            loose = (other for other, each in self._open.items() if each not in self._held)
+            for other in list(itertools.islice(loose, beyond)):
+                del self._open[other]
         return file
 
     # -- probing -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@
                                                  -> one reader: clicks, heat maps, weights
                                                  -> light requests beside eight heavy ones
                                                  -> pages beside four clients that search
+                                                 -> the first list of endgames, the first search
 
 Clients keep their connections and ask for the values of random positions, each address once, so
 that no response is cached by anybody. A click is the page of a position; a weight is that of the
@@ -12,6 +13,7 @@ page with script and style, compressed. Bounded in count and time; loopback only
     python scripts/measure/bench_serve.py --tables egtb --rate 300 --seconds 10
     python scripts/measure/bench_serve.py --tables egtb --reader
     python scripts/measure/bench_serve.py --tables egtb --searching KRNKR
+    python scripts/measure/bench_serve.py --tables egtb --first KRNKR --seconds 1
 """
 
 from __future__ import annotations
@@ -183,6 +185,17 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
     }
 
 
+async def first_reader(port: int, material: str, seconds: float) -> dict[str, float]:
+    """Milliseconds of the first answers of a server that has been running for some seconds."""
+    await asyncio.sleep(seconds)
+    paths = {
+        "endgames_ms": "/endgames",
+        "endgames_in_chinese_ms": "/endgames?lang=zh-Hans",
+        "search_ms": f"/search/{material}?outcome=win&only=1&least=15",
+    }
+    return {name: round(1000 * (await get(port, path))[0], 1) for name, path in paths.items()}
+
+
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
     """p50 and p95 in milliseconds."""
     took = sorted(seconds for seconds, _ in answers)
@@ -216,6 +229,9 @@ def main() -> None:
     parser.add_argument(
         "--searching", metavar="MATERIAL", help="one reader beside clients that search this table"
     )
+    parser.add_argument(
+        "--first", metavar="MATERIAL", help="first answers after --seconds, and a search of this"
+    )
     asked = parser.parse_args()
     count = min(MAX_REQUESTS, int(asked.rate * asked.seconds))
     fens = fens_of(asked.tables, count)
@@ -224,6 +240,9 @@ def main() -> None:
         port = server.port
         if asked.reader:
             print(json.dumps(asyncio.run(one_reader(port, server.pid, fens[:READER_PAGES]))))
+            return
+        if asked.first:
+            print(json.dumps(asyncio.run(first_reader(port, asked.first, asked.seconds))))
             return
         if asked.searching:
             reading = beside_searches(port, asked.searching, fens[:READER_PAGES])

@@ -97,6 +97,8 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     labels = [shot["label"] for shot in film]
     assert "check 1: forbidden, Black loses" in labels
     assert any(label.startswith("last way out: mated in") for label in labels)
+    assert labels[-1] == "mate"
+    assert "mate" not in labels[:-1]
     moves = ",".join(shot["move"] for shot in film)
     assert "is mated" in page(client, "/", fen=LOOP, moves=moves)
     for language in ("zh-Hans", "zh-Hant"):

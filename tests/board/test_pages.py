@@ -370,6 +370,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
     [
         (f"/?fen={MISSING}&mode=line", "没有「KRKNA」的残局库"),
         (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：「a0」的马走不到「a9」"),
+        (f"/?fen={KNIGHT}&moves=a0a9", "请看走法，或什么挡住了它"),
         (f"/?fen={KNIGHT}&moves=e7e8", "「e7」是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
@@ -411,7 +412,7 @@ def test_a_game_with_a_bad_move_keeps_those_before_it(client: TestClient) -> Non
     assert found.status_code == 400
     assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text
     assert "The 2 plies before it are shown." in found.text
-    assert found.text.count("write h2e2") == 1
+    assert found.text.count("Write h2e2") == 1
     assert "Moves (" in found.text  # of a position that no table can hold
     assert '<b class="num unknown">' not in found.text
     assert "moves=h2e2,h9i7" in found.text

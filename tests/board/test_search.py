@@ -372,6 +372,39 @@ def test_a_search_whose_process_has_died_says_so_and_the_next_one_has_another(
     helper.end()
 
 
+def test_a_process_compiles_before_anybody_searches(library: Library) -> None:
+    helpers = Helpers(library)
+    helpers.compile()
+    helper = helpers._free.get()
+    assert helper is not None
+    assert helper._process.is_alive()
+    answer = helper.ask("json", asked("outcome=win&limit=1"), Shelf.of(library), lambda: None)
+    helper.end()
+    assert len(answer.body["positions"]) == 1
+
+
+def test_no_process_begins_where_there_is_nothing_to_search(tmp_path: Path) -> None:
+    with open_tablebase(tmp_path) as tables:
+        helpers = Helpers(Library(tables, tmp_path))
+        helpers.compile()
+        assert helpers._free.get() is None
+
+
+def test_figures_are_read_before_anybody_asks(tmp_path: Path) -> None:
+    for file in demo().tables.iterdir():
+        shutil.copy(file, tmp_path)
+    broken = next(tmp_path.glob("KNK.*.xqt"))
+    broken.write_bytes(b"broken")
+    with open_tablebase(tmp_path) as tables:
+        library = Library(tables, tmp_path)
+        library.read_figures()
+        tables.close()
+        for name in library.available():
+            if name.material != KNK:
+                assert library.statistics(name.material)[0].legal
+                assert library.proof(name.material)
+
+
 def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

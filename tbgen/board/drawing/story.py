@@ -17,7 +17,7 @@ from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import piece_side
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Ply, Verdict
-from tbgen.rules import in_check
+from tbgen.rules import in_check, legal_moves
 from tbgen.rules.attacks import attacks, find_king
 
 MOST_PLIES = 120
@@ -60,7 +60,10 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """A caption for each ply; the forbidden moves of the loser of a loop are numbered."""
+    """A caption for each ply; the forbidden moves of the loser of a loop are numbered.
+
+    The last ply is called mate, or that nobody can move, where it is that.
+    """
     found, offences = [], 0
     for frame in frames:
         label = frame.label and text(language, f"ply_{frame.label}")
@@ -70,6 +73,8 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
             side = text(language, moved.name.lower())
             label = text(language, "ply_forbidden", what=label, n=offences, side=side)
         found.append(label)
+    if frames and not legal_moves(frames[-1].after):
+        found[-1] = text(language, "ply_mate" if frames[-1].label == "check" else "ply_stalemate")
     return found
 
 

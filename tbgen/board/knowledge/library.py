@@ -162,7 +162,7 @@ class Library:
         self._first_position: Position | None = None
         self._memory = Memory()
         self._others: dict[RuleSet, GameTablebase] = {}
-        self._statistics: dict[Material, tuple[TableStatistics, dict[str, Any]]] = {}
+        self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self._find)
         self._lock = Lock()
 
@@ -281,26 +281,34 @@ class Library:
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
         """The figures of a table, and file size, build time and digest; raises like `probe`."""
+        _, figures, file = self._figures_of(material)
+        return figures, file
+
+    def proof(self, material: Material) -> ProofStatus:
+        """The state of a table's proof; raises like `Tablebase.probe`."""
+        return self._proofs.status(self._figures_of(material)[0])
+
+    def read_figures(self) -> None:
+        """Read the figures and the proof of every table that can be read, to be known later."""
+        for name in self.available():
+            with contextlib.suppress(TablebaseError, OSError):
+                self.proof(name.material)
+
+    def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
+        """The name of a table's file, and what `statistics` gives; kept while tables stay."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:
             file = self.tables.table(material)
-            kept[material] = (
-                file.statistics,
-                {
-                    "minor_chases": file.header.spec.name.rule_set.choice,
-                    "bytes_on_disk": file.header.file_size,
-                    "build_seconds": read_build_record(file.path).get("build_seconds"),
-                    "digest": file.header.digest.hex(),
-                },
-            )
+            name = file.header.spec.name
+            about = {
+                "minor_chases": name.rule_set.choice,
+                "bytes_on_disk": file.header.file_size,
+                "build_seconds": read_build_record(file.path).get("build_seconds"),
+                "digest": file.header.digest.hex(),
+            }
+            kept[material] = name, file.statistics, about
         return kept[material]
-
-    def proof(self, material: Material) -> ProofStatus:
-        """The state of a table's proof; raises like `Tablebase.probe`."""
-        name = self.tables.table(material).header.spec.name
-        _ = self.fingerprint
-        return self._proofs.status(name)
 
     def _find(self, name: TableName) -> Path | None:
         with contextlib.suppress(KeyError):
@@ -354,7 +362,7 @@ class Library:
         best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
         for name in self.available()[-64:]:
             try:
-                figures = self.tables.table(name.material).statistics
+                figures, _ = self.statistics(name.material)
             except (TablebaseError, OSError):
                 continue
             for entry in figures.longest:

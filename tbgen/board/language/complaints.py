@@ -92,6 +92,16 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"wait for its end, or cancel it", "请等它完成，或先取消"),
     (r"write (\w+)", "可写{0}"),
     (r"try again in a moment", "请稍后再试"),
+    (r"(\w+) is to move", "轮到{0}走棋"),
+    (r"choose another square", "请选另一个点"),
+    (r"look at what is in its way", "请看走法，或什么挡住了它"),
+    (r"keep a piece between them", "请在中间留一子"),
+    (r"meet the check, or keep the pin", "请应将，或不动挡将的子"),
+    (r"from (\w+): (.*)", "{0}可走{1}"),
+    (r"nothing on (.+) may move", "{0}没有可走的子"),
+    (r"choose a bar of the histogram", "请选分布图中的一条"),
+    (r"begin with a later position", "请从后面的局面开始"),
+    (r"try another endgame", "请换一个残局"),
 )
 
 _CANNOT = "无法理解这个请求"
@@ -100,10 +110,15 @@ _CANNOT = "无法理解这个请求"
 def complain(message: str, hint: str, language: str) -> tuple[str, str]:
     """A message and its hint as they are shown; a hint that has no Chinese form is left out."""
     if language == "en":
-        named = re.match(r"[a-i][0-9]", message)  # a square begins with a small letter
-        return message if named else message[:1].upper() + message[1:], hint
+        return _sentence(message), _sentence(hint)
     said = _translated(message, _FORMS) or _CANNOT
     return localise(language, "", said), localise(language, "", _translated(hint, _HINTS) or "")
+
+
+def _sentence(english: str) -> str:
+    """A text with a capital, unless it begins with a square, a parameter or a command."""
+    named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
+    return english if named else english[:1].upper() + english[1:]
 
 
 def _translated(message: str, forms: tuple[tuple[str, str], ...]) -> str | None:

@@ -205,6 +205,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ply_check": ("check", "将军"),
     "ply_chase": ("chase", "捉"),
     "ply_idle": ("idle", "闲"),
+    "ply_mate": ("mate", "将死"),
+    "ply_stalemate": ("no move left", "困毙"),
     "ply_forbidden": ("{what} {n}: forbidden, {side} loses", "第{n}次{what}：禁止，{side}负"),
     "game_fault": ("Move {n} of {side}: {what}", "第{n}回合{side}：{what}"),
     "stated_tables": (

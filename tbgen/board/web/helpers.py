@@ -3,8 +3,9 @@
     request  ->  a process that is free  ->  the same endpoint there  ->  answer
                  with the same tables        ends when nobody waits
 
-They begin with the first search, run at a lower priority than the server, and end with it. Which
-addresses are answered so is for `routes`; how many may wait is for `http`.
+They run at a lower priority than the server, and end with it. One of them compiles what searches
+need as soon as there are tables; others begin when they are needed. Which addresses are answered so
+is for `routes`; how many may wait is for `http`.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from typing import Any
 from starlette.requests import Request
 
 from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.search import has_studies
 from tbgen.board.web.api import Api
 from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
 from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
-from tbgen.tables import Metric, RuleSet
+from tbgen.tables import Metric, RuleSet, TablebaseError
 
 LOOK_SECONDS = 0.05
 """How often somebody who waits for a process is asked whether he still does."""
@@ -40,6 +42,9 @@ NICE = 10
 
 CACHE_BYTES = 128 << 20
 """Decoded blocks of tables that a process keeps."""
+
+_EVERY_KERNEL = b"outcome=win&only=1&study=1&limit=1"
+"""A search that uses all that is compiled."""
 
 BEGIN = multiprocessing.get_context("spawn")
 """A process of its own from the start: the server has threads, which a fork would break."""
@@ -128,6 +133,17 @@ class Helpers:
         self._free: LifoQueue[Helper | None] = LifoQueue()
         for _ in range(SEARCHERS):
             self._free.put(None)
+
+    def compile(self) -> None:
+        """Search a small table, so that a process has compiled kernels before somebody waits."""
+        for name in self._library.available():
+            with contextlib.suppress(TablebaseError, OSError, RequestError):
+                if has_studies(self._library, name.material):
+                    self._ask("json", Request({
+                        "type": "http", "headers": [], "query_string": _EVERY_KERNEL,
+                        "path_params": {"material": name.material.name},
+                    }))  # fmt: skip
+                    return
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
         """An endpoint that is answered in one of the processes: one of `_endpoints`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import time
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -23,6 +24,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tbgen.board.drawing.diagram import draw
+from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.knowledge.daily import today
 from tbgen.board.knowledge.library import Library, Opponent
 from tbgen.board.knowledge.workshop import Workshop, closure_size
@@ -55,6 +57,9 @@ from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
+
+LOOK_SECONDS = 5
+"""How often a server without tables looks whether there are any."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Where the links of an error page lead."""
@@ -105,8 +110,22 @@ def create_app(
         ],
         exception_handlers={404: _not_found, 500: _bug},
     )
-    app.state.gate = gate
+    app.state.gate, app.state.prepare = gate, partial(_prepare, library, helpers)
     return app
+
+
+def _prepare(library: Library, helpers: Helpers) -> None:
+    """Do beforehand what a first reader would wait for; called in a thread, once there are tables.
+
+    Pixels need a library that takes a second to load, the list of endgames the figures of all
+    tables, and searches kernels that take half a minute to compile.
+    """
+    can_rasterise()
+    while not library.available():
+        time.sleep(LOOK_SECONDS)
+        _ = library.fingerprint  # which looks into the directory
+    library.read_figures()
+    helpers.compile()
 
 
 def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:

@@ -17,7 +17,6 @@ from uvicorn import Config, Server
 from uvicorn.config import LOGGING_CONFIG
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.knowledge.library import Opponent
 from tbgen.board.knowledge.workshop import Workshop
 from tbgen.board.web.limits import is_loopback
@@ -87,8 +86,7 @@ class BoardServer(Server):
         """Serve until interrupted; threads take turns often, so that short work is not held up."""
         before = getswitchinterval()
         setswitchinterval(TURN_SECONDS)
-        # What draws pixels takes a second to load: nobody's first page need wait for it.
-        Thread(target=can_rasterise, daemon=True).start()
+        Thread(target=self.config.app.state.prepare, daemon=True).start()  # type: ignore[union-attr]
         try:
             super().run(sockets)
         finally:

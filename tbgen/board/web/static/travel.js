@@ -43,7 +43,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   const next = page.getElementById("main");
   if (!next || (!answer.ok && !next.dataset.mode && next.querySelector(".problem h1"))) {
     const parts = next?.querySelectorAll(".problem > *") || [];
-    complain([...parts].map((part) => part.textContent.trim()).filter(Boolean).join(". ") || main().dataset.failed);
+    complain([...parts].map((part) => part.textContent.trim()).filter(Boolean).join(stop()) || main().dataset.failed);
     return false;
   }
   const before = board() && { pieces: cells(), flip: board().dataset.flip };
@@ -86,7 +86,12 @@ export function complain(words) {
 // What a reader of the screen is told of a new page.
 function summary() {
   const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, .notice.over, .problem li");
-  return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(". ");
+  return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop());
+}
+
+// Between two sentences.
+function stop() {
+  return document.documentElement.lang === "en" ? ". " : "。";
 }
 
 // How to find the focused element again on the next page.
