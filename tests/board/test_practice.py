@@ -109,6 +109,12 @@ def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
     assert "Look at the Red king" in piece
     assert piece.count("d0e0") == piece.count("d0d1")
     assert "<b>d0e0</b>" in page(client, "/", hint="move", **task)
+    for told in ("/v1/animation", "/v1/probe", "/export.pgn"):  # best play, or values
+        assert told not in plain
+    shared = re.findall(r'href="([^"]+)">Link</a>', plain)[0]
+    assert "mode=play" in shared
+    assert "task=win" in shared
+    assert "/v1/animation.svg" in page(client, "/", moves="d0e0", **task)
 
 
 def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

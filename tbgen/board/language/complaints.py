@@ -94,7 +94,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"try again in a moment", "请稍后再试"),
     (r"(\w+) is to move", "轮到{0}走棋"),
     (r"choose another square", "请选另一个点"),
-    (r"look at what is in its way", "请看走法，或什么挡住了它"),
+    (r"look at what is in its way", "请看走法，或何子挡住了它"),
     (r"keep a piece between them", "请在中间留一子"),
     (r"meet the check, or keep the pin", "请应将，或不动挡将的子"),
     (r"from (\w+): (.*)", "{0}可走{1}"),

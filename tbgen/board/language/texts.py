@@ -346,8 +346,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "还没有残局库。请先生成，或用演示方式启动。",
     ),
     "class_note": (
-        "With Red to move: won if the side named first wins more than 98 % of the positions, "
-        "drawn if more than 98 % are drawn.",
+        "With Red to move: won if the side named first wins more than 98% of the positions, "
+        "drawn if more than 98% are drawn.",
         "以先列一方（红方）先走计：胜率超过98%为例胜，和率超过98%为例和，其余为巧胜。",
     ),
     "men": ("men", "子数"),

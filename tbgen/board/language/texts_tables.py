@@ -128,7 +128,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
     "handbook_all": ("All chapters", "全部章节"),
     "handbook_defender": ("defender", "防守方"),
     "handbook_won": (
-        "the attacker wins more than 98 % of the positions with the move",
+        "the attacker wins more than 98% of the positions with the move",
         "进攻方先走，胜率超过98%",
     ),
     "handbook_open": (
@@ -136,7 +136,7 @@ TABLE_TEXTS: dict[str, tuple[str, str]] = {
         "视局面而定，有胜有和",
     ),
     "handbook_drawn": (
-        "more than 98 % of the positions with the attacker to move are drawn",
+        "more than 98% of the positions with the attacker to move are drawn",
         "进攻方先走，和率超过98%",
     ),
     "handbook_without": ("under other rules", "换用其他规则"),

@@ -321,27 +321,29 @@ def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
 
 
 def share_panel(view: View) -> str:
-    """The position and the line to take away."""
-    language = view.language
+    """The position and the line to take away; of a game that is played nothing that tells more."""
+    language, playing = view.language, view.mode == "play"
     shown = view.href(mode="read", chosen=None, where=None)
-    export, picture = (
-        shown.replace("/?", f"{path}?", 1) for path in ("/export.pgn", "/v1/render.svg")
-    )
-    moving, moving_pixels, embedded = (
-        view.href(chosen=None, where=None).replace("/?", f"{path}?", 1)
-        for path in ("/v1/animation.svg", "/v1/animation.gif", "/embed")
-    )
-    single = view.at(view.position).href(mode="read")
-    pixels = picture.replace("render.svg", "render.png")
+    own = view.href(chosen=None, where=None, hint="")
+    embedded = own.replace("/?", "/embed?", 1)
+
+    def picture(path: str, address: str = shown) -> str:
+        return address.replace("/?", f"{path}?", 1)
+
+    moving = [(picture("/v1/animation.svg", own), text(language, "moving"))]
+    pixels = []
+    if can_rasterise():
+        moving.append((picture("/v1/animation.gif", own), "GIF"))
+        pixels = [(picture("/v1/render.png"), "PNG")]
+    untold = playing and not view.moves  # best play is shown where there are no moves
     found = [
-        (single, text(language, "permalink")),
-        (export, text(language, "export")),
-        (picture, "SVG"),
-        *([(pixels, "PNG")] if can_rasterise() else []),
-        (moving, text(language, "moving")),
-        *([(moving_pixels, "GIF")] if can_rasterise() else []),
+        (own if playing else view.at(view.position).href(mode="read"), text(language, "permalink")),
+        *([] if untold else [(picture("/export.pgn"), text(language, "export"))]),
+        (picture("/v1/render.svg"), "SVG"),
+        *pixels,
+        *([] if untold else moving),
         (embedded, text(language, "embed")),
-        (shown.replace("/?", "/v1/probe?", 1), "JSON"),
+        *([] if playing else [(picture("/v1/probe"), "JSON")]),
     ]
     links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
     frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
