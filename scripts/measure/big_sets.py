@@ -10,8 +10,9 @@ least for that is left out, and so is all that needs such a table. Nothing is bu
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+
+from frame import arguments
 
 from tbgen.building.measured import measurements
 from tbgen.building.plan import PlannedTable, plan
@@ -52,9 +53,7 @@ def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], in
 
 def main() -> None:
     """Read the command line, and print a line for each figure."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("materials", nargs="*")
     parser.add_argument("--men", type=int)
     parser.add_argument("--attackers", type=int)

@@ -8,12 +8,10 @@ used up. Printed is what is decided, for the side to move; how often; and how of
 of repetition make it so. Positions that no game can reach are left out.
 """
 
-import argparse
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from frame import arguments
 
 from tbgen.engine.search import scores
 from tbgen.engine.search.searcher import Iteration, Searcher
@@ -36,7 +34,7 @@ def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> I
 
 def main() -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=300_000)
     options = parser.parse_args()
     searcher = Searcher(hash_mebibytes=64)

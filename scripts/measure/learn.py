@@ -13,12 +13,12 @@ measured, whose peak of memory (0) no record tells; the report is that of `plan_
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from frame import arguments
 from growth import read_growth, row_of, write_growth
 from measuring import Measurement, Run
 from plan_accuracy import report, unseen
@@ -79,9 +79,7 @@ def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Meas
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", action="store_true", help="Add the rows to the file.")
     parser.add_argument("--csv", type=Path, default=MEASURED)

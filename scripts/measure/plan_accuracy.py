@@ -15,11 +15,11 @@ well the larger tables are predicted where only those of at most N men were meas
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from frame import arguments
 from growth import read_growth
 
 from tbgen.building.estimate import Estimates, Knowledge
@@ -144,9 +144,7 @@ def report(predictions: Iterable[Prediction]) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--csv", type=Path, default=MEASURED)
     parser.add_argument("--unseen", type=Path, help="Tables to predict.")
     parser.add_argument("--men", type=int, help="Predict larger tables from those of so many men.")
