@@ -88,7 +88,7 @@ def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, stat
     for number in pending:
         outcome = np.int64(outcomes[number])
         count, status = probe_moves(
-            buffers, boards[number], side, outcome, 2, sources, targets, scores
+            buffers, boards[number], side, outcome, np.int64(2), sources, targets, scores
         )
         legal = 0
         keeping = 0
@@ -122,9 +122,10 @@ def only_moves(
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)
+    turn = int(side)  # for a member of an enumeration numba would compile the kernels again
 
     def work(part: NDArray[np.int64], statuses: NDArray[np.int8]) -> None:
-        find_only_moves(tables.buffers, boards, side, outcomes, least, part, moves, statuses)
+        find_only_moves(tables.buffers, boards, turn, outcomes, least, part, moves, statuses)
 
     until_loaded(tables, len(boards), work, pool, threads)
     return moves

@@ -119,8 +119,9 @@ def measure_studies(
         lengths[number] = 1
         if victim == EMPTY:
             count, status = probe_moves(
-                buffers, board, 1 - side, NO_OUTCOME, 1, sources, targets, scores
-            )
+                buffers, board, 1 - side, np.int64(NO_OUTCOME), np.int64(1),
+                sources, targets, scores,
+            )  # fmt: skip
             best = np.int64(ILLEGAL)
             for i in range(count):
                 if converts != 0 and board[targets[i]] != EMPTY and scores[i] < UNKNOWN:
@@ -179,7 +180,7 @@ def lengths_of_studies(
             lengths: NDArray[np.int32] = lengths,
         ) -> None:  # fmt: skip
             measure_studies(
-                tables.buffers, boards, side, int(converts), chosen, layout.descriptor, codes,
+                tables.buffers, boards, int(side), int(converts), chosen, layout.descriptor, codes,
                 slots, known, part, lengths, statuses,
             )  # fmt: skip
 

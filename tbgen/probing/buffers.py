@@ -16,7 +16,7 @@ a second chance.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
-from tbgen.tables import Tablebase, TableFile, UnsupportedMaterialError
+from tbgen.tables import Tablebase, TableFile, TableName, UnsupportedMaterialError, WdlName
 from tbgen.tables.blocks import Block, max_content
 
 DEFAULT_CACHE_BYTES = 256 << 20
@@ -71,7 +71,7 @@ class NumbaTables:
         self._tablebase = tablebase
         self._lock = Lock()
         self._hand = 0
-        self.materials = _distinct(materials, tablebase)
+        self.materials = chosen_materials(materials, tablebase, tablebase.available())
         """The materials, in the order of `Buffers.tables`."""
         files = [tablebase.table(material) for material in self.materials]
         self._first_blocks = [0]
@@ -86,7 +86,8 @@ class NumbaTables:
             (max_content(f.header.block_slots, f.header.spec.codes.width) for f in files), default=1
         )
         frames = max(1, min(blocks, cache_bytes // frame_bytes))
-        keys, numbers = _hash_table([_material_key(material) for material in self.materials])
+        keyed = {_material_key(each): number for number, each in enumerate(self.materials)}
+        keys, numbers = hash_table(keyed, kernels.hash_place)
         self._owner = np.full(frames, -1, np.int64)  # the block in each frame
         self.buffers = Buffers(
             keys=keys,
@@ -143,7 +144,7 @@ class NumbaTables:
         boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. No status is
         `COLD`. Raises like `load_wanted`.
         """
-        boards = np.ascontiguousarray(boards, np.uint8)
+        boards = np.ascontiguousarray(boards, np.uint8).view(np.int8)  # as kernels have boards
         sides = np.ascontiguousarray(sides, np.int64)
         statuses = np.full(len(boards), kernels.COLD, np.int8)
         scores = np.zeros(len(boards), np.int64)
@@ -207,13 +208,14 @@ class NumbaTables:
         return decoded
 
 
-def _distinct(
-    materials: Iterable[Material | str] | None, tablebase: Tablebase
+def chosen_materials(
+    materials: Iterable[Material | str] | None,
+    tablebase: Tablebase,
+    names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """The materials that have tables, each once."""
+    """The materials that need files, each once: those asked for, or those of `names`."""
     if materials is None:
         rule_set = tablebase.rule_set
-        names = tablebase.available()
         chosen = [name.material for name in names if name.rule_set == rule_set]
     else:
         chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
@@ -230,26 +232,36 @@ def _named(material: Material | str, names: list[str]) -> str:
 
 def _material_key(material: Material) -> int:
     """The key that `kernels.army_key` makes of both sides."""
-    counts = sum(
-        army.count(kind) << 4 * piece_code(side, kind)
-        for side, army in zip(Side, material.armies, strict=True)
-        for kind in PieceType
-    )
+    counts = counts_of(material)
     return int(kernels.army_key(counts, 0)) << 18 | int(kernels.army_key(counts, 1))
 
 
-def _hash_table(keys: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`Buffers.keys` and `Buffers.numbers`, at most half full, as `kernels.find_table` reads."""
+def counts_of(material: Material, *, swapped: bool = False) -> int:
+    """The number of pieces of each code, four bits for each; `swapped` exchanges the colours."""
+    return sum(
+        army.count(kind) << 4 * piece_code(side ^ swapped, kind)
+        for side, army in zip(Side, material.armies, strict=True)
+        for kind in PieceType
+    )
+
+
+def hash_table(
+    entries: dict[int, int], place: Callable[[int, int], int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys and their numbers by open addressing, at most half full; -1 where there is none.
+
+    place : returns where to look for a key first, by the length of the table less one
+    """
     size = 4
-    while size < 2 * len(keys) + 2:
+    while size < 2 * len(entries) + 2:
         size *= 2
-    slots, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-    for number, key in enumerate(keys):
-        at = int(kernels.hash_place(key, size - 1))
-        while slots[at] != -1:
+    keys, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+    for key, number in entries.items():
+        at = int(place(key, size - 1))
+        while keys[at] != -1:
             at = (at + 1) & (size - 1)
-        slots[at], numbers[at] = key, number
-    return slots, numbers
+        keys[at], numbers[at] = key, number
+    return keys, numbers
 
 
 def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tbgen.compiling.jit import kernel
+from tbgen.compiling.jit import kernel, part
 from tbgen.indexing.arrangement import block_of_slot
 from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, flip_square
@@ -31,7 +31,7 @@ OK, COLD, MISSING, INVALID = 0, 1, 2, 3
 pieces cannot stand like that."""
 
 WIN = 1 << 48
-"""The score of a win in no plies would be."""
+"""The score that a win in 0 plies would have."""
 
 ORDER_SHIFT = 16
 MAX_SPAN = 1 << 15
@@ -76,13 +76,13 @@ def plies_of(score):
     return (WIN - abs(score)) & ((1 << ORDER_SHIFT) - 1)
 
 
-@kernel
+@part
 def count_of(counts, code):
     """Return how many pieces of a code there are."""
     return counts >> (4 * code) & 15
 
 
-@kernel
+@part
 def army_key(counts, side):
     """One side's pieces as a number; the side with the larger one is named first.
 
@@ -254,7 +254,7 @@ def probe_board(buffers, board, side):
     """
     pieces = np.empty(SQUARES, np.int64)
     squares = np.empty(SQUARES, np.int64)
-    counts, count = np.int64(0), 0
+    counts, count = np.int64(0), np.int64(0)
     if side < 0 or side > 1:
         return INVALID, 0
     for square in range(SQUARES):

@@ -29,6 +29,7 @@ from tbgen.indexing.arrangement import (
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
+from tbgen.probing.buffers import chosen_materials, counts_of, hash_table
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
 from tbgen.tables.outcomes import OUTCOMES, SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
@@ -62,7 +63,7 @@ class WdlTables:
         *,
         max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> None:
-        self.materials = _distinct(materials, tablebase)
+        self.materials = chosen_materials(materials, tablebase, tablebase.available_wdl())
         """The materials, in the order of `WdlBuffers.tables`."""
         files = [_file(tablebase, material) for material in self.materials]
         size = sum(_side_bytes(file, side) for file in files for side in Side)
@@ -100,7 +101,13 @@ class WdlTables:
                 else:
                     _unpack(file, side, data[at:end])
                 at = end
-        keys, numbers = _hash_table(self.materials)
+        # Both colourings of a symmetric material are one key, of the first.
+        keyed = {
+            counts_of(material, swapped=swapped): 2 * number + swapped
+            for number, material in enumerate(self.materials)
+            for swapped in (True, False)
+        }
+        keys, numbers = hash_table(keyed, _place)
         self.buffers = WdlBuffers(
             keys, numbers, rows, np.concatenate(joint), np.concatenate(starts), data
         )
@@ -121,16 +128,9 @@ class WdlTables:
         return statuses, outcomes
 
 
-def _distinct(
-    materials: Iterable[Material | str] | None, tablebase: Tablebase
-) -> tuple[Material, ...]:
-    """The materials that have files, each once."""
-    if materials is None:
-        rule_set = tablebase.rule_set
-        chosen = [n.material for n in tablebase.available_wdl() if n.rule_set == rule_set]
-    else:
-        chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
-    return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
+def _place(key: int, mask: int) -> int:
+    """The place where `find_wdl` looks for a key first."""
+    return key * 0x9E3779B97F4A7C15 % (1 << 64) >> 40 & mask
 
 
 def _file(tablebase: Tablebase, material: Material) -> WdlFile:
@@ -240,26 +240,3 @@ def _joint(layout: Layout) -> NDArray[np.int32]:
         (lead << words.LEAD_SHIFT) | own_image * words.OWN_IMAGE | mirrored * words.MIRRORED
     )
     return joint
-
-
-def _hash_table(
-    materials: tuple[Material, ...],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`WdlBuffers.keys` and `numbers`, at most half full, as `find_wdl` reads them."""
-    size = 4
-    while size < 4 * len(materials) + 2:
-        size *= 2
-    keys, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-    for number, material in enumerate(materials):
-        for flip in (0, 1):
-            counts = sum(
-                army.count(kind) << 4 * piece_code(Side(side ^ flip), kind)
-                for side, army in zip(Side, material.armies, strict=True)
-                for kind in PieceType
-            )
-            at = counts * 0x9E3779B97F4A7C15 % (1 << 64) >> 40 & size - 1
-            while keys[at] not in (-1, counts):
-                at = (at + 1) & (size - 1)
-            if keys[at] == -1:  # both colourings of a symmetric material are one
-                keys[at], numbers[at] = counts, 2 * number + flip
-    return keys, numbers
