@@ -45,38 +45,24 @@ class BoardProber:
         boards : uint8 (n, 90), piece codes by square, 0 where there is none
         sides : (n,), the side to move: 0 Red, 1 Black
         """
-        return outcomes_of_boards(self, boards, sides)
+        found = np.zeros(len(boards), np.int8)
+        for numbers, file, codes in _looked_up(self, boards, sides, outcomes_alone=True):
+            if isinstance(file, TableFile):
+                codes = outcomes_of(codes, file.code_space)
+            found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
+        return found
 
     def probe_boards(
         self: Library, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
         """Outcomes, orders and plies (n,) of many legal positions; else as `probe_wdl_boards`."""
-        return values_of_boards(self, boards, sides)
-
-
-def outcomes_of_boards(library: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-    """int8 (n,): 1 win, 0 draw, -1 loss for the side to move (n,) of legal positions.
-
-    Raises what `library` raises, and what reading its files does.
-    """
-    found = np.zeros(len(boards), np.int8)
-    for numbers, file, codes in _looked_up(library, boards, sides, outcomes_alone=True):
-        if isinstance(file, TableFile):
-            codes = outcomes_of(codes, file.code_space)
-        found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
-    return found
-
-
-def values_of_boards(
-    library: Library, boards: Boards, sides: NDArray[Any]
-) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Outcomes, orders and plies (n,) of legal positions; raises like `outcomes_of_boards`."""
-    outcomes = np.zeros(len(boards), np.int8)
-    orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
-    for numbers, file, codes in _looked_up(library, boards, sides, outcomes_alone=False):
-        assert isinstance(file, TableFile)
-        outcomes[numbers], orders[numbers], plies[numbers] = value_columns(codes, file.code_space)
-    return outcomes, orders, plies
+        outcomes = np.zeros(len(boards), np.int8)
+        orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
+        for numbers, file, codes in _looked_up(self, boards, sides, outcomes_alone=False):
+            assert isinstance(file, TableFile)
+            values = value_columns(codes, file.code_space)
+            outcomes[numbers], orders[numbers], plies[numbers] = values
+        return outcomes, orders, plies
 
 
 def _looked_up(

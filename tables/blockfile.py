@@ -20,7 +20,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Generic, Self
 
 import numpy as np
@@ -299,12 +298,7 @@ class BlockFile(Generic[Spec]):
         """The file itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Close the file."""
         self.close()
 
@@ -342,7 +336,7 @@ class BlockFile(Generic[Spec]):
         if length > plain:
             raise CorruptTableError(self.path, "a block of another size", number)
         content = data if length == plain else self._unpack(data, plain, number)
-        if coding.constant_code(content) is not None:  # that is what no bytes at all are for
+        if coding.constant_code(content) is not None:  # which has no bytes in the file
             raise CorruptTableError(self.path, "a byte that stands for no outcomes", number)
         return content
 

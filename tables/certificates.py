@@ -27,6 +27,9 @@ from tbgen.tables.names import SUFFIX, Metric, TableName
 FORM = 1
 """The form that certificates have; readers refuse others."""
 
+PROOF_SUFFIX = ".proof.json"
+"""How the name of a certificate ends."""
+
 MAX_CERTIFICATE = 1 << 14
 """Characters of a certificate that are read; twelve supporting tables take less than 2000."""
 
@@ -99,7 +102,7 @@ class Certificate:
 
 def certificate_path(table: Path) -> Path:
     """Return the path of a table file's certificate."""
-    return table.with_name(table.name.removesuffix(SUFFIX) + ".proof.json")
+    return table.with_name(table.name.removesuffix(SUFFIX) + PROOF_SUFFIX)
 
 
 def read_certificate(table: Path) -> Certificate | None:
@@ -176,21 +179,13 @@ def _table(value: object) -> TableName:
     raise schema.SchemaError("no name of a table")
 
 
-def _premises(value: object) -> tuple[Premise, ...]:
-    """Premises that were checked when they were read."""
-    if not isinstance(value, tuple):
-        raise schema.SchemaError("no list of supporting tables")
-    return value
-
-
-_DIGEST = schema.text(r"[0-9a-f]{32}", "digest")
-_PREMISE = schema.record(Premise, {"table": _table, "digest": _DIGEST})
+_PREMISE = schema.record(Premise, {"table": _table, "digest": schema.DIGEST})
 _CERTIFICATE = schema.record(
     Certificate,
     {
         "table": _table,
-        "digest": _DIGEST,
-        "supporting": _premises,
+        "digest": schema.DIGEST,
+        "supporting": schema.entries,
         "method": schema.text(r"[a-z0-9 -]{1,40}", "method"),
         "tbgen": schema.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
         "seconds": schema.measure,

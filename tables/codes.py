@@ -88,7 +88,7 @@ class CodeSpace:
 
     @property
     def top(self) -> int:
-        """The largest code: mate in no plies would be."""
+        """The largest code: that of a mate in 0 plies, which no position to move has."""
         return int(256**self.width) - 1
 
     @property

@@ -32,7 +32,7 @@ from tbgen.tables.names import Metric, Option, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
-"""Not text, and spoilt by anything that takes the file for text."""
+"""Like that of PNG: a program that converts line ends or strips high bits damages it visibly."""
 
 LAST_VERSION = 3
 """The newest format that this reader knows."""

@@ -123,7 +123,7 @@ class RuleSet:
 
 
 UNKNOWN_RULES = RuleSet(None)
-"""Where no table tells, and nothing was asked for."""
+"""The rule set where no table tells one and none was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

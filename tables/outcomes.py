@@ -175,4 +175,4 @@ class OutcomeCoding:
 
 
 OUTCOMES = OutcomeCoding()
-"""There is one such coding."""
+"""The coding of all win-draw-loss files."""

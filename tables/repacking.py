@@ -9,11 +9,10 @@ is known here of what they mean.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
@@ -22,16 +21,9 @@ from tbgen.tables.compression import DENSE, Compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES
 from tbgen.tables.reader import TableFile
+from tbgen.tables.writer import PackedBlock, complete_file
 
 _BLOCKS_PER_TASK = 8
-
-
-class _Packed(NamedTuple):
-    """A block as it stands in the new file."""
-
-    data: bytes
-    entry: tuple[int, int]
-    digest: bytes
 
 
 def pack_densely(
@@ -72,29 +64,18 @@ def _write(
         metadata_length=len(metadata),
         metadata_checksum=zlib.crc32(metadata),
     )
-    out.write(block_table)
-    out.write(metadata)
-    out.seek(0)
-    out.write(packed.pack(block_table))
+    complete_file(out, packed, block_table, metadata)
     return packed.file_size
 
 
-def _packed(file: TableFile, threads: int) -> Iterator[list[_Packed]]:
+def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
     """The blocks of a file in their order, some together, and a bounded number on their way."""
     blocks = sum(file.header.blocks)
-    constant_code = file.header.spec.coding.constant_code
-    compressor = Compressor(DENSE)
+    coding, compressor = file.header.spec.coding, Compressor(DENSE)
 
-    def pack(first: int) -> list[_Packed]:
-        packed: list[_Packed] = []
-        for _, content in file.contents(first, min(first + _BLOCKS_PER_TASK, blocks)):
-            digest, constant = hashlib.sha256(content).digest(), constant_code(content)
-            if constant is not None:
-                packed.append(_Packed(b"", (0, constant), digest))
-            else:
-                data = compressor.compress(content)
-                packed.append(_Packed(data, (len(data), zlib.crc32(data)), digest))
-        return packed
+    def pack(first: int) -> list[PackedBlock]:
+        contents = file.contents(first, min(first + _BLOCKS_PER_TASK, blocks))
+        return [PackedBlock.of(each, coding, compressor.compress) for _, each in contents]
 
     tasks = range(0, blocks, _BLOCKS_PER_TASK)
     with thread_pool(threads) as pool:

@@ -18,7 +18,7 @@ from typing import Any
 MAX_VALUE = 512
 """Characters of one value; an entry with a FEN has fewer than 250."""
 MAX_MEMBERS = 64
-"""Members of the whole; more are none of ours."""
+"""Members of an object; no file of this project has as many."""
 MAX_COUNT = 2**63 - 1
 
 _DECODER = json.JSONDecoder()
@@ -84,6 +84,17 @@ def text(pattern: str, what: str) -> Check:
 def optional(check: Check) -> Check:
     """Return a check that also accepts null."""
     return lambda value: None if value is None else check(value)
+
+
+def entries(value: object) -> tuple[Any, ...]:
+    """Check a list of an object that `members` has read, entry by entry."""
+    if not isinstance(value, tuple):
+        raise SchemaError("no list")
+    return value
+
+
+DIGEST = text(r"[0-9a-f]{32}", "digest")
+"""Check for the digest of a table, as hexadecimal digits."""
 
 
 def record(kind: type, checks: Mapping[str, Check]) -> Check:

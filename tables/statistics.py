@@ -279,13 +279,6 @@ def _fen(value: object) -> str:
     return value
 
 
-def _entries(value: object) -> tuple[Any, ...]:
-    """Entries that were checked when they were read."""
-    if not isinstance(value, tuple):
-        raise schema.SchemaError("no list")
-    return value
-
-
 SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
 """Objects that stand for `SideCounts`."""
 _LISTS = {
@@ -326,7 +319,7 @@ _STATISTICS = schema.record(
         "black_to_move": SIDE_COUNTS,
         "max_distance": _PLIES,
         "max_rule_distance": schema.optional(_PLIES),
-        **dict.fromkeys(_LISTS, _entries),
+        **dict.fromkeys(_LISTS, schema.entries),
     },
 )
 """The types and ranges of everything that is stored."""

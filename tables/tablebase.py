@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Self, TypeVar
 
 import numpy as np
@@ -429,12 +428,7 @@ class Tablebase(BoardProber):
         """The tablebase itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Close all files."""
         self.close()
 

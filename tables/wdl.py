@@ -200,9 +200,7 @@ _FACTS = schema.record(
         "index_size": schema.integer(),
         "red_to_move": SIDE_COUNTS,
         "black_to_move": SIDE_COUNTS,
-        "source": schema.record(
-            Source, {"file": _file, "digest": schema.text("[0-9a-f]{32}", "digest")}
-        ),
+        "source": schema.record(Source, {"file": _file, "digest": schema.DIGEST}),
     },
 )
 """The types and ranges of everything that is stored."""

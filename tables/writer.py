@@ -80,12 +80,19 @@ class Packing:
     """Whether blocks are stored as they are, where the coding can say so."""
 
 
-class _Packed(NamedTuple):
+class PackedBlock(NamedTuple):
     """A block ready for the file; no data where it has one value only."""
 
     data: bytes
     digest: bytes
     constant: int | None
+
+    @classmethod
+    def of(cls, content: bytes, coding: Coding, store: Callable[[bytes], bytes]) -> PackedBlock:
+        """Pack the bytes of a block; `store` gives what the file has in their place."""
+        constant = coding.constant_code(content)
+        data = b"" if constant is not None else store(content)
+        return cls(data, hashlib.sha256(content).digest(), constant)
 
     @property
     def entry(self) -> tuple[int, int]:
@@ -108,24 +115,22 @@ class _Packer:
         self._packing = packing
         self._compressor = Compressor(packing.compression)
 
-    def pack_all(self, codes: Codes, block_slots: int) -> list[_Packed]:
+    def pack_all(self, codes: Codes, block_slots: int) -> list[PackedBlock]:
         """The blocks of consecutive codes."""
         return [
             self._pack(codes[first : first + block_slots])
             for first in range(0, len(codes), block_slots)
         ]
 
-    def _pack(self, codes: Codes) -> _Packed:
+    def _pack(self, codes: Codes) -> PackedBlock:
         content = self._encode(codes, self._coding.draw)
         if len(content) > MAX_BLOCK_BYTES:
             raise _BlockTooLargeError
-        constant = self._coding.constant_code(content)
-        data = b"" if constant is not None else self._stored(content, codes.size)
-        return _Packed(data, hashlib.sha256(content).digest(), constant)
+        plain = self._coding.plain_length(codes.size)
+        return PackedBlock.of(content, self._coding, lambda content: self._stored(content, plain))
 
-    def _stored(self, content: bytes, slots: int) -> bytes:
-        """Return the stored form of a block's bytes."""
-        plain = self._coding.plain_length(slots)
+    def _stored(self, content: bytes, plain: int | None) -> bytes:
+        """Return the stored form of a block's bytes; `plain` is their length as they are."""
         if plain is not None and self._packing.plain:
             return content
         data = self._compressor.compress(content)
@@ -276,17 +281,24 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
         digest=b"",
     )
     header = replace(header, digest=header.content_digest(digests, text))
+    complete_file(file, header, block_table, metadata)
+    return header
+
+
+def complete_file(
+    file: BinaryIO, header: Header[Spec], block_table: bytes, metadata: bytes
+) -> None:
+    """Write what follows the blocks, and then the header at the beginning."""
     file.write(block_table)
     file.write(metadata)
     file.seek(0)
     file.write(header.pack(block_table))
-    return header
 
 
-def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[_Packed]:
+def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
     """The blocks of one side, in order, with a bounded number of them on their way."""
     packer = _Packer(job.encoders[side], job.spec.coding, job.packing)
-    pending: deque[Future[list[_Packed]]] = deque()
+    pending: deque[Future[list[PackedBlock]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
     with thread_pool(job.threads) as pool:
         for tile in range(block_map.tiles):

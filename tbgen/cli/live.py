@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -26,12 +25,7 @@ class LiveLine:
             self._bar = tqdm(bar_format="{desc}", leave=False)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Remove it."""
         if self._bar is not None:
             self._bar.close()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from pathlib import Path
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
 from tbgen.tables import schema
+from tbgen.tables.certificates import PROOF_SUFFIX
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
 from tbgen.tables.reader import TableFile
@@ -33,8 +33,6 @@ MAX_INDEX = 1 << 23
 """Bytes of an index that are read; all tables of at most eight men take half of it."""
 
 FORMAT = 1
-
-PROOF_SUFFIX = ".proof.json"
 
 
 class BadIndexError(InputError):
@@ -189,24 +187,13 @@ def _file(value: object) -> str:
     return value
 
 
-def _hexadecimal(digits: int) -> schema.Check:
-    pattern = re.compile(f"[0-9a-f]{{{digits}}}")
-
-    def check(value: object) -> str:
-        if not isinstance(value, str) or pattern.fullmatch(value) is None:
-            raise schema.SchemaError(f"no {digits} hexadecimal digits")
-        return value
-
-    return check
-
-
 _ENTRY = schema.record(
     Entry,
     {
         "file": _file,
         "bytes": schema.integer(1),
-        "sha256": _hexadecimal(64),
-        "digest": schema.optional(_hexadecimal(32)),
-        "values": schema.optional(_hexadecimal(32)),
+        "sha256": schema.text("[0-9a-f]{64}", "SHA-256"),
+        "digest": schema.optional(schema.DIGEST),
+        "values": schema.optional(schema.DIGEST),
     },
 )

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 WINDOW_SECONDS = 60.0
-"""How often it is looked at how many bytes have come; the first time the head is among it."""
+"""The time between two looks at how many bytes have come; the first includes the headers."""
 
 LEAST_RATE = 8192
 """Bytes a second; whoever gives fewer is not asked any longer."""

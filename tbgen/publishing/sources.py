@@ -186,7 +186,7 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 @contextlib.contextmanager
 def _told(what: str, watch: Watch) -> Iterator[None]:
-    """Return a `SourceError` for an error of any layer below, with the address."""
+    """Turn errors of every layer below into a `SourceError` that names the address."""
     try:
         yield
     except SourceError:

@@ -22,7 +22,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Any
 
 from tbgen.indexing.systems import own_python
@@ -55,12 +54,7 @@ class Processes(RealTime):
         """Return the executor; processes start with the first jobs."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """End all processes, and wait for that."""
         self.close()
 
