@@ -62,7 +62,7 @@ TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric"
 """Options that choose among the tables of a directory, named together."""
 
 ELSEWHERE = {"find"}
-"""Commands whose own options their page describes; here are the names."""
+"""Commands whose own options their page describes."""
 
 MEANINGS = re.compile(r": none = [^.]*\.")
 """Meanings of all rule sets, for which the page has a link."""
@@ -146,8 +146,7 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     rows = options(command)
     own = [line for line in rows.values() if line not in shared]
     if name in ELSEWHERE:
-        named = ", ".join(line[2:].partition(": ")[0] for line in own)
-        yield f"Described there: {named}.\n"
+        yield "Its conditions are described there.\n"
     elif own:
         yield "\n".join([*own, ""])
     said = {"--json", *(MATERIAL_OPTIONS if "MATERIAL..." in arguments(command) else ())}

@@ -59,6 +59,14 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     return _describe_own(error, tables_option)
 
 
+def expected(error: BaseException, tables_option: str = "") -> Failure:
+    """Return the report of an exception as `describe` does; raise one that only a bug explains."""
+    failure = describe(error, tables_option)
+    if failure is None:
+        raise error
+    return failure
+
+
 def _lacks_memory(error: BaseException | None) -> bool:
     """Return whether an exception comes from a lack of memory, by its own or another name.
 

@@ -25,7 +25,6 @@ from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
-from tbgen.indexing.rulesets import Rules
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Outcome
@@ -33,26 +32,21 @@ from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
 _WORTH_TELLING = 60
-"""Seconds from which a build begins with its totals."""
+"""Builds that are planned to take so many seconds or more begin by telling their totals."""
 _NAMED = 8
-"""As many materials are named in full; more make no line that anybody would type."""
+"""Most materials that a suggested command names; nobody would type a line of more."""
 
 
 @click.command(cls=Command)
 @material_arguments
 @options.tables_option
-@options.rules_option(options.DEFAULT_RULES)
-@options.minor_chases_option(default=True)
+@options.rule_set_options
 @click.option(
     "--metric",
     type=click.Choice(["auto", "dtm", "dtc"]),
     default="auto",
     help="Distance to mate, to conversion, or (auto) to mate where that fits one byte.",
 )
-@click.option(
-    "--orders", type=click.IntRange(min=0), default=0, metavar="N",
-    help="At most N orders of repetition. Default: until nothing changes.",
-)  # fmt: skip
 @click.option(
     "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
     help="Tables built at once, each in its own process; auto: one for each core, where that pays. "
@@ -91,10 +85,8 @@ def build(
     ctx: click.Context,
     wanted: list[Material],
     tables: Path,
-    rules: str,
-    minor_chases: bool,
+    rule_set: RuleSet,
     metric: str,
-    orders: int,
     jobs: int,
     cluster: str | None,
     via: str | None,
@@ -120,7 +112,6 @@ def build(
     interrupted. With --keep-going, that of the first table that failed.
     """
     require_tables(wanted)
-    rule_set = RuleSet(Rules(rules), orders or None, minor_chases)
     if math.isnan(state_minutes):
         raise click.BadParameter("nan is no number of minutes", param_hint="'--save-state'")
     wished = None if metric == "auto" else Metric(metric)
@@ -156,7 +147,7 @@ def build(
     if as_json:
         answer: dict[str, Any] = {
             "directory": str(tables),
-            "rules": rules,
+            "rules": str(rule_set.rules),
             "minor_chases": rule_set.choice,
             "tables": progress.tables,
             "failed": [failure.to_json(key) for key, failure in described],

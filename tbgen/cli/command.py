@@ -11,17 +11,19 @@ import mmap
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from tbgen.answers import failures
 from tbgen.cli.lessons import LESSONS, write_lesson
-from tbgen.cli.streams import json_text, never_fail_to_write
+from tbgen.cli.streams import json_text, never_fail_to_write, read_lines
 
 HELP_NAMES = ["-h", "--help"]
+
+Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
 """Addresses. Beside the 20 MiB of an interpreter, numpy 2.4 could be loaded in as many
@@ -58,6 +60,35 @@ def tables_option(context: click.Context) -> str:
     if context.get_parameter_source("tables") != ParameterSource.COMMANDLINE:
         return ""
     return f" --tables {context.params['tables']}"
+
+
+def answer_lines(
+    context: click.Context,
+    answer: Callable[[str], Answer],
+    show: Callable[[Answer], object],
+) -> int:
+    """Answer every line of standard input, a bad one by its failure; returns the worst exit status.
+
+    answer : makes the answer to a line, or raises
+    show : prints it, as a line or as JSON
+    """
+    worst = failures.OK
+    for line in read_lines():
+        try:
+            found = answer(line.read())
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            failure = failures.expected(error, tables_option(context))
+            show_traceback()
+            worst = max(worst, failure.status)
+            if context.params["as_json"]:
+                show_json(failure.to_json(line.text))
+            else:
+                show_failure(failure, f"line {line.number}: ")
+        else:
+            show(found)
+    return worst
 
 
 def show_traceback() -> None:
@@ -136,7 +167,7 @@ class Command(_Reporting):
 def _end(error: BaseException, ctx: click.Context | None) -> int:
     """Report an exception and return the exit status; raise it again if it is a bug."""
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
-        error = error.__cause__  # which click takes for the end of what somebody types
+        error = error.__cause__  # click takes it for Ctrl-D at a prompt
     failure = describe(error, tables_option(ctx) if ctx else "")
     if failure is None:
         raise error

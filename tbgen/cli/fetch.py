@@ -15,8 +15,7 @@ from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import InputError, Material
-from tbgen.indexing.rulesets import Rules
-from tbgen.tables.names import RuleChoice
+from tbgen.tables.names import RuleSet
 
 if TYPE_CHECKING:
     from tbgen.publishing.index import Entry
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
     help="The index to check files against. Default: that of the first source that has one.",
 )  # fmt: skip
 @options.tables_option
-@options.rules_option(options.DEFAULT_RULES)
-@options.minor_chases_option(default=True)
-@click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
+@options.rule_set_options
 @options.metric_option
 @options.json_option
 @click.pass_context
@@ -46,9 +43,7 @@ def fetch(
     addresses: tuple[str, ...],
     index_file: Path | None,
     tables: Path,
-    rules: str,
-    minor_chases: bool,
-    orders: int,
+    rule_set: RuleSet,
     metric: str | None,
     as_json: bool,
 ) -> None:
@@ -76,12 +71,11 @@ def fetch(
         except FetchError as error:
             raise InputError(str(error.strerror), error.hint) from None
     needed = {material.name for material in needed_materials(wanted)}
-    choice = RuleChoice(Rules(rules), orders, minor_chases)
     chosen = {
         entry: table.material.name
         for entry in entries
         if (table := entry.table).material.name in needed
-        and choice.admits(table.rule_set)
+        and table.rule_set == rule_set
         and metric in (None, table.metric)
     }
     missing = sorted(needed.difference(chosen.values()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -28,9 +27,7 @@ from tbgen.cli.materials import Choice, choice_arguments
     "--dense", is_flag=True,
     help="First pack the tables a tenth smaller, in about the time of building; digests stay.",
 )  # fmt: skip
-@click.option(
-    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
-)
+@options.threads_option
 @options.json_option
 def index(
     choice: Choice, tables: Path, with_values: bool, dense: bool, threads: int, as_json: bool

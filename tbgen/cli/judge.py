@@ -8,15 +8,13 @@ Reads text, asks `tbgen.referee`, prints; tables are not involved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from tbgen.answers import failures
 from tbgen.cli import options
-from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.cli.streams import read_lines
+from tbgen.cli.command import Command, answer_lines, show_json
 from tbgen.indexing import InputError, Move
 from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
@@ -82,15 +80,19 @@ def judge(
             minor_chases=minor_chases,
         )
 
+    def answer_line(line: str) -> Judgement:
+        fen, _, moves = line.partition(";")
+        return answer(fen, moves.replace(",", " ").split())
+
+    def show_as_json(judgement: Judgement) -> None:
+        show_json(judgement.as_json())
+
     if fen == "-":
         if moves:
             raise click.UsageError("with - the moves are read from standard input too", context)
-        context.exit(_judge_lines(answer, as_json))
-    judgement = answer(fen, moves)
-    if as_json:
-        show_json(judgement.as_json())
-    else:
-        _show(judgement)
+        show = show_as_json if as_json else _show_line
+        context.exit(answer_lines(context, answer_line, show))
+    (show_as_json if as_json else _show)(answer(fen, moves))
 
 
 def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
@@ -106,26 +108,9 @@ def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
     return moves
 
 
-def _judge_lines(answer: Callable[[str, Sequence[str]], Judgement], as_json: bool) -> int:
-    """Answer every line of standard input; returns the worst exit status."""
-    worst = failures.OK
-    for line in read_lines():
-        try:
-            fen, _, moves = line.read().partition(";")
-            judgement = answer(fen, moves.replace(",", " ").split())
-        except InputError as error:
-            failure = failures.Failure(failures.BAD_INPUT, error.message, error.hint)
-            worst = max(worst, failure.status)
-            if as_json:
-                show_json(failure.to_json(line.text))
-            else:
-                show_failure(failure, f"line {line.number}: ")
-            continue
-        if as_json:
-            show_json(judgement.as_json())
-        else:
-            click.echo(f"{judgement.verdict.text}: {judgement.reason}")
-    return worst
+def _show_line(judgement: Judgement) -> None:
+    """Print a judgement as one line."""
+    click.echo(f"{judgement.verdict.text}: {judgement.reason}")
 
 
 def _show(judgement: Judgement) -> None:

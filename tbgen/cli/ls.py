@@ -79,9 +79,7 @@ def ls(
                 entry["digest"] = file.header.digest.hex()
             status = proofs.status(name)
         except Exception as error:
-            failure = failures.describe(error)
-            if failure is None:
-                raise
+            failure = failures.expected(error)
             entry |= {"error": failure.message, "hint": failure.hint}
             worst = max(worst, failure.status)
             show_failure(failure)

@@ -6,6 +6,7 @@ builds or judges needs definite rules, and has options of its own for them.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -150,6 +151,33 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
         help="Under wxf, whether an advisor or elephant that attacks a protected rook, knight or "
         f"cannon chases it. Default: {'it does' if default else 'as the only tables present'}.",
     )
+
+
+def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rules --minor-chases --orders`, as the parameter `rule_set`: that of tables to be made."""
+
+    @wraps(function)
+    def with_rule_set(
+        *arguments: Any, rules: str, minor_chases: bool, orders: int, **others: Any
+    ) -> Any:
+        from tbgen.tables import RuleSet
+
+        rule_set = RuleSet(Rules(rules), orders or None, minor_chases)
+        return function(*arguments, rule_set=rule_set, **others)
+
+    limit = click.option(
+        "--orders", type=click.IntRange(min=0), default=0, metavar="N",
+        help="At most N orders of repetition. Default: until nothing changes.",
+    )(with_rule_set)  # fmt: skip
+    return rules_option(DEFAULT_RULES)(minor_chases_option(default=True)(limit))
+
+
+def threads_option(function: Function) -> Function:
+    """`--threads`, as the parameter `threads`: by default all cores."""
+    cores = os.cpu_count() or 1
+    return click.option(
+        "--threads", type=click.IntRange(min=1), default=cores, show_default="all cores"
+    )(function)
 
 
 def orders_option(function: Function) -> Function:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,7 @@ from tbgen.publishing.bundle import write_bundle
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Write them to DIR, with an index, digests, a licence, a README and an archive of all.",
 )  # fmt: skip
-@click.option(
-    "--threads", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores"
-)
+@options.threads_option
 @options.table_options
 @options.json_option
 def pack(

@@ -16,16 +16,13 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
-from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
 
 
 @click.command(cls=Command)
 @material_arguments
 @options.tables_option
-@options.rules_option(options.DEFAULT_RULES)
-@options.minor_chases_option(default=True)
-@click.option("--orders", type=click.IntRange(min=0), default=0, help="Limit the orders.")
+@options.rule_set_options
 @click.option(
     "--workers", type=click.IntRange(1, 100_000), metavar="N",
     help="Also simulate N workers of one thread each: time and memory.",
@@ -34,9 +31,7 @@ from tbgen.tables.names import RuleSet
 def plan(
     wanted: list[Material],
     tables: Path,
-    rules: str,
-    minor_chases: bool,
-    orders: int,
+    rule_set: RuleSet,
     workers: int | None,
     as_json: bool,
 ) -> None:
@@ -52,8 +47,8 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     require_tables(wanted)
-    rule_set = RuleSet(Rules(rules), orders or None, minor_chases)
-    planned = plan_tables(wanted, Rules(rules), tables)
+    assert rule_set.rules is not None
+    planned = plan_tables(wanted, rule_set.rules, tables)
     entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,
@@ -84,7 +79,7 @@ def plan(
         )
     if as_json:
         answer = {
-            "rules": rules,
+            "rules": str(rule_set.rules),
             "minor_chases": rule_set.choice,
             "orders_limit": rule_set.orders,
             "tables": entries,

@@ -6,13 +6,11 @@ from typing import Any
 
 import click
 
-from tbgen.answers import failures
 from tbgen.answers.as_json import outcome_name, probe_answer
 from tbgen.answers.mechanism import find_mechanism
 from tbgen.cli import options
-from tbgen.cli.command import Command, show_failure, show_json, show_traceback, tables_option
+from tbgen.cli.command import Command, answer_lines, show_json
 from tbgen.cli.lessons import show_next
-from tbgen.cli.streams import read_lines
 from tbgen.indexing import Position
 from tbgen.notation import format_position, parse_position
 from tbgen.play.tablebase import GameTablebase
@@ -63,7 +61,13 @@ def probe(
     text = " ".join(position)
     with selection.open() as opened:
         if text == "-":
-            context.exit(_probe_lines(context, opened, notation, explain is True, as_json))
+            context.exit(
+                answer_lines(
+                    context,
+                    lambda line: _probe(opened, line, notation, explain is True),
+                    show_json if as_json else lambda answer: click.echo(_summary(answer)),
+                )
+            )
         answer = _probe(opened, text, notation, explain is not False)
         if as_json:
             show_json(answer)
@@ -78,34 +82,6 @@ def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> di
     result, moves = opened.probe_with_moves(position)
     mechanism = find_mechanism(opened, position) if explain else None
     return probe_answer(position, result, moves, notation, mechanism)
-
-
-def _probe_lines(
-    context: click.Context, opened: GameTablebase, notation: str, explain: bool, as_json: bool
-) -> int:
-    """Answer every line of standard input; returns the worst exit status."""
-    worst = failures.OK
-    for line in read_lines():
-        try:
-            answer = _probe(opened, line.read(), notation, explain)
-        except BrokenPipeError:
-            raise
-        except Exception as error:
-            failure = failures.describe(error, tables_option(context))
-            if failure is None:
-                raise
-            show_traceback()
-            worst = max(worst, failure.status)
-            if as_json:
-                show_json(failure.to_json(line.text))
-            else:
-                show_failure(failure, f"line {line.number}: ")
-            continue
-        if as_json:
-            show_json(answer)
-        else:
-            click.echo(_summary(answer))
-    return worst
 
 
 def _summary(answer: dict[str, Any]) -> str:
@@ -136,7 +112,7 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
 
 
 def _suggest(answer: dict[str, Any]) -> None:
-    """Return the command to try next: a draw forces nothing, and has no line."""
+    """Print commands to try next: `line` as well, except for a draw, where nothing is forced."""
     board = ("tbgen serve", "the board in a browser")
     if answer["outcome"] == "draw" or not answer["moves"]:
         show_next(board)

@@ -28,7 +28,7 @@ QUIET_SECONDS = 10.0
 """Without a terminal, a table that takes long is heard of this often."""
 
 LARGE_SET = 100
-"""Tables from which a set has no line for each of them."""
+"""Sets of so many tables or more have no line for each table."""
 
 LARGE_SET_SECONDS = 60.0
 """Without a terminal, a large set is heard of this often."""

@@ -153,12 +153,11 @@ class ClosureProgress(Observer):
             show_notes(error.settled.notes)
             return
         self._counts["failed"] += 1
-        failure = failures.describe(error)
         if isinstance(error, LostError):
             hint = "there may be too little memory for it"
             failure = failures.Failure(failures.BAD_INPUT, f"{start.job.key}: {error}", hint)
-        if failure is None:
-            raise error
+        else:
+            failure = failures.expected(error)
         self.worst = max(self.worst, failure.status)
         self.entries[start.job.key] = _identity(start.job) | {
             "ok": False, "by": None, "error": failure.message, "hint": failure.hint,

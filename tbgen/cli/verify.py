@@ -29,7 +29,7 @@ CORES = os.cpu_count() or 1
 @click.command(cls=Command)
 @material_arguments
 @options.table_options
-@click.option("--threads", type=click.IntRange(min=1), default=CORES, show_default="all cores")
+@options.threads_option
 @click.option(
     "--plain", is_flag=True,
     help="Check each position by itself: slower, with the same findings.",

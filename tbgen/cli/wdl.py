@@ -73,9 +73,7 @@ def list_outcomes(
                     file.check(threads=usable_cores())
                 entry |= {"digest": file.header.digest.hex(), "source": file.facts.source.file}
         except Exception as error:
-            failure = failures.describe(error)
-            if failure is None:
-                raise
+            failure = failures.expected(error)
             entry |= {"error": failure.message, "hint": failure.hint}
             worst = max(worst, failure.status)
             show_failure(failure)
